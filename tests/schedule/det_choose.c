@@ -28,7 +28,7 @@ void det_random_seed(uint64_t seed)
 	random_state = seed * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(88172645463325252);
 }
 
-static void note(int choice, int candidates)
+static void record_choice(int choice, int candidates)
 {
 	if (choices >= CHOICES)
 		det_fail("no end after %d choices", CHOICES);
@@ -47,7 +47,7 @@ int det_choose(int candidates, enum det_choice what)
 	         /* mostly takes the newest value */
 	         (what == DET_WHICH_THREAD || det_random() % 4 == 0))
 		choice = (int)(det_random() % (uint64_t)candidates);
-	note(choice, candidates);
+	record_choice(choice, candidates);
 	return choice;
 }
 
@@ -96,16 +96,17 @@ static int highest(const int list[], int n)
 		if (det.thread[list[i]].priority > det.thread[list[best]].priority)
 			best = i;
 	if (n > 1)
-		note(best, n);
+		record_choice(best, n);
 	return best;
 }
 
 int det_choose_thread(void)
 {
 	int list[DET_THREADS], n, choice;
-	bool can_go_on = det.current >= 0 && det_runnable(det.current) &&
+	bool can_continue = det.current >= 0 && det_runnable(det.current) &&
 	                 det_self()->wait != DET_FOR_OTHERS;
-	if (det.options.strategy == DET_DFS && can_go_on && preemptions >= det.options.preemptions)
+	if (det.options.strategy == DET_DFS && can_continue &&
+	    preemptions >= det.options.preemptions)
 		return det.current;
 	n = candidates(list);
 	if (n == 0)
@@ -115,7 +116,7 @@ int det_choose_thread(void)
 		choice = highest(list, n);
 	else
 		choice = det_choose(n, DET_WHICH_THREAD);
-	preemptions += can_go_on && choice != 0;
+	preemptions += can_continue && choice != 0;
 	return list[choice];
 }
 

@@ -63,7 +63,7 @@ int det_libc_munmap(void *at, size_t bytes)
 	return 0;
 }
 
-static void touched(const void *address, size_t bytes, bool write)
+static void check_range(const void *address, size_t bytes, bool write)
 {
 	if (det_running() && !det_on_stack(address))
 		det_plain_range(address, bytes, write);
@@ -71,21 +71,21 @@ static void touched(const void *address, size_t bytes, bool write)
 
 void *det_libc_memset(void *to, int byte, size_t bytes)
 {
-	touched(to, bytes, true);
+	check_range(to, bytes, true);
 	return memset(to, byte, bytes);
 }
 
 void *det_libc_memcpy(void *to, const void *from, size_t bytes)
 {
-	touched(from, bytes, false);
-	touched(to, bytes, true);
+	check_range(from, bytes, false);
+	check_range(to, bytes, true);
 	return memcpy(to, from, bytes);
 }
 
 void *det_libc_memmove(void *to, const void *from, size_t bytes)
 {
-	touched(from, bytes, false);
-	touched(to, bytes, true);
+	check_range(from, bytes, false);
+	check_range(to, bytes, true);
 	return memmove(to, from, bytes);
 }
 
@@ -117,11 +117,11 @@ int det_libc_mutex_unlock(pthread_mutex_t *mutex)
  * reason to sleep. */
 int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 {
-	static uint64_t looks;
+	static uint64_t calls;
 	if (!det_running() || clock != CLOCK_THREAD_CPUTIME_ID)
 		return clock_gettime(clock, t);
-	looks++;
-	*t = (struct timespec){ (time_t)(looks / 100), (long)(looks % 100 * 10000000) };
+	calls++;
+	*t = (struct timespec){ (time_t)(calls / 100), (long)(calls % 100 * 10000000) };
 	return 0;
 }
 

@@ -4,14 +4,14 @@
 #include "../tsan_calls.h"
 #include "det_internal.h"
 
-static inline bool seen(const volatile void *address)
+static inline bool is_shared(const volatile void *address)
 {
 	return det.running && !det_on_stack(address);
 }
 
 static inline void plain(const volatile void *address, bool write)
 {
-	if (seen(address))
+	if (is_shared(address))
 		det_plain(address, write);
 }
 
@@ -32,13 +32,13 @@ TSAN_PLAIN(PLAIN_TWICE, 16)
 
 void __tsan_read_range(void *address, size_t bytes)
 {
-	if (seen(address))
+	if (is_shared(address))
 		det_plain_range(address, bytes, false);
 }
 
 void __tsan_write_range(void *address, size_t bytes)
 {
-	if (seen(address))
+	if (is_shared(address))
 		det_plain_range(address, bytes, true);
 }
 

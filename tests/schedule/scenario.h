@@ -52,10 +52,10 @@ extern const struct scenario reload_scenarios[], batch_scenarios[], previous_sce
 void scenario_begin(void);
 /* Declares that the running thread acts only on these keys (bit i: key i). In layouts of many
  * words, the thread's loads then choose only between values that differ in these keys' bits. */
-void works_on(unsigned keys);
+void acts_on_keys(unsigned keys);
 /* Return: alternately the other seed and the subject's seed. So if two threads begin a reload at
  * once, one may choose the current filter's seed. */
-uint64_t seed_in_turn(void);
+uint64_t alternate_seed(void);
 void promise(unsigned i);
 bool promised(unsigned i);
 

@@ -5,27 +5,27 @@
 
 enum { TRIES = 1000000 };
 
-struct lodger newcomer, resident, twin, second, local;
+struct cuckoo_key newcomer, resident, twin, second, local;
 static unsigned width, hidden; /* @hidden: the fingerprint of the fillers */
 
-unsigned cuckoo_places(void)
+unsigned cuckoo_slots(void)
 {
 	return 64 / width;
 }
 
 /* Finds the buckets and the fingerprint of a key by inserting it into an empty filter. The first
  * copy goes to its first bucket. Return: true if the key has two different buckets. */
-static bool learn(struct lodger *l, uint64_t hash)
+static bool learn(struct cuckoo_key *l, uint64_t hash)
 {
 	const uint64_t *words = subject->bits[0];
 	unsigned filled = 0;
 	subject_clear(subject);
-	*l = (struct lodger){ .hash = hash };
+	*l = (struct cuckoo_key){ .hash = hash };
 	(void)weir_insert_hash(subject->filter, hash);
 	for (unsigned i = 0; i < CUCKOO_BUCKETS; i++)
 		if (words[i])
 			l->bucket[0] = i, l->fingerprint = (unsigned)words[i];
-	for (unsigned i = 1; i < cuckoo_places() + 1; i++)
+	for (unsigned i = 1; i < cuckoo_slots() + 1; i++)
 		(void)weir_insert_hash(subject->filter, hash);
 	for (unsigned i = 0; i < CUCKOO_BUCKETS; i++)
 		if (words[i]) {
@@ -41,16 +41,16 @@ uint64_t cuckoo_hash(uint64_t try)
 	return try * UINT64_C(0x9E3779B97F4A7C15) ^ try << 40;
 }
 
-static bool shares_one(const struct lodger *l)
+static bool shares_one(const struct cuckoo_key *l)
 {
 	return l->bucket[0] == newcomer.bucket[0] && l->bucket[1] != newcomer.bucket[1] &&
 	       l->fingerprint != newcomer.fingerprint;
 }
 
-bool cuckoo_find_lodgers(void)
+bool cuckoo_find_keys(void)
 {
 	uint64_t try = 1;
-	struct lodger l;
+	struct cuckoo_key l;
 	width = test_params(subject->kind, &subject->row->ask).cuckoo.fingerprint_bits;
 	while (!learn(&newcomer, cuckoo_hash(try)))
 		try++;
@@ -85,33 +85,33 @@ void cuckoo_write(unsigned bucket, unsigned place, unsigned value)
 	*word |= (uint64_t)value << place * width;
 }
 
-void cuckoo_furnish(unsigned room)
+void cuckoo_fill(unsigned room)
 {
 	scenario_begin();
 	for (unsigned b = 0; b < CUCKOO_BUCKETS; b++)
-		for (unsigned place = 0; place < cuckoo_places(); place++)
+		for (unsigned place = 0; place < cuckoo_slots(); place++)
 			cuckoo_write(b, place, hidden);
 	cuckoo_write(resident.bucket[0], 0, resident.fingerprint);
 	for (unsigned i = 0; i < room; i++)
-		cuckoo_write(resident.bucket[1], cuckoo_places() - 1 - i, 0);
+		cuckoo_write(resident.bucket[1], cuckoo_slots() - 1 - i, 0);
 }
 
-unsigned cuckoo_taken(void)
+unsigned cuckoo_used(void)
 {
 	unsigned n = 0;
 	for (unsigned b = 0; b < CUCKOO_BUCKETS; b++)
-		for (unsigned place = 0; place < cuckoo_places(); place++)
+		for (unsigned place = 0; place < cuckoo_slots(); place++)
 			n += (det_load(&subject->bits[0][b], 8, DET_RELAXED) >> place * width &
 			      ((1u << width) - 1)) != 0;
 	return n;
 }
 
-bool cuckoo_has(const struct lodger *l)
+bool cuckoo_has(const struct cuckoo_key *l)
 {
 	return weir_contains_hash(subject->filter, l->hash);
 }
 
-int64_t cuckoo_copies(const struct lodger *l)
+int64_t cuckoo_copies(const struct cuckoo_key *l)
 {
 	return weir_count_hash(subject->filter, l->hash);
 }
@@ -130,7 +130,7 @@ void cuckoo_insert_second(void *unused)
 	promise(1);
 }
 
-void cuckoo_look_at_the_resident(void *unused)
+void cuckoo_look_up_resident(void *unused)
 {
 	(void)unused;
 	det_assert(cuckoo_has(&resident));

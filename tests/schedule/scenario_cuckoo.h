@@ -11,7 +11,7 @@
 enum { CUCKOO_BUCKETS = 8 };
 
 /* A key with its buckets and fingerprint, found by inserts into an empty filter. */
-struct lodger {
+struct cuckoo_key {
 	uint64_t hash;
 	unsigned bucket[2], fingerprint;
 };
@@ -19,36 +19,36 @@ struct lodger {
 /* The resident shares bucket A with the newcomer. The twin has the resident's fingerprint and
  * buckets, in the opposite order. The second has buckets A and B like the newcomer. The local
  * shares only bucket B with the newcomer. */
-extern struct lodger newcomer, resident, twin, second, local;
+extern struct cuckoo_key newcomer, resident, twin, second, local;
 /* Return: hash number @try of the candidates. */
 uint64_t cuckoo_hash(uint64_t try);
 /* For scenario.prepare: finds the five keys for the subject's layout. */
-bool cuckoo_find_lodgers(void);
+bool cuckoo_find_keys(void);
 
-unsigned cuckoo_places(void); /* slots of one bucket */
+unsigned cuckoo_slots(void); /* slots of one bucket */
 /* Begins with @room free slots in bucket C, and the resident's copy in A. */
-void cuckoo_furnish(unsigned room);
+void cuckoo_fill(unsigned room);
 void cuckoo_write(unsigned bucket, unsigned place, unsigned value);
 /* Return: the number of slots in use. */
-unsigned cuckoo_taken(void);
-static inline unsigned cuckoo_free(void)
+unsigned cuckoo_used(void);
+static inline unsigned cuckoo_free_slots(void)
 {
-	return CUCKOO_BUCKETS * cuckoo_places() - cuckoo_taken();
+	return CUCKOO_BUCKETS * cuckoo_slots() - cuckoo_used();
 }
-bool cuckoo_has(const struct lodger *l);
-int64_t cuckoo_copies(const struct lodger *l);
+bool cuckoo_has(const struct cuckoo_key *l);
+int64_t cuckoo_copies(const struct cuckoo_key *l);
 
 /* Threads. The first three record answers 0, 1 and 2 and promise slots 0, 1 and 2. */
 void cuckoo_insert_newcomer(void *unused);
 void cuckoo_insert_second(void *unused);
 void cuckoo_remove_resident(void *unused);
-void cuckoo_look_at_the_resident(void *unused);
+void cuckoo_look_up_resident(void *unused);
 
 bool cuckoo_moves(const struct subject *s);
 /* These scenarios have few random executions, because the searches find more. The arguments are the
  * name, the body, and then any other members. */
 #define CUCKOO_SCENARIO(text, ...) \
-	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_lodgers, \
+	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_keys, \
 	  .one_form = true, .cost = 3, .body = __VA_ARGS__ }
 
 #endif

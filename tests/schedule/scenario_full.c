@@ -79,14 +79,14 @@ void full_end_exactly(unsigned keys)
 
 void full_record_and_insert(void *key)
 {
-	note((unsigned)(uintptr_t)key);
+	record_key((unsigned)(uintptr_t)key);
 	full_insert_thread(key);
 }
 
 void full_forget_record(void)
 {
 	for (unsigned key = 0; key < 3; key++)
-		unnote(key);
+		clear_record(key);
 }
 
 bool full_once(const struct subject *s)

@@ -10,17 +10,17 @@ const struct weir_reload_options keep_previous = { .struct_size = sizeof keep_pr
 const struct weir_reload_options defer_free = { .struct_size = sizeof defer_free,
                                                 .defer_free = true };
 
-void note(unsigned key)
+void record_key(unsigned key)
 {
 	det_store(&record[key], sizeof record[key], 1, DET_RELAXED);
 }
 
-void unnote(unsigned key)
+void clear_record(unsigned key)
 {
 	det_store(&record[key], sizeof record[key], 0, DET_RELAXED);
 }
 
-bool noted(unsigned key)
+bool is_recorded(unsigned key)
 {
 	return det_load(&record[key], sizeof record[key], DET_RELAXED) == 1;
 }
@@ -66,10 +66,10 @@ void handle_end_with(unsigned inserted, unsigned swaps)
 void handle_insert_thread(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	flavor->register_thread();
 	if (reseeds())
-		note(i->key);
+		record_key(i->key);
 	answer[i->slot] = form_handle_insert(handle, hash_of(i->key));
 	promise(i->slot);
 	flavor->unregister_thread();
@@ -78,7 +78,7 @@ void handle_insert_thread(void *insertion)
 void handle_verify_thread(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	if (!promised(i->slot))
 		return;
 	flavor->register_thread();
@@ -89,7 +89,7 @@ void handle_verify_thread(void *insertion)
 void handle_keep_thread(void *unused)
 {
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	flavor->register_thread();
 	flavor->read_lock();
 	const struct weir_filter *f = weir_handle_get(handle);
@@ -115,7 +115,7 @@ int reload_begin(struct weir_reload **out, const struct weir_reload_options *opt
 	if (!other.gate)
 		other.gate = &any_hashes;
 	if (reseeds()) {
-		params.seed = seed_in_turn();
+		params.seed = alternate_seed();
 		other.params = &params;
 	}
 	return weir_reload_begin(out, handle, &other);
@@ -133,7 +133,7 @@ int carry_over(struct weir_reload *r)
 	if (!reseeds())
 		return weir_reload_copy(r, WEIR_ALL_SETS);
 	for (unsigned key = 0; key < SUBJECT_KEYS; key++)
-		if (noted(key))
+		if (is_recorded(key))
 			det_assert(form_reload_insert(r, hash_of(key)) >= 0);
 	return 0;
 }

@@ -18,9 +18,9 @@ extern const struct rcu_flavor_struct *flavor;  /* the flavor of the handle */
 /* The application's record, a flag for each key. It is written before the insert and read after a
  * reload has begun, with no other order between the two. If filters hash differently, loaders read
  * the record, because a filter cannot be copied. */
-void note(unsigned key);
-void unnote(unsigned key);
-bool noted(unsigned key);
+void record_key(unsigned key);
+void clear_record(unsigned key);
+bool is_recorded(unsigned key);
 
 /* Creates a handle on a filter of the subject's layout that contains key 0. */
 void handle_begin(const struct rcu_flavor_struct *of);

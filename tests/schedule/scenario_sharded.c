@@ -4,17 +4,17 @@
 
 struct weir_handle *sharded_set;
 struct insertion sharded_one = { 1, 1 }, sharded_three = { 3, 3 };
-static struct subject turned; /* replaces the subject */
+static struct subject shard_subject; /* replaces the subject */
 
 bool sharded_prepare(void)
 {
-	if (turned.name != subject->name) {
+	if (shard_subject.name != subject->name) {
 		subject_clear(subject);
-		turned = *subject;
-		if (!subject_turn(&turned))
+		shard_subject = *subject;
+		if (!subject_become_shard(&shard_subject))
 			return false;
 	}
-	subject = &turned;
+	subject = &shard_subject;
 	return true;
 }
 
@@ -76,7 +76,7 @@ void sharded_end_with(unsigned keys, unsigned first, unsigned second)
 void sharded_insert_thread(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	flavor->register_thread();
 	answer[i->slot] = form_handle_insert(sharded_set, sharded_key(i->key));
 	promise(i->slot);
@@ -86,7 +86,7 @@ void sharded_insert_thread(void *insertion)
 void sharded_verify_thread(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	if (!promised(i->slot))
 		return;
 	flavor->register_thread();

@@ -18,12 +18,12 @@ static void look_for_all(void *unused)
 
 static void lookup_beside_move(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn_reader(look_for_all, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 1);
-	det_assert(cuckoo_free() == 0);
+	det_assert(cuckoo_free_slots() == 0);
 }
 
 /* Another insert takes the slot in bucket C to which the resident would move. Bucket C is the
@@ -37,26 +37,26 @@ static void insert_twin(void *unused)
 
 static void insert_beside_move(void)
 {
-	cuckoo_furnish(2);
+	cuckoo_fill(2);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn(insert_twin, NULL);
-	det_spawn_reader(cuckoo_look_at_the_resident, NULL);
+	det_spawn_reader(cuckoo_look_up_resident, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && answer[2] == WEIR_SEEN);
 	det_assert(cuckoo_has(&newcomer) && cuckoo_copies(&resident) == 2);
-	det_assert(cuckoo_free() == 0);
+	det_assert(cuckoo_free_slots() == 0);
 }
 
 static void remove_beside_move(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn(cuckoo_remove_resident, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && answer[2] == 1);
 	det_assert(cuckoo_has(&newcomer) && !cuckoo_has(&resident));
 	det_assert(cuckoo_copies(&resident) == 0);
-	det_assert(cuckoo_free() == 1);
+	det_assert(cuckoo_free_slots() == 1);
 }
 
 /* Two threads remove one copy. One of the removals returns 0. */
@@ -68,19 +68,19 @@ static void remove_twin(void *unused)
 
 static void two_removers(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	det_spawn(cuckoo_remove_resident, NULL);
 	det_spawn(remove_twin, NULL);
 	det_join_all();
 	det_assert((answer[2] == 1) + (answer[3] == 1) == 1 &&
 	           (answer[2] == 0) + (answer[3] == 0) == 1);
-	det_assert(cuckoo_copies(&resident) == 0 && cuckoo_free() == 2);
+	det_assert(cuckoo_copies(&resident) == 0 && cuckoo_free_slots() == 2);
 }
 
 /* There is always a free slot for both inserts, so neither is refused, whatever the other moves. */
 static void begin_two_moves(void)
 {
-	cuckoo_furnish(2);
+	cuckoo_fill(2);
 	cuckoo_write(resident.bucket[0], 1, resident.fingerprint); /* a second copy that can move */
 }
 
@@ -89,7 +89,7 @@ static void end_two_moves(void)
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && answer[1] == WEIR_NEW);
 	det_assert(cuckoo_has(&newcomer) && cuckoo_has(&second) && cuckoo_copies(&resident) == 2);
-	det_assert(cuckoo_free() == 0);
+	det_assert(cuckoo_free_slots() == 0);
 }
 
 static void two_movers(void)
@@ -134,7 +134,7 @@ static void lookup_beside_movers(void)
 
 /* The resident's copy is in C. The twin's insert adds a copy in A, and then the twin's removal
  * takes the copy in C. No key moves, but a lookup of A and then C could miss both copies. */
-static void come_and_go(void *unused)
+static void insert_and_remove_twin(void *unused)
 {
 	(void)unused;
 	answer[0] = weir_insert_hash(subject->filter, twin.hash);
@@ -147,10 +147,10 @@ static void removed_for_another(void)
 	for (unsigned b = 0; b < CUCKOO_BUCKETS; b++)
 		cuckoo_write(b, 0, 0);
 	cuckoo_write(resident.bucket[1], 0, resident.fingerprint);
-	det_spawn(come_and_go, NULL);
-	det_spawn_reader(cuckoo_look_at_the_resident, NULL);
+	det_spawn(insert_and_remove_twin, NULL);
+	det_spawn_reader(cuckoo_look_up_resident, NULL);
 	det_join_all();
-	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_taken() == 1);
+	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_used() == 1);
 }
 
 /* ---- a filter of two cache lines, and so of two stripes; the fingerprint's stripe is the second
@@ -222,7 +222,7 @@ static bool wide_find(void)
 	return wide_twin != 0;
 }
 
-static void wide_come_and_go(void *unused)
+static void wide_insert_and_remove(void *unused)
 {
 	(void)unused;
 	answer[0] = weir_insert_hash(wide, wide_resident);
@@ -255,7 +255,7 @@ static void removed_in_its_stripe(void)
 	det_assert(weir_insert_hash(wide, wide_twin) == WEIR_NEW);
 	for (unsigned i = 0; i < WIDE; i++)
 		wide_words[i] |= wide_filler[i];
-	det_spawn(wide_come_and_go, NULL);
+	det_spawn(wide_insert_and_remove, NULL);
 	det_spawn_reader(wide_look, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_SEEN && weir_count_hash(wide, wide_resident) == 1);

@@ -11,14 +11,14 @@
 /* One slot is free. One of two inserts is refused and leaves no trace. */
 static void last_place(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn(cuckoo_insert_second, NULL);
 	det_join_all();
 	det_assert((answer[0] == WEIR_NEW) + (answer[1] == WEIR_NEW) == 1);
 	det_assert((answer[0] == -ENOSPC) + (answer[1] == -ENOSPC) == 1);
 	det_assert(cuckoo_has(answer[0] == WEIR_NEW ? &newcomer : &second));
-	det_assert(cuckoo_copies(&resident) == 1 && cuckoo_free() == 0);
+	det_assert(cuckoo_copies(&resident) == 1 && cuckoo_free_slots() == 0);
 }
 
 /* The filter is full. An insert after the removal is not refused. */
@@ -32,12 +32,12 @@ static void insert_late(void *unused)
 
 static void no_room(void)
 {
-	cuckoo_furnish(0);
+	cuckoo_fill(0);
 	det_spawn(cuckoo_remove_resident, NULL);
 	det_spawn(insert_late, NULL);
 	det_join_all();
 	det_assert(answer[2] == 1 && cuckoo_copies(&resident) == 0);
-	det_assert(cuckoo_free() == (unsigned)(answer[0] < 0));
+	det_assert(cuckoo_free_slots() == (unsigned)(answer[0] < 0));
 	det_assert(cuckoo_has(&newcomer) == (answer[0] == WEIR_NEW));
 	/* the refused insert does not block the next one */
 	det_assert(answer[0] >= 0 ||
@@ -46,7 +46,7 @@ static void no_room(void)
 
 /* Bucket C has a free slot first, then B, and then A. One slot is always free, but a search that
  * visits each bucket before its slot becomes free finds none. */
-static void make_way(void *unused)
+static void move_free_slot(void *unused)
 {
 	(void)unused;
 	det_assert(weir_remove_hash(subject->filter, second.hash) == 1);
@@ -55,20 +55,20 @@ static void make_way(void *unused)
 	answer[2] = weir_insert_hash(subject->filter, local.hash);
 }
 
-static void room_that_wanders(void)
+static void free_slot_moves(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	cuckoo_write(newcomer.bucket[1], 0, second.fingerprint);
 	det_spawn(cuckoo_insert_newcomer, NULL);
-	det_spawn(make_way, NULL);
+	det_spawn(move_free_slot, NULL);
 	det_join_all();
 	det_assert(answer[0] == WEIR_NEW && cuckoo_has(&newcomer));
-	det_assert(cuckoo_free() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
+	det_assert(cuckoo_free_slots() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
 }
 
 /* Checks the copy's keys. An insert that waited for the walk over the array continues after the
  * walk. */
-static void judge(struct weir_filter *made, bool early)
+static void check_copy(struct weir_filter *made, bool early)
 {
 	det_assert(weir_contains_hash(made, resident.hash));
 	det_assert(weir_count_hash(made, resident.hash) == 1);
@@ -82,7 +82,7 @@ static void copy_filter(void *unused)
 	(void)unused;
 	bool early = promised(0);
 	det_assert(weir_clone(&made, subject->filter) == 0);
-	judge(made, early);
+	check_copy(made, early);
 }
 
 static void save_filter(void *unused)
@@ -97,12 +97,12 @@ static void save_filter(void *unused)
 	bool read = weir_load(&made, weir_location_path(path), NULL) == 0;
 	unlink(path);
 	det_assert(read);
-	judge(made, early);
+	check_copy(made, early);
 }
 
 static void beside_move(void (*thread)(void *))
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn(thread, NULL);
 	det_join_all();
@@ -136,10 +136,10 @@ static void merge_into_other(void *unused)
 
 static void merged_beside_move(void)
 {
-	cuckoo_furnish(1);
+	cuckoo_fill(1);
 	cuckoo_write(resident.bucket[0], 1, resident.fingerprint);
 	/* other fingerprints, so that no copy must move in the merged filter */
-	for (unsigned i = 2; i < cuckoo_places(); i++)
+	for (unsigned i = 2; i < cuckoo_slots(); i++)
 		cuckoo_write(resident.bucket[0], i, second.fingerprint);
 	det_spawn(cuckoo_insert_newcomer, NULL);
 	det_spawn(merge_into_other, NULL);
@@ -169,13 +169,13 @@ static void once_twice(void)
 	det_assert(fresh >= 1 && answer[0] >= 0 && answer[1] >= 0);
 	det_assert(cuckoo_has(&resident) && cuckoo_copies(&resident) == fresh);
 	det_assert(insert_resident_once() == WEIR_SEEN);
-	det_assert(cuckoo_taken() == (unsigned)fresh);
+	det_assert(cuckoo_used() == (unsigned)fresh);
 }
 
 const struct scenario cuckoo_room_scenarios[] = {
 	CUCKOO_SCENARIO("last place", last_place),
 	CUCKOO_SCENARIO("no room", no_room),
-	CUCKOO_SCENARIO("room that wanders", room_that_wanders),
+	CUCKOO_SCENARIO("room that wanders", free_slot_moves),
 	CUCKOO_SCENARIO("copied beside move", copied_beside_move),
 	CUCKOO_SCENARIO("saved beside move", saved_beside_move),
 	CUCKOO_SCENARIO("merged beside move", merged_beside_move),

@@ -11,7 +11,7 @@ static void load_too_small(void *unused)
 	struct weir_reload *r = full_begin_into(1, false);
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
-		if (noted(key) && form_reload_insert(r, key) < 0)
+		if (is_recorded(key) && form_reload_insert(r, key) < 0)
 			fits = false;
 	if (fits)
 		det_assert(weir_reload_commit(r) == 0);
@@ -49,7 +49,7 @@ static void load_larger(void *unused)
 	struct weir_reload *r = full_begin_into(6, false);
 	full_load(r, 0);
 	for (unsigned key = 1; key < 3; key++)
-		if (noted(key))
+		if (is_recorded(key))
 			full_load(r, key);
 	det_assert(weir_reload_commit(r) == 0);
 	promise(3);
@@ -103,7 +103,7 @@ static void insert_both(void *unused)
 	uint64_t hashes[2] = { 1, 2 }, bitmap = ~UINT64_C(0);
 	(void)unused;
 	for (unsigned key = 1; key < 3; key++)
-		note(key);
+		record_key(key);
 	int64_t fresh = form_handle_insert_all(handle, hashes, 2, &bitmap);
 	det_assert(fresh == 2 || fresh == -ENOSPC);
 	size_t taken = fresh < 0 ? weir_error_taken() : 2;
@@ -120,7 +120,7 @@ static void load_one_place(void *unused)
 	struct weir_reload *r = full_begin_into(2, false);
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
-		if (noted(key))
+		if (is_recorded(key))
 			/* the key may come as a live insert, which is the case under test */
 			fits = false;
 	if (fits)

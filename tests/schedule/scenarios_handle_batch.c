@@ -7,9 +7,9 @@ static void insert_batch(void *unused)
 {
 	uint64_t hashes[2] = { hash_of(1), hash_of(2) }, bitmap = 0;
 	(void)unused;
-	works_on(6);
+	acts_on_keys(6);
 	for (unsigned key = 1; key < 3 && reseeds(); key++)
-		note(key);
+		record_key(key);
 	int64_t fresh = form_handle_insert_all(handle, hashes, 2, &bitmap);
 	/* a loader that reads the record may insert the keys before this thread */
 	det_assert(fresh == __builtin_popcountll(bitmap) && (bitmap == 3 || reseeds()));
@@ -20,7 +20,7 @@ static void look_up_batch(void *unused)
 {
 	uint64_t hashes[3] = { hash_of(0), hash_of(1), hash_of(2) }, bitmap = 0;
 	(void)unused;
-	works_on(7);
+	acts_on_keys(7);
 	uint64_t must = promised(1) ? 7 : 1;
 	size_t n = form_handle_contains_all(handle, hashes, 3, &bitmap);
 	det_assert((bitmap & must) == must && n == (size_t)__builtin_popcountll(bitmap));

@@ -8,7 +8,7 @@
 static void verify(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	if (!promised(i->slot))
 		return;
 	det_assert(form_contains(subject->filter, hash_of(i->key)));
@@ -58,7 +58,7 @@ static void one_key_twice(void)
 static void look_and_tell(void *unused)
 {
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	if (!form_contains(subject->filter, hash_of(0)))
 		return;
 	promise(0);
@@ -88,7 +88,7 @@ static void insert_batch(void *first)
 {
 	unsigned from = *(unsigned *)first;
 	uint64_t hashes[2] = { hash_of(from), hash_of(from + 1) }, bitmap;
-	works_on(3u << from);
+	acts_on_keys(3u << from);
 	int64_t fresh = form_insert_all(subject->filter, hashes, 2, &bitmap);
 	det_assert(fresh == __builtin_popcountll(bitmap));
 	batch_new[from] = bitmap;
@@ -99,7 +99,7 @@ static void verify_batches(void *unused)
 {
 	uint64_t hashes[3] = { hash_of(0), hash_of(1), hash_of(2) }, bitmap, must = 0;
 	(void)unused;
-	works_on(7);
+	acts_on_keys(7);
 	must |= promised(0) ? 3 : 0;
 	must |= promised(1) ? 6 : 0;
 	size_t found = must ? form_contains_all(subject->filter, hashes, 3, &bitmap) : 0;

@@ -154,7 +154,7 @@ static void refresh_and_reload(void)
 {
 	handle_begin(&urcu_bp_flavor);
 	for (unsigned key = 1; key < 3 && reseeds(); key++)
-		note(key); /* the image's keys */
+		record_key(key); /* the image's keys */
 	det_spawn(refresh_if_free, NULL);
 	det_spawn(reload_if_free, NULL);
 	det_join_all();
@@ -166,23 +166,23 @@ static void refresh_and_reload(void)
 
 /* Two missing paths, whose error messages have equal lengths. A thread that asks for the reason
  * must get one whole message. */
-static const char *const nowhere[] = { "/weir-a/a/a", "/weir-b/b/b" };
+static const char *const missing[] = { "/weir-a/a/a", "/weir-b/b/b" };
 
 static void be_refused_in_turns(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < 3; i++)
-		det_assert(weir_handle_refresh(handle, nowhere[i % 2], NULL) == -ENOENT);
+		det_assert(weir_handle_refresh(handle, missing[i % 2], NULL) == -ENOENT);
 }
 
-static void ask_why(void *unused)
+static void read_refusal(void *unused)
 {
 	(void)unused;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 		det_assert(weir_handle_measure(handle, &s, NULL) == 0);
-		bool a = strncmp(s.refused_sentence, nowhere[0], strlen(nowhere[0])) == 0;
-		bool b = strncmp(s.refused_sentence, nowhere[1], strlen(nowhere[1])) == 0;
+		bool a = strncmp(s.refused_sentence, missing[0], strlen(missing[0])) == 0;
+		bool b = strncmp(s.refused_sentence, missing[1], strlen(missing[1])) == 0;
 		det_assert(s.refused_since > 0 ? a || b : !*s.refused_sentence);
 	}
 }
@@ -191,7 +191,7 @@ static void refusals_read(void)
 {
 	handle_begin(&urcu_bp_flavor);
 	det_spawn(be_refused_in_turns, NULL);
-	det_spawn(ask_why, NULL);
+	det_spawn(read_refusal, NULL);
 	det_join_all();
 	handle_end_with(0, 0);
 }

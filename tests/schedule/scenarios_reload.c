@@ -95,7 +95,7 @@ static void one_key_twice(void)
 
 static void record_and_insert(void *insertion)
 {
-	note(((const struct insertion *)insertion)->key);
+	record_key(((const struct insertion *)insertion)->key);
 	handle_insert_thread(insertion);
 }
 
@@ -104,7 +104,7 @@ static void reload_from_record(void *unused)
 	(void)unused;
 	struct weir_reload *r = reload_begun(NULL);
 	for (unsigned key = 0; key < 2; key++)
-		if (noted(key))
+		if (is_recorded(key))
 			det_assert(form_reload_insert(r, hash_of(key)) >= 0);
 	det_assert(weir_reload_commit(r) == 0);
 }

@@ -13,7 +13,7 @@ static void begin_removal(void)
 {
 	full_begin_with(8);
 	full_forget_record();
-	note(GOES);
+	record_key(GOES);
 	det_assert(form_handle_insert(handle, GOES) == WEIR_NEW);
 	det_assert(form_handle_insert(handle, STAYS) == WEIR_SEEN);
 }
@@ -33,13 +33,13 @@ static void remove_then_forget(void *unused)
 	answer[1] = remove_it();
 	det_assert(answer[1] == 1 || answer[1] == -EBUSY);
 	if (answer[1] == 1)
-		unnote(GOES);
+		clear_record(GOES);
 }
 
 static void forget_then_remove(void *unused)
 {
 	(void)unused;
-	unnote(GOES);
+	clear_record(GOES);
 	answer[1] = remove_it();
 }
 
@@ -49,7 +49,7 @@ static void load_recorded(void *unused)
 	struct weir_reload *r = full_begin_into(8, false);
 	full_load(r, 0);
 	full_load(r, STAYS);
-	if (noted(GOES))
+	if (is_recorded(GOES))
 		full_load(r, GOES);
 	det_assert(weir_reload_commit(r) == 0);
 	promise(3);

@@ -91,7 +91,7 @@ static void ask_stats(void *unused)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
 	(void)unused;
-	works_on(1u << SUBJECT_KEYS); /* no key */
+	acts_on_keys(1u << SUBJECT_KEYS); /* no key */
 	det_assert(weir_handle_measure(handle, &s, &filter) == 0);
 	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes &&
 	           s.bytes <= 3 * subject->bytes);
@@ -118,7 +118,7 @@ static void ask_stats_at_once(void *unused)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats current = WEIR_STATS_INIT;
 	(void)unused;
-	works_on(3);
+	acts_on_keys(3);
 	det_assert(weir_handle_measure(handle, &s, &current) == 0);
 	det_assert(current.fill == fill_of[s.generation]);
 	det_assert(s.bytes == subject->bytes * (s.reloading ? 2 : 1));
@@ -161,7 +161,7 @@ static void hash_and_remove(void *unused)
 {
 	uint64_t key = subject_key(subject, hash_of(0));
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	det_assert(weir_handle_hash(handle, &key, sizeof key) == hash_of(0) || reseeds());
 	int err = weir_handle_remove(handle, &key, sizeof key);
 	det_assert(err == -EBUSY || err == -ENOTSUP);
@@ -188,7 +188,7 @@ static struct weir_handle *find(void)
 static void look_if_there(void *unused)
 {
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	flavor->read_lock();
 	struct weir_handle *h = find();
 	det_assert(!h || form_handle_contains(h, hash_of(0)));
@@ -198,17 +198,17 @@ static void look_if_there(void *unused)
 static void insert_if_there(void *unused)
 {
 	(void)unused;
-	works_on(2);
+	acts_on_keys(2);
 	flavor->read_lock();
 	struct weir_handle *h = find();
 	if (reseeds())
-		note(1);
+		record_key(1);
 	if (h) /* a loader that reads the record may insert the key before this thread */
 		det_assert(form_handle_insert(h, hash_of(1)) == WEIR_NEW || reseeds());
 	flavor->read_unlock();
 }
 
-static void take_away(void *options)
+static void unpublish_and_destroy(void *options)
 {
 	if (options)
 		reload_by_copy(options);
@@ -216,30 +216,30 @@ static void take_away(void *options)
 	det_assert(weir_handle_destroy(handle) == 0);
 }
 
-static void taken_away(const struct weir_reload_options *options)
+static void destroyed_with(const struct weir_reload_options *options)
 {
 	handle_begin(&urcu_bp_flavor);
 	found = handle;
 	det_spawn(look_if_there, NULL);
 	det_spawn(insert_if_there, NULL);
-	det_spawn(take_away, (void *)(uintptr_t)options);
+	det_spawn(unpublish_and_destroy, (void *)(uintptr_t)options);
 	det_join_all();
 	det_assert(det_allocated() == 0);
 }
 
 static void destroyed(void)
 {
-	taken_away(NULL);
+	destroyed_with(NULL);
 }
 
 static void destroyed_deferred(void)
 {
-	taken_away(&defer_free);
+	destroyed_with(&defer_free);
 }
 
 static void destroyed_with_previous(void)
 {
-	taken_away(&keep_previous);
+	destroyed_with(&keep_previous);
 }
 
 const struct scenario retire_scenarios[] = {

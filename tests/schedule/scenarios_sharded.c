@@ -101,7 +101,7 @@ static void look_for_a_mixture(void *unused)
 {
 	uint64_t hash = sharded_key(0);
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	det_assert(!sharded_holds(0));
 	det_assert(weir_handle_contains_keys(sharded_set, weir_keys_hashes(&hash, 1), NULL) == 0);
 }
@@ -114,7 +114,7 @@ static void replace_part(void *unused)
 	det_assert(weir_reload_commit(r) == 0);
 }
 
-static void wholly(void)
+static void never_a_mixture(void)
 {
 	sharded_make(&urcu_bp_flavor);
 	det_assert(form_handle_insert(sharded_set, sharded_hash(part[0])) == WEIR_NEW);
@@ -134,7 +134,7 @@ static void insert_batch(void *unused)
 {
 	uint64_t hashes[2] = { sharded_key(1), sharded_key(3) }, bitmap = 0;
 	(void)unused;
-	works_on(10);
+	acts_on_keys(10);
 	flavor->register_thread();
 	det_assert(form_handle_insert_all(sharded_set, hashes, 2, &bitmap) == 2 && bitmap == 3);
 	promise(1);
@@ -146,7 +146,7 @@ static void look_up_batch(void *unused)
 	uint64_t hashes[] = { sharded_key(0), sharded_key(1), sharded_key(2), sharded_key(3) };
 	uint64_t bitmap = 0;
 	(void)unused;
-	works_on(15);
+	acts_on_keys(15);
 	flavor->register_thread();
 	uint64_t must = promised(1) ? 15 : 5;
 	int64_t n = form_handle_contains_all(sharded_set, hashes, 4, &bitmap);
@@ -179,7 +179,7 @@ const struct scenario sharded_scenarios[] = {
 	{ SHARDED("each copied", copied), .fits = two_words, .search_words = 1 },
 	{ SHARDED("each copied, qsbr", copied_qsbr), .fits = smallest, .preemptions = 2 },
 	{ SHARDED("each recorded", recorded), .fits = smallest, .preemptions = 2 },
-	{ .name = "wholly", .group = "sharded", .body = wholly, .prepare = prepare_parts,
+	{ .name = "wholly", .group = "sharded", .body = never_a_mixture, .prepare = prepare_parts,
 	  .narrowed = true, .cost = 20, .fits = two_words },
 	{ SHARDED("batches over both", batches), .batches = true, .fits = smallest,
 	  .preemptions = 2 },

@@ -92,7 +92,7 @@ static struct weir_handle *found;
 static void look_if_there(void *unused)
 {
 	(void)unused;
-	works_on(1);
+	acts_on_keys(1);
 	flavor->read_lock();
 	struct weir_handle *there = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 	det_assert(!there || form_handle_contains(there, sharded_key(0)));
@@ -102,14 +102,14 @@ static void look_if_there(void *unused)
 static void insert_if_there(void *unused)
 {
 	(void)unused;
-	works_on(8);
+	acts_on_keys(8);
 	flavor->read_lock();
 	struct weir_handle *there = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 	det_assert(!there || form_handle_insert(there, sharded_key(3)) == WEIR_NEW);
 	flavor->read_unlock();
 }
 
-static void take_away(void *unused)
+static void unpublish_and_destroy(void *unused)
 {
 	(void)unused;
 	__atomic_store_n(&found, NULL, __ATOMIC_RELEASE);
@@ -117,13 +117,13 @@ static void take_away(void *unused)
 }
 
 /* The abort is in a section, so call_rcu frees the filter, and destroy waits for the callback. */
-static void abort_and_take_away(void *unused)
+static void abort_and_destroy(void *unused)
 {
 	struct weir_reload *r = sharded_begun(1);
 	flavor->read_lock();
 	weir_reload_abort(r);
 	flavor->read_unlock();
-	take_away(unused);
+	unpublish_and_destroy(unused);
 }
 
 static void destroyed(void)
@@ -132,7 +132,7 @@ static void destroyed(void)
 	found = sharded_set;
 	det_spawn(look_if_there, NULL);
 	det_spawn(insert_if_there, NULL);
-	det_spawn(take_away, NULL);
+	det_spawn(unpublish_and_destroy, NULL);
 	det_join_all();
 	det_assert(det_allocated() == 0);
 }
@@ -142,7 +142,7 @@ static void destroyed_aborted(void)
 	sharded_begin(&urcu_bp_flavor);
 	found = sharded_set;
 	det_spawn(insert_if_there, NULL);
-	det_spawn(abort_and_take_away, NULL);
+	det_spawn(abort_and_destroy, NULL);
 	det_join_all();
 	det_assert(det_allocated() == 0);
 }

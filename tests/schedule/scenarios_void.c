@@ -106,13 +106,13 @@ static void keep_and_roll_back(void *unused)
 	(void)unused;
 	struct weir_reload *r = full_begin_into(6, true);
 	full_load(r, 0);
-	if (noted(1))
+	if (is_recorded(1))
 		full_load(r, 1);
 	det_assert(weir_reload_commit(r) == 0);
 	roll_back(NULL);
 }
 
-static void insert_for_ever(void *key)
+static void insert_until_acknowledged(void *key)
 {
 	full_record_and_insert(key);
 	if (answer[1] < 0)
@@ -123,7 +123,7 @@ static void kept_while_it_refuses(void)
 {
 	full_begin_with(1);
 	full_forget_record();
-	full_spawn(insert_for_ever, 1);
+	full_spawn(insert_until_acknowledged, 1);
 	full_spawn(full_verify_thread, 1);
 	det_spawn(keep_and_roll_back, NULL);
 	det_join_all();

@@ -14,7 +14,7 @@ static void begin_with(struct weir_filter *initial)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	flavor = &urcu_bp_flavor;
 	for (unsigned key = 0; key < 3; key++)
-		unnote(key);
+		clear_record(key);
 	det_assert(weir_handle_create(&handle, initial, NULL) == 0);
 	det_assert(weir_handle_measure(handle, &s, NULL) == 0 && s.nearly_full);
 }
@@ -23,7 +23,7 @@ static void begin_with(struct weir_filter *initial)
 static void begin_cuckoo(unsigned room)
 {
 	struct weir_filter *initial;
-	cuckoo_furnish(room);
+	cuckoo_fill(room);
 	hashes[0] = resident.hash, hashes[1] = newcomer.hash;
 	det_assert(weir_clone(&initial, subject->filter) == 0);
 	begin_with(initial);
@@ -59,7 +59,7 @@ static void load_larger(void *unused)
 	o.gate = &any_hashes;
 	det_assert(weir_reload_begin(&r, handle, &o) == 0);
 	for (unsigned key = 0; key < 3; key++)
-		if (key == 0 || noted(key))
+		if (key == 0 || is_recorded(key))
 			det_assert(weir_reload_insert_hash(r, hashes[key]) >= 0);
 	det_assert(weir_reload_commit(r) == 0);
 	promise(3);
@@ -68,7 +68,7 @@ static void load_larger(void *unused)
 static void insert_until_it_fits(void *number)
 {
 	const unsigned key = (unsigned)(uintptr_t)number;
-	note(key);
+	record_key(key);
 	answer[key] = weir_handle_insert_hash(handle, hashes[key]);
 	det_assert(answer[key] >= 0 || answer[key] == -ENOSPC);
 	if (answer[key] < 0 && promised(3)) {

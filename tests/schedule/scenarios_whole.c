@@ -54,7 +54,7 @@ static void merged(void)
 
 /* Checks that @copy has the keys that were promised before the copy began, and does not have key 2,
  * which is never inserted. */
-static void judge(struct weir_filter *copy, bool zero, bool one)
+static void check_copy(struct weir_filter *copy, bool zero, bool one)
 {
 	det_assert(!zero || form_contains(copy, hash_of(0)));
 	det_assert(!one || form_contains(copy, hash_of(1)));
@@ -69,7 +69,7 @@ static void copy(void *unused)
 	(void)unused;
 	bool zero = promised(0), one = promised(1);
 	det_assert(weir_clone(&made, subject->filter) == 0);
-	judge(made, zero, one);
+	check_copy(made, zero, one);
 }
 
 static void save_stream(void *unused)
@@ -84,7 +84,7 @@ static void save_stream(void *unused)
 	close(fd);
 	if (!read)
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
-	judge(loaded, zero, one);
+	check_copy(loaded, zero, one);
 }
 
 static void save_file(void *unused)
@@ -101,7 +101,7 @@ static void save_file(void *unused)
 	unlink(path);
 	if (!read)
 		det_fail("what was saved cannot be loaded: %s", weir_error_detail());
-	judge(loaded, zero, one);
+	check_copy(loaded, zero, one);
 }
 
 static void snapshot(void (*thread)(void *))

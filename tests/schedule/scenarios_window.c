@@ -117,7 +117,7 @@ static void look_for_its_age(void *unused)
 }
 
 /* The key stays in the window, but moves from slot to slot. */
-static void carry_on(void *unused)
+static void advance_and_reinsert(void *unused)
 {
 	advance(unused);
 	det_assert(weir_insert_hash(window, hash_of(KEY)) == WEIR_SEEN);
@@ -129,7 +129,7 @@ static void stalled(void (*thread)(void *))
 	begin(WEIR_WINDOW_COLUMNS, 1);
 	det_assert(weir_insert_hash(window, hash_of(KEY)) == WEIR_NEW);
 	det_spawn(thread, NULL);
-	det_spawn(carry_on, NULL);
+	det_spawn(advance_and_reinsert, NULL);
 	det_join_all();
 	det_assert(seen);
 	end();

@@ -50,7 +50,7 @@ static void reload_if_free(void *which)
 	det_assert(carry_over(r) == 0);
 	det_assert(form_reload_insert(r, hash_of(2 + (unsigned)i)) == WEIR_NEW);
 	if (reseeds())
-		note(2 + (unsigned)i);
+		record_key(2 + (unsigned)i);
 	det_assert(weir_reload_commit(r) == 0);
 }
 

@@ -75,9 +75,9 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 
 /* If @s is a shard, puts the shard of keys @first and @first + 1 into the lowest bit of @hash.
  * Return: the resulting hash. */
-static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
+static uint64_t with_shard_bit(const struct subject *s, uint64_t hash, unsigned first)
 {
-	return s->turned ? (hash & ~UINT64_C(1)) | first / 2 : hash;
+	return s->is_shard ? (hash & ~UINT64_C(1)) | first / 2 : hash;
 }
 
 /* Finds keys @first and @first + 1. The top bit of a hash chooses the shard, and sixteen equal top
@@ -86,12 +86,12 @@ static uint64_t turned(const struct subject *s, uint64_t hash, unsigned first)
 static bool find_pair(struct subject *s, unsigned first, uint64_t *state)
 {
 	uint64_t hash = random_hash(state) << 1 >> 1 | (uint64_t)(first / 2) << 63;
-	hash = turned(s, hash, first);
+	hash = with_shard_bit(s, hash, first);
 	s->key[first] = subject_learn(s, hash);
 	const uint64_t low = ~UINT64_C(0) >> (one_bit(&s->key[first]) ? 1 : 16);
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		s->key[first + 1] = subject_learn(
-			s, turned(s, (hash & ~low) | (random_hash(state) & low), first));
+			s, with_shard_bit(s, (hash & ~low) | (random_hash(state) & low), first));
 		bool good = one_bit(&s->key[first]) ||
 		            share_a_bit(&s->key[first], &s->key[first + 1]);
 		for (unsigned i = 0; good && i <= first + 1; i++)
@@ -133,7 +133,7 @@ static bool make_filter(struct subject *s, struct weir_filter **out, uint64_t **
 	return !err;
 }
 
-static void ask_what_it_can(struct subject *s)
+static void find_abilities(struct subject *s)
 {
 	s->merges = weir_merge(s->filter, s->other) != -ENOTSUP;
 	s->copies = test_copies(s->filter);
@@ -163,7 +163,7 @@ static bool find_flip(struct subject *s)
 }
 
 /* Return: true if the keys also collide with @seed, as struct subject demands. */
-static bool keys_by(struct subject *s, uint64_t seed)
+static bool collide_with_seed(struct subject *s, uint64_t seed)
 {
 	struct weir_params params = subject_params(s);
 	struct subject other = *s;
@@ -189,7 +189,7 @@ static bool find_other_seed(struct subject *s)
 	if (s->bytes != LINE || !s->row->handles || !s->seed)
 		return true;
 	for (uint64_t seed = SUBJECT_SEED + 1; seed < TRIES; seed++)
-		if (keys_by(s, seed)) {
+		if (collide_with_seed(s, seed)) {
 			s->other_seed = seed;
 			return true;
 		}
@@ -201,7 +201,7 @@ static bool make(struct subject *s)
 {
 	if (!make_filter(s, &s->filter, &s->bits[0]) || !make_filter(s, &s->other, &s->bits[1]))
 		return false;
-	ask_what_it_can(s);
+	find_abilities(s);
 	return find_flip(s) && find_keys(s) && find_other_seed(s);
 }
 
@@ -224,9 +224,9 @@ bool subjects_make(void)
 	return true;
 }
 
-bool subject_turn(struct subject *s)
+bool subject_become_shard(struct subject *s)
 {
-	s->turned = true;
+	s->is_shard = true;
 	return find_keys(s);
 }
 

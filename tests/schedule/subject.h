@@ -27,7 +27,7 @@ struct subject {
 	const struct test_kind *kind;
 	const struct test_subject *row;
 	uint64_t bytes;
-	bool turned; /* hashes of a shard: see subject_turn() */
+	bool is_shard; /* see subject_become_shard() */
 	/* made by subjects_make() */
 	bool merges, copies, removes, counts; /* abilities of the kind */
 	uint64_t *bits[2]; /* memory of the two filters */
@@ -70,7 +70,7 @@ void subjects_unmake(void);
 /* Chooses other keys in @s, for a filter that is one of a sharded set's two shards. The lowest bit
  * of a hash in the shard is the number of the shard, and is the top bit of the set's hash. Return:
  * false after a message on stderr without such keys. */
-bool subject_turn(struct subject *s);
+bool subject_become_shard(struct subject *s);
 /* Return: the key of eight bytes that has this hash. */
 uint64_t subject_key(const struct subject *s, uint64_t hash);
 /* Return: the words and bits that @hash sets in an empty filter. */

@@ -155,7 +155,7 @@ static const struct program {
 	{ "a reader that reads", reader_reads, NULL, 3 },
 };
 
-static bool names(const char *why, const char *fault)
+static bool matches_fault(const char *why, const char *fault)
 {
 	const char *other = strchr(fault, '|');
 	char first[64];
@@ -164,11 +164,11 @@ static bool names(const char *why, const char *fault)
 	return strstr(why, first) || (other && strstr(why, other + 1));
 }
 
-static bool judged(const struct program *p, struct det_options options)
+static bool passes(const struct program *p, struct det_options options)
 {
 	options.stale = -1;
 	struct det_result found = det_run(&options, p->body), again = found;
-	bool right = p->fault ? found.failed && names(found.why, p->fault) : !found.failed;
+	bool right = p->fault ? found.failed && matches_fault(found.why, p->fault) : !found.failed;
 	if (!p->fault && options.strategy == DET_DFS)
 		right &= found.complete;
 	if (right && found.failed) {
@@ -189,16 +189,16 @@ int main(void)
 	int wrong = 0;
 	for (const struct program *p = programs;
 	     p < programs + sizeof programs / sizeof programs[0]; p++) {
-		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS,
+		wrong += !passes(p, (struct det_options){ .strategy = DET_DFS,
 		                                          .preemptions = p->preemptions });
-		wrong += !judged(p, (struct det_options){ .strategy = DET_DFS,
+		wrong += !passes(p, (struct det_options){ .strategy = DET_DFS,
 		                                          .preemptions = p->preemptions,
 		                                          .every_step = true });
 		if (!p->preemptions)
 			continue; /* the other strategies have no limit on preemptions */
-		wrong += !judged(p, (struct det_options){ .strategy = DET_RANDOM,
+		wrong += !passes(p, (struct det_options){ .strategy = DET_RANDOM,
 		                                          .executions = 5000, .seed = 1 });
-		wrong += !judged(p, (struct det_options){ .strategy = DET_PCT, .depth = 3,
+		wrong += !passes(p, (struct det_options){ .strategy = DET_PCT, .depth = 3,
 		                                          .executions = 5000, .seed = 1 });
 	}
 	printf("%zu programs, %d wrong\n", sizeof programs / sizeof programs[0], wrong);

@@ -125,11 +125,11 @@ static bool reaches(const char *how, struct det_options options)
 	seen = 0;
 	options.stale = -1;
 	struct det_result result = det_run(&options, body);
-	bool through = options.strategy != DET_DFS || result.complete;
-	if (!result.failed && through && seen == test->allowed)
+	bool completed = options.strategy != DET_DFS || result.complete;
+	if (!result.failed && completed && seen == test->allowed)
 		return true;
 	printf("not ok: %s, %s: outcomes %#x, allowed %#x%s %s\n", test->name, how, seen,
-	       test->allowed, through ? "" : ", not complete", result.why);
+	       test->allowed, completed ? "" : ", not complete", result.why);
 	return false;
 }
 

@@ -59,12 +59,12 @@ void scenario_begin(void)
 		keys_of[i] = 0;
 }
 
-uint64_t seed_in_turn(void)
+uint64_t alternate_seed(void)
 {
 	return seeds_given++ % 2 ? subject->seed : subject->other_seed;
 }
 
-void works_on(unsigned keys)
+void acts_on_keys(unsigned keys)
 {
 	keys_of[det_thread()] = keys;
 }
@@ -88,7 +88,7 @@ bool promised(unsigned i)
 void insert_thread(void *insertion)
 {
 	const struct insertion *i = insertion;
-	works_on(1u << i->key);
+	acts_on_keys(1u << i->key);
 	answer[i->slot] = weir_insert_hash(subject->filter, hash_of(i->key));
 	promise(i->slot);
 }
@@ -185,7 +185,7 @@ static bool run(const struct scenario *scenario, enum det_strategy strategy)
 }
 
 /* Return: true if @name is in the comma-separated @list. */
-static bool listed(const char *list, const char *name)
+static bool is_in_list(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 	for (const char *at = list; (at = strstr(at, name)) != NULL; at += n)
@@ -194,9 +194,9 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
-static bool chosen(const struct scenario *scenario)
+static bool is_selected(const struct scenario *scenario)
 {
-	return (!settings.group || listed(settings.group, scenario->group)) &&
+	return (!settings.group || is_in_list(settings.group, scenario->group)) &&
 	       (!settings.scenario || strcmp(settings.scenario, scenario->name) == 0) &&
 	       (!settings.layout || strcmp(settings.layout, subject->name) == 0) &&
 	       scenario->fits(subject);
@@ -204,36 +204,36 @@ static bool chosen(const struct scenario *scenario)
 
 /* Return: true if a scenario also runs with two seeds. One layout is enough, because the choice
  * between filters does not depend on the bits of a key. */
-static bool comes_reseeded(const struct scenario *s)
+static bool runs_reseeded(const struct scenario *s)
 {
-	return listed("reload,batch,previous,writers,retire,refresh", s->group) && !s->one_seed &&
-	       subject_words(subject) == 1;
+	return is_in_list("reload,batch,previous,writers,retire,refresh", s->group) &&
+	       !s->one_seed && subject_words(subject) == 1;
 }
 
 /* Return: true if a scenario also runs with u64 keys. Only the handle's verbs take such keys: for a
  * single filter, a number is an ordinary key. */
-static bool comes_as_number(const struct scenario *s)
+static bool runs_as_number(const struct scenario *s)
 {
-	return listed("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
+	return is_in_list("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
 /* Return: true if a scenario runs in a form. Scenarios with batches of several keys have three
  * forms. Others have every form, in which a batch has one key. */
-static bool comes_in(const struct scenario *scenario, enum form in)
+static bool runs_in_form(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
 	       !(scenario->batches &&
 	         (in == KEY || in == HASHES || in == KEY_RESEEDED || in == NUMBER)) &&
-	       !(in == NUMBER && !comes_as_number(scenario)) &&
+	       !(in == NUMBER && !runs_as_number(scenario)) &&
 	       !(in != HASH && scenario->one_form) &&
-	       (in < KEY_RESEEDED || comes_reseeded(scenario));
+	       (in < KEY_RESEEDED || runs_reseeded(scenario));
 }
 
 static void run_in_each_form(const struct scenario *s)
 {
 	bool searched = !s->search_words || s->search_words >= subject_words(subject);
 	for (form = HASH; form < FORMS; form++)
-		if (comes_in(s, form) && !(settings.stop && totals.failed))
+		if (runs_in_form(s, form) && !(settings.stop && totals.failed))
 			(void)((!searched || run(s, DET_DFS)) && run(s, DET_RANDOM) &&
 			       run(s, DET_PCT));
 }
@@ -243,7 +243,7 @@ static void run_all(const struct scenario *scenarios)
 	for (const struct scenario *s = scenarios; s->name; s++)
 		for (size_t i = 0; i < subject_count; i++) {
 			subject = &subjects[i];
-			if (chosen(s))
+			if (is_selected(s))
 				run_in_each_form(s);
 		}
 }
