@@ -199,8 +199,8 @@ static bool ends_lines_in_cr(const char *bytes, size_t n)
 	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
 }
 
-/* Return: true if there are NUL bytes in at least a quarter as many places as lines end. A key may
- * have a NUL byte, but few keys do. */
+/* Return: true if there are NUL bytes, and at least a quarter as many as lines. A key may have a
+ * NUL byte, but few keys do. */
 static bool are_binary(const char *bytes, size_t n)
 {
 	size_t nuls = 0, lines = 0;

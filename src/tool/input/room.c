@@ -143,7 +143,7 @@ static void unescape(char *path)
 }
 
 /* Reads a line of mountinfo: ID PARENT DEVICE ROOT PLACE OPTIONS [FIELD]... - TYPE SOURCE OPTIONS.
- * Return: true if the line is a mount of version @v with the memory resource. */
+ * Return: true if the line is a mount of version @v and, in version 1, has the memory resource. */
 static bool is_mounted(char *line, const struct version *v, struct mount *out)
 {
 	char *word[6], *rest = line, *type;
