@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Filters that are built once, from all their keys, and take no inserts afterwards (kinds fuse and
- * layered). weir_build() takes one batch of keys. A builder collects keys from several threads:
+ * Building filters of kinds fuse and layered, which are built once from all their keys and take no
+ * inserts afterwards. weir_build() takes one batch. A builder collects keys from several threads:
  *
  *     struct weir_params params = WEIR_PARAMS_INIT;
  *     params.kind = WEIR_FUSE;
@@ -10,8 +10,8 @@
  *     weir_builder_finish(&filter, b, NULL);
  *     weir_builder_destroy(b);
  *
- * A key may come more than once. The seed is known before the filter exists, so that callers can
- * hash: set params.seed, or let the builder choose it and call weir_builder_hash(). */
+ * A key may come more than once. Callers that hash keys themselves need the seed before the filter
+ * exists: they set params.seed, or let the builder choose it and call weir_builder_hash(). */
 #ifndef WEIR_BUILD_H
 #define WEIR_BUILD_H
 
@@ -29,7 +29,7 @@ WEIR_BEGIN_DECLS
 /**
  * Hash a key for a filter that does not exist yet.
  * @seed: params.seed of that filter.
- * Return: the value that weir_hash() returns for a filter of that seed, without secret, and of any
+ * Return: the value that weir_hash() returns for a filter of that seed without a secret, of any
  *   kind but split.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some nanoseconds.
  * Source: XXH3_64bits_withSeed of xxHash.
@@ -40,24 +40,23 @@ struct weir_builder; /* opaque: the keys that a filter is to be built from */
 
 /** Options of a builder. Start from WEIR_BUILDER_OPTIONS_INIT; 0 always means "not given". */
 struct weir_builder_options {
-	size_t struct_size;
-	uint32_t threads;          /* that sort and build, including the caller's; 0: 1 */
-	uint64_t max_memory;       /* bytes beside the filter, at least 63 MiB for each of the
-	                              threads; 0: no limit. Beyond it adding fails with -EFBIG,
-	                              unless spill_folder is given. */
-	const char *spill_folder;  /* a folder for the hashes that exceed max_memory: the builder
-	                              keeps them there in an unnamed file, 8 bytes each */
-	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread
-	                               at a time, with hashes done and their total: twice those
-	                               added, less once it knows how many are equal. May be
-	                               NULL. */
+	size_t struct_size;        /* sizeof(struct weir_builder_options) */
+	uint32_t threads;          /* threads that sort and build, the caller's included; 0: 1 */
+	uint64_t max_memory;       /* most bytes besides the filter, at least 63 MiB a thread; 0: no
+	                              limit. Without spill_folder a larger add fails (-EFBIG) */
+	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
+	                              max_memory, 8 bytes each */
+	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
+	                               a time; NULL: none. It gets the hashes done and their total:
+	                               twice the added ones, less once the builder knows how many
+	                               are equal */
 	void *progress_arg;
-	bool allow_uneven;         /* try to build even if the hashes are not uniform; without it
+	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */
 	uint64_t different_keys;   /* how many different keys are added, if the caller knows; else
-	                              0. Finishing fails with -EDOM if the keys have so few
-	                              different hashes that equal ones add more to the rate than
-	                              the filter's own rate, unless allow_uneven is set */
+	                              0. Finishing then fails with -EDOM if different keys share
+	                              hashes so often that this adds more to the rate than the
+	                              filter's own rate, unless allow_uneven is set */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -66,17 +65,17 @@ struct weir_builder_options {
  * Build a filter from all its keys.
  * @out: receives the filter; untouched on failure.
  * @params: as for weir_create(). A capacity of 0 becomes the number of different keys, which needs
- *   the least memory. For keys that are hashes, give the seed or secret they were made with.
+ *   the least memory. If the keys are hashes, give the seed or secret that they were made with.
  * @keys: of any form. A key may come more than once.
  * @options: as for weir_builder_create(); NULL for the defaults: one thread.
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP if the kind takes inserts instead; -EINVAL for hashes with
  *   seed 0 and secret NULL, or if keys.at is NULL; -ENOSPC if there are more different keys than
- *   capacity, or they cannot be built; -EDOM if the hashes are not uniform (256 of them or more) or
- *   have too few values (options->different_keys), and options->allow_uneven is not set.
+ *   capacity, or no filter can be built from them. -EDOM if options->allow_uneven is not set and
+ *   256 or more hashes are not uniform or have too few values (options->different_keys).
  * Threads: any.  Order: none; publish the filter with release order.
- * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; 8 bytes a key beside the filter and
- *   50 MB at most.
+ * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; besides the filter 8 bytes a key and
+ *   at most 50 MB.
  * Source: Graf and Lemire 2022 (binary fuse filters).
  */
 WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct weir_params *params,
@@ -85,19 +84,19 @@ WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct w
 
 /** The report of a builder. Start from WEIR_BUILD_REPORT_INIT. */
 struct weir_build_report {
-	size_t struct_size;
+	size_t struct_size;     /* sizeof(struct weir_build_report) */
 	uint64_t added;         /* keys, each as often as it was added */
 	uint64_t keys;          /* different keys, by their hashes */
-	uint64_t spilled_bytes; /* to the file */
+	uint64_t spilled_bytes; /* bytes written to the file in spill_folder */
 	double sort_seconds;    /* to sort the hashes and find equal ones */
-	double build_seconds;   /* to build */
-	/* For a kind with an exclude list; the two times above are then of its second level. */
+	double build_seconds;   /* to build the filter; layered: sort and build of level 2 only */
+	/* The next five fields are for a kind with an exclude list. */
 	uint64_t excluded;      /* keys of the list, each as often as it was excluded */
 	uint64_t passed;        /* different keys of the list that the first level let pass */
-	uint64_t equal;         /* hashes that a key of each list has: -EEXIST unless it is 0 */
-	uint64_t equal_hash;    /* the least of them */
+	uint64_t equal;         /* hashes that both lists have; above 0 finishing returns -EEXIST */
+	uint64_t equal_hash;    /* the smallest of these hashes */
 	double seal_seconds;    /* to sort the included keys and build the first level */
-	uint32_t hashes_uneven; /* enum weir_uneven, of the included keys */
+	uint32_t hashes_uneven; /* enum weir_uneven, for the included keys */
 };
 
 #define WEIR_BUILD_REPORT_INIT WEIR__INIT(weir_build_report)
@@ -105,9 +104,9 @@ struct weir_build_report {
 /**
  * Create a builder, which collects keys.
  * @out: receives the builder; untouched on failure.
- * @params: of the filter to come, copied. If seed is 0 and secret NULL, the builder chooses a
- *   random seed. A capacity of 0 becomes the number of different keys; if it is given,
- *   weir_builder_finish() refuses more of them.
+ * @params: parameters of the filter to build, copied. If seed is 0 and secret NULL, the builder
+ *   chooses a random seed. A capacity of 0 becomes the number of different keys. With any other
+ *   capacity weir_builder_finish() refuses more different keys.
  * @options: NULL for the defaults; copied.
  * Return: 0 or a negative errno.
  * Errors: -ENOTSUP if the kind takes inserts instead, or is unknown; -EINVAL if a parameter is out
@@ -119,7 +118,7 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_create(struct weir_builder **out,
                                                  const struct weir_builder_options *options);
 
 /**
- * Hash a key for the filter to come.
+ * Hash a key for the filter that a builder will make.
  * @b: the builder.
  * Return: the value that weir_hash() will return.
  * Errors: none.  Threads: any, also while others add keys.  Progress: wait-free.  Cost: some
@@ -134,26 +133,27 @@ WEIR_API void weir_builder_hash_keys(const struct weir_builder *b, struct weir_k
                                      uint64_t *out);
 
 /**
- * Add a batch of keys. A key may be added more than once.
+ * Add a batch of keys to a builder. A key may be added more than once.
  * @b: the builder.
- * @keys: of any form; hashes are of weir_builder_hash(), or of weir_hash_seeded() with the same
- *   seed.
- * Return: 0 or a negative errno. After -ENOMEM, -EFBIG or a file's error some of the batch may be
- *   added, and every further call fails as well.
- * Errors: -ENOMEM; -EFBIG if max_memory is reached without a spill_folder; the errno of
- *   a file operation of the spill; -EINVAL if the builder is sealed or finished, or normalisation
- *   (<weir/text.h>) refuses a key: those before it are added, weir_error_taken() tells how many,
- *   and the builder takes further keys.
+ * @keys: of any form. Hashes must be of weir_builder_hash(), or of weir_hash_seeded() with the
+ *   builder's seed.
+ * Return: 0 or a negative errno. After -ENOMEM, -EFBIG or a file's error some keys of the batch may
+ *   be added, and every further call fails as well.
+ * Errors: -ENOMEM; -EFBIG if max_memory is reached without a spill_folder; the errno of a file
+ *   operation in spill_folder; -EINVAL if the builder is sealed or finished. -EINVAL also if
+ *   normalisation (<weir/text.h>) refuses a key: the keys before it are added
+ *   (weir_error_taken()), and the builder accepts further keys.
  * Threads: any number at the same time.  Progress: blocking: a lock that few threads share, memory,
- *   the file.  Cost: some 20 ns a call, some 5 ns a hash; 8 bytes each.
+ *   the file.  Cost: some 20 ns a call, some 5 ns a hash; 8 bytes a hash.
  */
 WEIR_API WEIR_MUST_CHECK int weir_builder_add_keys(struct weir_builder *b, struct weir_keys keys);
 
 /**
- * Seal the included keys and begin the exclude list, for kinds that are exact on such a list too
- * (layered). The call builds the first level. The list may be far larger than memory: the builder
- * keeps only the keys that the first level lets pass, one in 2^fingerprint_bits, 8 bytes each.
- * @b: the builder. params.layered.exclude_keys should tell about how long the list is.
+ * Seal the included keys of a builder and begin the exclude list. Only kinds that are exact on both
+ * lists (layered) have one. The call builds the first level. The list may be far larger than
+ * memory: the builder keeps only the one key in 2^fingerprint_bits that passes the first level, in
+ * 8 bytes.
+ * @b: the builder. params.layered.exclude_keys should be about the length of the list.
  * Return: 0 or a negative errno. If building failed, every further call fails as well.
  * Errors: -ENOTSUP if the kind takes no exclude list; -EINVAL if the builder is sealed or finished;
  *   as weir_builder_finish().
@@ -165,16 +165,16 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_add_keys(struct weir_builder *b, struc
 WEIR_API WEIR_MUST_CHECK int weir_builder_seal(struct weir_builder *b);
 
 /**
- * Exclude a batch of keys: lookups of them will return false. A key may be excluded more than once.
+ * Exclude a batch of keys: their lookups will return false. A key may be excluded more than once.
  * @b: the builder, sealed.
  * @keys: as for weir_builder_add_keys().
- * Return: 0 or a negative errno. After -ENOMEM, -EFBIG or a file's error some of the batch may be
- *   excluded, and every further call fails as well.
- * Errors: -ENOTSUP if the kind takes no exclude list; -EINVAL if the builder is not sealed yet, or
- *   finished, or normalisation refuses a key; -ENOMEM, -EFBIG and those of a file as
- *   weir_builder_add_keys(). If a key is included too, weir_builder_finish() finds it.
+ * Return: 0 or a negative errno. After -ENOMEM, -EFBIG or a file's error some keys of the batch may
+ *   be excluded, and every further call fails as well.
+ * Errors: -ENOTSUP if the kind takes no exclude list; -EINVAL if the builder is not sealed yet or
+ *   already finished, or normalisation refuses a key; -ENOMEM, -EFBIG and the errno of a file
+ *   operation as weir_builder_add_keys(). weir_builder_finish() reports a key of both lists.
  * Threads: any number at the same time.  Progress: blocking for keys that pass the first level, as
- *   weir_builder_add_keys().  Cost: a batch of lookups; 8 bytes for one in 2^fingerprint_bits.
+ *   weir_builder_add_keys().  Cost: a batch of lookups; 8 bytes for one key in 2^fingerprint_bits.
  */
 WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
                                                        struct weir_keys keys);
@@ -182,15 +182,15 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
 /**
  * Build the filter from the collected keys.
  * @out: receives the filter; untouched on failure.
- * @report: receives the figures, on failure those known by then; or NULL.
- * Return: 0 or a negative errno. In both cases the builder has no keys any more, and can only be
- *   destroyed; unless @out or @report was refused (-EINVAL).
+ * @report: receives the figures, or after a failure the figures known by then; may be NULL.
+ * Return: 0 or a negative errno. In both cases the builder is now empty and can only be destroyed,
+ *   except after -EINVAL for @out or @report.
  * Errors: as weir_build(); -EDOM if the included hashes are not uniform, and allow_uneven is not
  *   set; -ECANCELED if progress stopped it; -EFBIG for max_memory; the errno of reading or writing
- *   the file; the error that an earlier call failed with; -EEXIST if an included and an excluded
- *   key have one hash (report->equal_hash). If they are two keys, another seed separates them: with
- *   12 million and 816 million keys that happens 1 in 2,000 times. A key that is in both lists has
- *   one hash under any seed. To find it, compare weir_builder_hash() of each key with that hash.
+ *   the file; the error of an earlier call that failed; -EEXIST if an included and an excluded key
+ *   have one hash (report->equal_hash). Two different keys have one hash in 1 of 2,000 builds of 12
+ *   million and 816 million keys, and another seed separates them. A key in both lists has one hash
+ *   under any seed. To find it, compare weir_builder_hash() of each key with that hash.
  * Threads: one; no other thread may use the builder during the call or afterwards.  Order: none;
  *   publish the filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Macros for declarations in the public headers. The linker sees functions marked WEIR_API, and no
- * others. */
+ * Macros for declarations in the public headers. The library exports only the functions marked
+ * WEIR_API. */
 #ifndef WEIR_EXPORT_H
 #define WEIR_EXPORT_H
 
@@ -17,9 +17,9 @@
 #ifdef __cplusplus
 #define WEIR_BEGIN_DECLS extern "C" {
 #define WEIR_END_DECLS }
-/* A struct whose struct_size is set and whose other fields are 0. */
+/* Initializes a struct: struct_size is its size, and all other fields are 0. */
 #define WEIR__INIT(type) weir__init<struct type>()
-extern "C++" { /* a template needs it if the caller includes this header within extern "C" */
+extern "C++" { /* for callers that include this header within extern "C" */
 template <class T> constexpr T weir__init()
 {
 	T empty{};

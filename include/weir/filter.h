@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A filter and its verbs. A filter tells in a few nanoseconds whether a key may be in a set. It
- * says yes for every key that was inserted, and by mistake for a small share of all other keys
- * (false positives, fp_rate).
+ * A filter and its verbs, the functions that use it. A filter tells in a few nanoseconds whether a
+ * key may be in a set. It answers true for every key that was inserted, and by mistake for a small
+ * share of all other keys (false positives, fp_rate).
  *
  *     struct weir_params params = WEIR_PARAMS_INIT;
  *     struct weir_filter *f;
@@ -27,59 +27,60 @@
  * A removal counts as an insert, a count as a lookup, and weir_fold() as weir_clone(). Counting
  * filters have one more rule, below.
  *
- * Order. A lookup sees every insert that happens-before it. In the blocked and classic kinds the
- * coherence of each word is enough for that, since bits only go from 0 to 1 (invariant B1 in
- * word.h). So all accesses are relaxed, and weir orders nothing else for its caller.
+ * Order. A lookup sees every insert that happens-before it. In the blocked and classic kinds bits
+ * only go from 0 to 1, so coherence of each word is enough for that (invariant B1 in word.h). All
+ * accesses are relaxed: they do not order the caller's accesses to other memory.
  *
  * Progress. In the blocked and classic kinds weir_hash(), lookups and inserts are wait-free and
- * never allocate memory; only weir_fill_keys() allocates, and waits for other threads. In counting
+ * never allocate memory. Only weir_fill_keys() allocates, and waits for other threads. In counting
  * and frequency lookups and counts are wait-free, inserts and removals lock-free.
  *
  * Stack. A call that takes keys uses at most 6 KiB of stack, batches included. Batches of the
  * layered kind, and cuckoo inserts that move fingerprints, use 7 KiB. Batches of texts, and such
  * cuckoo inserts during a reload, use 9 KiB.
  *
- * Numbers. The verbs named _u64 take a uint64_t by value. Its key is the eight bytes that it has in
- * this machine's memory, so weir_contains_u64(f, n) answers as weir_contains(f, &n, 8) in every
- * kind, keyed or not, and either verb finds what the other inserted, unless the set normalises text
- * (text.h). If machines of both byte orders share an image, they must agree on those bytes, for
+ * Numbers. The verbs named _u64 take a uint64_t by value. The key is the eight bytes of the number
+ * in this machine's memory. So weir_contains_u64(f, n) answers as weir_contains(f, &n, 8) in every
+ * kind, keyed or not. Either verb finds keys that the other inserted, unless the set normalises
+ * text (text.h). Machines of both byte orders that share an image must agree on these bytes, for
  * example by htole64(n).
  *
- * NULL, here and in the other headers, is allowed if the description of an argument says so (the
- * object to destroy, a key of no bytes, an unwanted bitmap, default options), and for the keys,
- * hashes or counts of an empty batch. A function that lists -EINVAL for NULL (most @out, @params
- * and @path) refuses it. Any other NULL is the caller's error, as in libc, and may crash: no verb
- * spends an instruction on a check.
+ * NULL. In this and the other headers an argument may be NULL if its description says so (the
+ * object to destroy, a key of no bytes, an unwanted bitmap, default options). The keys, hashes or
+ * counts of an empty batch may be NULL too. A function that lists -EINVAL for NULL (most @out,
+ * @params and @path) returns that error. Any other NULL is the caller's error, as in libc, and may
+ * crash, since no verb spends an instruction on a check.
  *
  * Counting. No insert or removal may run while a counting filter is merged, cloned, folded or
  * saved. The copy could have only some of a key's counters, and removing the key from the copy
  * would then lower counters of other keys. A debug build (-Dbuildtype=debug) aborts a program that
- * breaks this rule. A handle's reload and refresh may copy beside live inserts (reload.h): they may
- * over-count a key that is inserted during the copy, but never under-count it.
+ * breaks this rule. A handle's reload and refresh may copy during live inserts (reload.h): their
+ * copy may over-count a key that is inserted at that time, but never under-counts it.
  *
  * Cuckoo. Each insert stores a fingerprint in one of the key's two buckets.
  *   - Lookups are wait-free and write nothing. If other threads move or remove the key's
  *     fingerprint during each of several tries, the lookup answers true.
- *   - An insert into a free place is lock-free. If both buckets are full, it moves other
- *     fingerprints. Then it waits for moves and removals of the same fingerprints, as a removal
- *     does. Both also wait while the filter is copied in memory to be cloned, saved or merged into
- *     another. A handle's insert waits inside its section, so a grace period waits with it.
- *   - A full filter refuses inserts (-ENOSPC); then no key was added, lost or doubled. Up to
- *     capacity different keys, one filter in a million refuses a key.
+ *   - An insert is lock-free if one of the buckets has a free slot. If both are full, the insert
+ *     moves other fingerprints. Inserts that move, and removals, wait for other threads that move
+ *     or remove the same fingerprints. They also wait while the filter is cloned, saved or merged
+ *     into another. A handle's insert waits inside its section, so a grace period waits with it.
+ *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. Of
+ *     filters with up to capacity different keys, one in a million refuses a key.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any
  *     load. They hold half of that if both are the same bucket: 1 of 200 keys at a capacity of
- *     1000, fewer in larger filters. If all keys come twice, the first is refused at 94 % of
- *     capacity (12-bit; 91 % with 16-bit), three times at 82 % (72 %), four times at 58 to 67 %
- *     (54 %). If one key in a hundred comes 6 times, that happens long before.
- *   - A refused insert has searched for a place: 35 us, against 0.02 us for an insert into an empty
- *     filter. So do not retry it at each request.
+ *     1000, fewer in larger filters. If every key is inserted twice, the first refusal comes at
+ *     94 % of capacity (12-bit; 91 % with 16-bit); three times, at 82 % (72 %); four times, at 58
+ *     to 67 % (54 %). If one key in a hundred is inserted 6 times, it comes far earlier.
+ *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
+ *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
  *     races to insert it first. Keys can then not be removed.
  *   - A merge adds the copies of both filters. It fails with -EAGAIN if it must move a fingerprint
- *     in a destination that is being copied itself.
- *   - A copy may lack a key whose insert ran during the clone, save or merge: do not remove the key
- *     there.
+ *     in the destination while another thread copies the destination.
+ *   - A clone, image or merged filter may lack a key whose insert ran during the call: do not
+ *     remove such a key from it.
  *   - A cuckoo image cannot be mapped WEIR_MAP_LIVE. A child of fork() may use its copy of the
+ *     filter, which may have a fingerprint twice that another thread was moving.
  *     filter; a fingerprint that another thread was moving may be in it twice.
  */
 #ifndef WEIR_FILTER_H
@@ -96,8 +97,8 @@ WEIR_BEGIN_DECLS
 
 struct weir_filter; /* opaque, except for its head */
 
-/** The head of every filter: the functions chosen when it is made. Its layout is frozen, so that
- * the verbs below compile to one indirect call. Programs call the verbs, not these pointers. */
+/** The head of every filter: functions that the library chooses when it makes the filter. The
+ * layout is frozen, so that the verbs below compile to one indirect call. Call only the verbs. */
 struct weir_verbs {
 	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
@@ -110,8 +111,8 @@ struct weir_verbs {
 /** Results of an insert. */
 enum weir_inserted {
 	WEIR_SEEN = 0, /* every bit was set: the key may have been present */
-	WEIR_NEW = 1,  /* a bit was 0 (cuckoo: neither bucket had an equal fingerprint): the key was
-	                  certainly absent */
+	WEIR_NEW = 1,  /* a bit was 0 (cuckoo: neither bucket had an equal fingerprint), so the key
+	                  was certainly absent */
 };
 
 /**
@@ -125,8 +126,8 @@ enum weir_inserted {
  *   or the environment variable WEIR_ISA names an instruction set that this machine or kind lacks;
  *   the errno of getrandom().
  * Threads: any.  Progress: blocking (memory).
- * Cost: below 2 MiB, and in memory that the caller gives, it zeroes all bytes. From 2 MiB on the
- *   kernel zeroes each page on first use.
+ * Cost: the call zeroes all bytes of a filter below 2 MiB or in the caller's memory. In any other
+ *   filter the kernel zeroes each page on first use.
  */
 WEIR_API WEIR_MUST_CHECK int weir_create(struct weir_filter **out,
                                          const struct weir_params *params);
@@ -142,7 +143,7 @@ WEIR_API int weir_destroy(struct weir_filter *f);
 
 /**
  * Test what a filter can do now.
- * @what: abilities to test, or'ed (enum weir_ability): WEIR_CAN_REMOVE, say, or WEIR_CAN_ALL.
+ * @what: abilities to test, or'ed (enum weir_ability), such as WEIR_CAN_REMOVE or WEIR_CAN_ALL.
  * Return: the abilities in @what that the filter has. A filter that is mapped read-only takes no
  *   inserts and no removals. WEIR_CAN_DECIDE needs words_per_key = 1.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
@@ -154,17 +155,17 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * hashes by SipHash-2-4 with weir_params.secret. Any other hashes by XXH3_64bits_withSeed(key, len,
  * seed of @f), or in the split kind by XXH64 with seed 0.
  *
- * The _hash verbs take this value, or your own hash if it is uniform in all 64 bits, as XXH3,
- * SipHash and wyhash are. Give all other numbers to the _u64 verbs, which mix and seed them, for
- * inserts and lookups alike: hashes of 32 bits (FNV-1a 32, murmur3_32, CRC32), counters, addresses,
- * times. In a _hash verb such numbers make a filter say yes to every key, which
- * weir_stats.hashes_uneven shows, and make a cuckoo filter refuse most of them (-ENOSPC). Give one
- * filter the hashes of one function only.
+ * The _hash verbs take this value, or the hash of your own function if it is uniform in all 64
+ * bits, as XXH3, SipHash and wyhash are. Give all other numbers to the _u64 verbs, which mix and
+ * seed them, in inserts and in lookups: 32-bit hashes (FNV-1a 32, murmur3_32, CRC32), counters,
+ * addresses, times. In a _hash verb such numbers make a filter answer true for every key (see
+ * weir_stats.hashes_uneven), and make a cuckoo filter refuse most keys (-ENOSPC). All hashes that
+ * you give to one filter must come from one function.
  *
- * A hash of b well-mixed bits adds n / 2^b to the rate of n keys, and the bits of the filter do not
- * show it. Split takes the block from the upper 32 bits and the bits in it from the lower 32 alone.
- * If the lower halves take only v values, that adds n / (v * blocks), with blocks of 32 bytes; at
- * 1 % that is 25 / v.
+ * Hashes of b well-mixed bits add n / 2^b to the rate of n keys, which the bits of the filter do
+ * not show. Split takes the block from the upper 32 bits and the bits in the block from the lower
+ * 32 alone. If the lower halves take only v values, that adds n / (v * blocks) to the rate, with
+ * blocks of 32 bytes; at 1 % that is 25 / v.
  *
  * If clients can choose keys, make the filter keyed.
  * @key: @len bytes; may be NULL when len is 0.
@@ -187,12 +188,12 @@ WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys,
  * Return: WEIR_NEW, WEIR_SEEN or a negative errno. If several threads insert one new key at the
  *   same time, at least one gets WEIR_NEW. With words_per_key = 1 exactly one does.
  * Errors: -EROFS if the filter is mapped read-only; -ENOTSUP if the kind takes no inserts; -EINVAL
- *   if a set with normalisation cannot read the text, or is closed and lacks its length
+ *   if a set with normalisation cannot parse the text, or is closed and has no key of this length
  *   (<weir/text.h>); others are the kind's own (blocked and classic have none).
  * Threads: any, with lookups and inserts.  Order: relaxed, see <weir/filter.h>.
  * Progress: wait-free.
- * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written;
- *   else blocked has words_per_key atomic or's, classic one for each bit that was 0.
+ * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written.
+ *   Otherwise blocked takes words_per_key atomic or's, classic one for each bit that was 0.
  */
 WEIR_API inline int weir_insert(struct weir_filter *f, const void *key, size_t len)
 {
@@ -213,8 +214,8 @@ WEIR_API inline int weir_insert_u64(struct weir_filter *f, uint64_t key)
 /**
  * Test whether a key may be in the set.
  * @key: @len bytes; may be NULL when len is 0.
- * Return: false: the key is certainly absent. true: it may be present; a full filter returns true
- *   for a share fp_rate of the keys that were never inserted.
+ * Return: false if the key is certainly absent; true if it may be present. A full filter returns
+ *   true for the share fp_rate of absent keys.
  * Errors: none.  Threads: any.  Order: relaxed; it sees every insert that happens-before this call.
  * Progress: wait-free, writes nothing.  Cost: blocked one cache line, classic up to k.
  */
@@ -248,12 +249,12 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
 
 /**
  * Insert a batch, in no particular order. A kind that can refuse a key takes them in the given
- * order, up to the first that it refuses.
+ * order, up to the first key that it refuses.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was WEIR_NEW. May be NULL. After
- *   -ENOSPC it has the answers of the keys that were taken.
+ *   -ENOSPC it has the answers of the keys that were inserted.
  * Return: how many were WEIR_NEW, or a negative errno. If a new key comes several times, in one
- *   batch or in those of several threads, at least one of them is WEIR_NEW. With words_per_key = 1
- *   exactly one is.
+ *   batch or in batches of several threads, at least one of them is WEIR_NEW. With
+ *   words_per_key = 1 exactly one is.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
  *   -EINVAL for a text, the keys before the refused one were: weir_error_taken() tells how many.
  * Threads, Order: as weir_insert() of each key.
@@ -263,41 +264,41 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
 WEIR_API int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
 /**
- * Bulk-load a private filter: no other thread looks up or inserts yet. This is faster than inserts,
- * since the stores are plain. Several threads may load one filter at the same time, each its own
- * keys: each part of the filter has one owner at a time. If the kind lacks plain stores (classic),
- * or other processes may insert too (WEIR_MAP_LIVE), it inserts as weir_insert_keys() does.
+ * Bulk-load a private filter, in which no other thread looks up or inserts yet. Plain stores make
+ * this faster than inserts. Several threads may load one filter at the same time, each with keys of
+ * its own: one thread at a time owns a region of the filter. If the kind lacks plain stores
+ * (classic), or other processes may insert (WEIR_MAP_LIVE), the call works as weir_insert_keys().
  * @keys: of any form, in any order.
  * Return: 0 or a negative errno.
  * Errors: as weir_insert_keys(); -ENOMEM if pthread_atfork() failed when the library was loaded.
  * Threads: other calls of weir_fill_keys() only. A child of fork() may load too, even if another
- *   thread was loading at that moment; the child's copy then has any part of that thread's keys.
+ *   thread was loading at that moment; the child's copy then has only some of that thread's keys.
  * Order: none; publish the filter afterwards with release order (an unlock, a thread join, an
  *   rcu_assign_pointer).
- * Progress: blocking (another thread may own a part: the caller sleeps until it is done).
+ * Progress: blocking (a caller sleeps while another thread owns a region that it needs).
  * Cost: in the L2 2 to 3 ns a key, in the last-level cache about 4, without the hashing. If the
- *   filter outgrows the last-level cache, or several threads load it, the call loads part by part.
- *   Until it returns that takes scratch memory: 8 bytes a key, at most 137 MiB a thread. So for a
- *   filter beyond that cache pass at least twice as many keys a call as it has lines of 64 bytes,
- *   if you have them. Without the memory the call is slower, but does not fail.
+ *   filter is larger than the last-level cache, or several threads load it, the call sorts keys by
+ *   region, in scratch memory of 8 bytes a key, at most 137 MiB a thread. Without that memory it is
+ *   slower, but does not fail. For such a filter give a call at least twice as many keys as the
+ *   filter has lines of 64 bytes, if you have them.
  */
 WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_keys keys);
 
 /**
- * Remove a key that was inserted. Each removal needs its own insert, which has returned before the
- * removal begins: in one thread, or across whatever orders the threads. Removing a key that was
- * never inserted, or more often than it was, may return 1 and make other keys false negatives.
+ * Remove a key that was inserted. Each removal needs an insert of its own, which happens-before the
+ * removal. Removing a key that was never inserted, or more often than it was inserted, may return 1
+ * and make other keys false negatives.
  * @key: @len bytes; may be NULL when len is 0.
- * Return: 1 if the key was removed, or if all its counters are full, so that it stays; 0 if it is
- *   absent and nothing has changed; or a negative errno. If two threads remove a key that was
- *   inserted once, the one that gets 0 may have hidden other keys from lookups for a moment.
+ * Return: 1 if the key was removed, or stays because all its counters are at their largest value; 0
+ *   if it is absent and nothing has changed; or a negative errno. If two threads remove a key that
+ *   was inserted once, the one that gets 0 may have hidden other keys from lookups for a moment.
  * Errors: -ENOTSUP if the kind cannot (all but counting and cuckoo), or the filter has WEIR_ONCE;
  *   -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the text.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread retries a word only if another has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
- * Cost: counting as an insert: words_per_key compare-and-swaps. A counter at its largest value
- *   (weir_stats.counters_stuck) is never lowered again.
+ * Cost: in counting as an insert, words_per_key compare-and-swaps. A counter that has reached its
+ *   largest value (weir_stats.counters_stuck) is never lowered again.
  */
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
 /** As weir_remove(), for the eight bytes at &key. */
@@ -305,14 +306,14 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_u64(struct weir_filter *f, uint64_t key
 /** As weir_remove(), for a hash. */
 WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
 /**
- * As weir_remove(), for a batch. It skips a key that cannot be removed.
+ * As weir_remove(), for a batch. The call skips keys that cannot be removed.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was removed. May be NULL.
  * Return: how many were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove(); no key was removed.
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
-/** The count of a key whose counters are full: 2^counter_bits - 1 or more. */
+/** The count of a key whose counters are at their largest value: 2^counter_bits - 1 or more. */
 #define WEIR_COUNT_FULL INT64_MAX
 
 /**
@@ -331,7 +332,7 @@ WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
 /**
  * As weir_count(), for a batch.
  * @counts: receives the answer of weir_count() for each key.
- * Return: how many of them are not 0, or a negative errno.
+ * Return: how many counts are not 0, or a negative errno.
  * Errors: -ENOTSUP as weir_count(); @counts is untouched.
  */
 WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys,
@@ -339,20 +340,19 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
 
 /**
  * Add all keys of @src to @dst: afterwards @dst answers true wherever @src does. Kinds that count
- * add the counts. Both need the same layout and seed, as weir_params_of() gives them.
- * Return: 0 or a negative errno. On failure @dst has nothing of @src, or with WEIR_ONCE perhaps a
- *   part.
+ * add the counts. Both need the same layout and seed, which weir_params_of() copies.
+ * Return: 0 or a negative errno. After a failure @dst has no key of @src (WEIR_ONCE: or some).
  * Errors: -EINVAL if the two differ in kind, size, shape, hash function, seed, key, WEIR_ONCE or
  *   normalisation (<weir/text.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS if @dst is mapped read-only;
  *   -ENOTSUP if the kind cannot; -EAGAIN if @src is the placeholder of a handle without a set
  *   (weir_handle_get()); growing: -ENOSPC if a merged layer would have more keys than it may hold,
- *   -ENOMEM; cuckoo: -ENOSPC if @dst lacks room for all, -EAGAIN if a fingerprint must move in @dst
- *   while @dst is being copied. After either, lookups may have found keys of @src for a moment.
+ *   -ENOMEM; cuckoo: -ENOSPC if @dst cannot hold all keys, -EAGAIN if a fingerprint must move while
+ *   @dst is being copied. After these two lookups may have found keys of @src for a moment.
  * Threads: any, with lookups and inserts on both (not in counting, see <weir/filter.h>). An
  *   insert into @src that is concurrent with the call may be missed.
- * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both, writes the words
- *   that change; growing reads both twice.
+ * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both filters, writes
+ *   the words that change; growing reads both twice.
  */
 WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct weir_filter *src);
 
@@ -370,10 +370,10 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
 
 /**
  * Make a smaller copy of a filter that was made too large. The copy answers true wherever @f does.
- * It has the rate of a filter of 1 / @factor of the bytes with the same keys, and less capacity.
+ * It has less capacity, and the rate of a filter with the same keys and 1 / @factor of the bytes.
  * @out: receives the copy; untouched on failure.
  * @factor: a power of two that divides the number of lines, such as any up to the plan's shards.
- *   In counting and frequency it divides the number of blocks, each of counter_bits / 4 lines.
+ *   In counting and frequency it must divide the number of blocks, of counter_bits / 4 lines each.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL for @factor; others are the kind's own.
  * Threads, Order, Progress, Cost: as weir_clone().
@@ -382,12 +382,12 @@ WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct we
                                        uint32_t factor);
 
 /**
- * Allocate the next layer of a growing filter now, so that no insert has to and the time of each
- * insert is bounded. Call it once the filter is made, and again whenever weir_measure() shows more
- * bytes. Otherwise the insert that fills a layer to 7/8 allocates the next one, which is four times
- * as large. The kernel zeroes its pages on first write, or with WEIR_PREFAULT at once.
+ * Allocate the next layer of a growing filter now, so that inserts need not allocate and take a
+ * bounded time. Call it once the filter is made, and again whenever weir_measure() shows more
+ * bytes. Without this call the insert that fills a layer to 7/8 allocates the next one, which is
+ * four times as large. The kernel zeroes its pages on first write, or with WEIR_PREFAULT at once.
  * @f: a growing filter.
- * Return: 0 if the next layer is there, or max_capacity needs no other; or a negative errno.
+ * Return: 0 if the next layer is allocated, or max_capacity needs no more; or a negative errno.
  * Errors: -ENOMEM; -EROFS if the filter is mapped read-only; -ENOTSUP if the kind does not grow.
  * Threads: any, with lookups and inserts.  Order: none.  Progress: blocking (memory).
  * Cost: as weir_create() of the layer.
@@ -397,53 +397,53 @@ WEIR_API WEIR_MUST_CHECK int weir_grow_ahead(struct weir_filter *f);
 /** The figures of a filter. Start from WEIR_STATS_INIT. */
 struct weir_stats {
 	size_t struct_size;        /* sizeof(struct weir_stats) */
-	struct weir_shape shape;   /* its kind and the kind's own numbers */
+	struct weir_shape shape;   /* the kind, and the numbers of its shape */
 	uint32_t shards;           /* contiguous runs of lines */
-	uint64_t bytes;            /* of the bit array; growing: of all layers so far */
-	uint64_t capacity;         /* keys, as asked */
-	double fp_rate;            /* as asked */
-	double fill;               /* share of bits set, of counters that are not 0, or of places
-	                              taken (cuckoo), 0 to 1 */
-	double fill_max;           /* of the fullest shard that was read */
+	uint64_t bytes;            /* size of the bit array; growing: of all layers so far */
+	uint64_t capacity;         /* keys that the filter was made for */
+	double fp_rate;            /* rate that the filter was made for, at capacity */
+	double fill;               /* share of bits set, of counters above 0, or of slots in use
+	                              (cuckoo), 0 to 1 */
+	double fill_max;           /* fill of the fullest shard that was read */
 	double keys_estimated;     /* distinct keys, from the fill; infinite if every bit is set;
-	                              cuckoo: copies, so that a key counts once for each */
+	                              cuckoo: copies, so that a key counts once for each copy */
 	double fp_rate_estimated;  /* for random absent keys now, from the bits */
 	double sampled;            /* share of the bits that was read, 0 to 1 */
 	bool saturated;            /* more keys than capacity, beyond the estimate's error; growing
 	                              and cuckoo refuse keys instead (-ENOSPC) */
-	const char *isa;           /* the kernel in use: "scalar", "avx2", "avx512" or "neon" */
+	const char *isa;           /* instruction set in use: "scalar", "avx2", "avx512", "neon" */
 	uint64_t seed_fingerprint; /* equal for equal seeds, and reveals nothing else about them;
 	                              0 if the kind has no seed (split) */
-	double keys_error;         /* how far keys_estimated may be off that from all bits: three
-	                              standard deviations, and more if the sample has only a few
-	                              keys; 0 if every bit was read */
+	double keys_error;         /* bound on the sampling error of keys_estimated: three standard
+	                              deviations, and more if the sample has only a few keys; 0 if
+	                              every bit was read */
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              no longer change; extrapolated from the sample */
-	uint64_t max_capacity;     /* growing: keys that it takes at most, or up to 3 % more, while
-	                              capacity is that of its first layer; else capacity */
+	uint64_t max_capacity;     /* growing: most keys in all layers, or up to 3 % more; capacity
+	                              is then that of the first layer. Other kinds: capacity */
 	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
 	                              keys that fit: make a larger one now */
-	uint32_t steps;            /* of normalisation: enum weir_text_steps */
+	uint32_t steps;            /* enum weir_text_steps of the normalisation */
 	uint32_t lookups;          /* most keys that the lookup of one text probes now
-	                              (weir_text_most()); fp_rate_estimated is the rate of each */
-	uint32_t marks;            /* enum weir_image_marks: whether it is keyed, and the other
-	                              marks of the image that it was loaded from */
-	uint32_t hashes_uneven;    /* enum weir_uneven: are the hashes of its keys uniform? If not,
-	                              fp_rate_estimated is too low */
-	const char *uneven_why;    /* a sentence: the defect and its remedy; else NULL */
+	                              (weir_text_most()); fp_rate_estimated is for one probe */
+	uint32_t marks;            /* enum weir_image_marks: WEIR_MARK_KEYED and WEIR_MARK_ONCE if
+	                              they apply, and all marks of the image it was loaded from */
+	uint32_t hashes_uneven;    /* enum weir_uneven: whether the hashes of the keys are uniform.
+	                              If they are not, fp_rate_estimated is too low */
+	const char *uneven_why;    /* a sentence about the defect and its remedy, or NULL */
 };
 
-/** Verdict whether the bits look as uniform hashes leave them. Your own hashes, given to the _hash
- * verbs, can be so poor that absent keys get true far more often than asked. A sample of a large
+/** Whether the bits look as uniform hashes leave them. Your own hashes, given to the _hash verbs,
+ * can be so poor that absent keys get true far more often than fp_rate. The sample of a large
  * filter may miss hashes that share most of their top bits, such as identifiers that fill one line;
  * WEIR_EXACT reads every line. If a filter has more than a million blocks, weir_save() reads a
- * quarter of them, and both ends. The bits cannot show
- *   - hashes that take too few values, as weir_hash() says. In the split kind they do show it if
- *     the lower half takes up to 1000 values, from 30,000 keys on;
+ * quarter of them, and the blocks at both ends. The bits cannot show
+ *   - hashes that take too few values (see weir_hash()). Split is an exception: from 30,000 keys on
+ *     its bits show that the lower half takes 1000 values or fewer;
  *   - hashes in a classic filter that are successive states of a generator with the multiplier
  *     0xd1342543de82ef95. The bits of a classic key are such a walk, so each key shares all bits
  *     but one with the key before it. The filter looks as if it had fewer keys: compare
- *     keys_estimated. */
+ *     keys_estimated with your count. */
 enum weir_uneven {
 	WEIR_UNEVEN_UNKNOWN = 0, /* the filter has too few keys or is too full, or the kind cannot
 	                            tell: fuse and layered */
@@ -460,28 +460,28 @@ enum weir_effort {
 };
 
 /**
- * Measure a filter from its bits. Up to 1 MiB it reads all bits. Beyond, it reads a sample of
- * 1 MiB, a run of lines from each of up to 256 shards; or with WEIR_EXACT all.
+ * Measure a filter from its bits. The call reads all bits up to 1 MiB, and with WEIR_EXACT always.
+ * Otherwise it reads a sample of 1 MiB: a run of lines from each of up to 256 shards.
  * @effort: enum weir_effort.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL for @effort, or if struct_size is less than that of a size_t or more than this
- *   library's; -EAGAIN as weir_clone().
+ * Errors: -EINVAL for @effort, or if struct_size is below sizeof(size_t) or above the size of this
+ *   library's struct; -EAGAIN as weir_clone().
  * Threads: any.  Order: relaxed.  Progress: wait-free, writes nothing shared.  Cost: see @effort.
  */
 WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t effort,
                                           struct weir_stats *out);
 
 /**
- * Get parameters for another filter of exactly the same kind, size, shards, shape and seed:
- * weir_create() makes an empty one from them that weir_merge() accepts. They hold the seed, so keep
- * them from clients.
+ * Get parameters for another filter of exactly the same kind, size, shards, shape and seed. An
+ * empty filter made from them by weir_create() can be merged with this one. The parameters contain
+ * the seed, so keep them from clients.
  * @out: from WEIR_PARAMS_INIT. memory becomes NULL. secret and router.names point to the filter's
- *   own copies and are valid as long as it; secret is NULL if the filter is not keyed.
+ *   own copies, which live as long as the filter; secret is NULL if the filter is not keyed.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL if struct_size is wrong, or has no room for a number of the shape, for shards, or
- *   for the secret of a keyed filter; or if the filter is an image made by other software, and
- *   weir_plan_make() refuses its capacity at its size; -EAGAIN as weir_clone().
+ * Errors: -EINVAL if struct_size is wrong or too small for a number of the shape, for shards, or
+ *   for the secret of a keyed filter; -EINVAL also if the filter is an image made by other software
+ *   and weir_plan_make() refuses its capacity at its size; -EAGAIN as weir_clone().
  * Threads: any.  Progress: wait-free.  Cost: some microseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_params_of(const struct weir_filter *f, struct weir_params *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch of keys: struct weir_keys, which every verb on many keys takes by value. It points to the
- * caller's arrays, which must stay valid during the call.
+ * A batch of keys. Every verb on many keys takes a struct weir_keys by value. The struct points to
+ * the caller's arrays, which must stay valid during the call.
  *
  *     weir_insert_keys(f, weir_keys_u64(ids, n), NULL);
  *     found = weir_contains_keys(f, weir_keys_iov(names, n), bitmap);
@@ -9,12 +9,12 @@
  *
  *     weir_contains(f, key, len)           bytes
  *     weir_contains_u64(f, number)         a number: its eight bytes in this machine's memory
- *     weir_contains_hash(f, hash)          a hash by weir_hash(), or by your own function if that
- *                                          is uniform in all 64 bits; else use the form before
+ *     weir_contains_hash(f, hash)          a hash by weir_hash(), or by your own function if it is
+ *                                          uniform in all 64 bits (else use the _u64 form)
  *     weir_contains_keys(f, keys, bitmap)  a batch, whose cache misses overlap
  *
- * A builder and a reload export only the last form. Their headers define the other three inline, as
- * batches of one. */
+ * A builder and a reload export only the last form. Their headers define the other three forms as
+ * inline functions, which pass a batch of one key. */
 #ifndef WEIR_KEYS_H
 #define WEIR_KEYS_H
 
@@ -32,22 +32,22 @@ enum weir_keys_form {
 	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
 	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side: text in a set that normalises */
 	WEIR_KEYS_IOV = 3,    /* struct iovec, one a key: text in a set that normalises */
-	WEIR_KEYS_U64 = 4,    /* numbers: never text */
+	WEIR_KEYS_U64 = 4,    /* uint64_t numbers: never text */
 };
 
-/** A batch, made by the functions below. It is two words, so that it travels in registers: a third
- * word would cost 15 ns a call. */
+/** A batch of keys, made by the functions below. Its two words travel in registers; a third word
+ * would cost 15 ns a call. */
 struct weir_keys {
-	const void *at;
-	uint64_t n : 40;     /* keys */
-	uint64_t width : 16; /* bytes a key: of WEIR_KEYS_FIXED; 8 for WEIR_KEYS_U64; else 0 */
+	const void *at;      /* the array */
+	uint64_t n : 40;     /* number of keys */
+	uint64_t width : 16; /* bytes of a key: WEIR_KEYS_FIXED; 8 for WEIR_KEYS_U64; else 0 */
 	uint64_t form : 8;   /* enum weir_keys_form */
 };
 
-/** Words in a bitmap of @n answers. Key i has bit i % 64 of word i / 64. Bits past @n are 0. */
+/** Words in a bitmap of @n answers. Bit i % 64 of word i / 64 is for key i. Bits past @n are 0. */
 #define WEIR_BITMAP_WORDS(n) (((size_t)(n) + 63) / 64)
 
-/** Constructor shared by those below. */
+/** Make a batch of any form. The public constructors below call it. */
 static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t width, uint64_t form)
 {
 	struct weir_keys k;
@@ -58,33 +58,33 @@ static inline struct weir_keys weir__keys(const void *at, uint64_t n, uint64_t w
 	return k;
 }
 
-/** @n keys of any length. An iov_base may be NULL if its length is 0. */
+/** Make a batch of @n keys of any length. An iov_base may be NULL if its length is 0. */
 static inline struct weir_keys weir_keys_iov(const struct iovec *keys, size_t n)
 {
 	return weir__keys(keys, n, 0, WEIR_KEYS_IOV);
 }
 
-/** @n keys of @width bytes each, up to 65,535. In a set with cidr (<weir/text.h>) they are binary
- * addresses of 4 or 16 bytes; with other normalisation they are text. */
+/** Make a batch of @n keys of @width bytes each, up to 65,535. In a set with cidr (<weir/text.h>)
+ * they must be binary addresses of 4 or 16 bytes; with other normalisation they are text. */
 static inline struct weir_keys weir_keys_fixed(const void *keys, size_t width, size_t n)
 {
 	return weir__keys(keys, n, width, WEIR_KEYS_FIXED);
 }
 
-/** @n numbers: their eight bytes in this machine's memory. They are the fastest keys. */
+/** Make a batch of @n numbers, the fastest keys: each is eight bytes in this machine's memory. */
 static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 {
 	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);
 }
 
-/** @n hashes, all by the hash function and seed of the object that takes them, or all by your own
- * function if it is uniform in all 64 bits (weir_hash()). */
+/** Make a batch of @n hashes. All come from the hash function and seed of the object that takes the
+ * batch, or all from your own function if it is uniform in all 64 bits (weir_hash()). */
 static inline struct weir_keys weir_keys_hashes(const uint64_t *hashes, size_t n)
 {
 	return weir__keys(hashes, n, 0, WEIR_KEYS_HASHES);
 }
 
-/** A part of a batch: @n keys, from key @first on. */
+/** Get a part of a batch: @n keys from key number @first on. */
 static inline struct weir_keys weir_keys_part(struct weir_keys k, size_t first, size_t n)
 {
 	size_t each = k.form == WEIR_KEYS_IOV   ? sizeof(struct iovec) :

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The kinds of filter, what each can do, and how each lays out its bits. Choose one in
- * weir_params.kind; 0 is the default, blocked. weir_kind_can() and weir_can() tell what it can do.
+ * The kinds of filter, what each can do, and how each lays out its bits. Choose a kind in
+ * weir_params.kind; 0 is the default, blocked. weir_kind_can() tells what a kind can do, and
+ * weir_can() what one filter can do.
  *
- * Abilities of each kind: x yes, - no. A verb that the kind lacks fails with -ENOTSUP; lookups
- * never fail (enum weir_ability).
+ * The table shows the abilities of each kind (x yes, - no). A verb that the kind lacks fails with
+ * -ENOTSUP, except for lookups, which never fail (see enum weir_ability).
  *
  *            blocked classic counting growing cuckoo fuse layered split frequency router window
  * insert        x       x        x       x       x     -     -      x       x        x      x
@@ -25,9 +26,8 @@
  * a key         x       x        x       x       x     x     x      -       x        x      x
  * normalise     x       x        x       x       x     x     x      -       x        -      -
  *
- * "a key": hashed with a secret (weir_params.secret). For a sharded set weir_handle_get() returns a
- * view. A view looks up, counts if its kind does, and measures; it can do nothing else.
- */
+ * "a key" means that the hash can use a secret (weir_params.secret). A sharded set is published as
+ * a view (weir_handle_get()), which can only look up, measure, and count if its kind does. */
 #ifndef WEIR_KINDS_H
 #define WEIR_KINDS_H
 
@@ -38,9 +38,9 @@
 WEIR_BEGIN_DECLS
 
 /**
- * The kinds without verbs of their own: X(number, CONSTANT, name, summary). The library, the
- * command, the benchmarks and the tests expand this list. The numbers are part of the image format
- * and never change.
+ * The kinds that have only the verbs of filter.h: X(number, CONSTANT, name, summary). The library,
+ * the command, the benchmarks and the tests expand this list. The numbers are part of the image
+ * format and never change.
  */
 #define WEIR_SIMPLE_KINDS(X) \
 	X(0, WEIR_BLOCKED, blocked, "one cache line a lookup: the default") \
@@ -53,7 +53,7 @@ WEIR_BEGIN_DECLS
 	X(7, WEIR_SPLIT, split, "the split-block filter of Parquet, bit for bit") \
 	X(8, WEIR_FREQUENCY, frequency, "counters: how often a key came, at most")
 
-/** All kinds: the simple ones, and those that add verbs to those of filter.h. */
+/** All kinds: the simple kinds, and the kinds that add verbs of their own to those of filter.h. */
 #define WEIR_KINDS(X) \
 	WEIR_SIMPLE_KINDS(X) \
 	X(9, WEIR_ROUTER, router, "up to 64 sets in one lookup: <weir/router.h>") \
@@ -67,22 +67,22 @@ enum weir_kind_id {
 };
 
 /**
- * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter.
- * Lookups are total: without the ability they return true, every set, or "not seen". Any other verb
- * that a filter lacks fails with -ENOTSUP.
+ * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter. A
+ * lookup works on every filter: without the ability it returns true, every set, or "not seen".
+ * Any other verb that a filter lacks fails with -ENOTSUP.
  */
 enum weir_ability {
 	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time; not if mapped read-only */
 	WEIR_CAN_BUILD = 1 << 1,       /* is built once, from all its keys (build.h) */
-	WEIR_CAN_EXCLUDE = 1 << 2,     /* is built with an exclude list too */
+	WEIR_CAN_EXCLUDE = 1 << 2,     /* can be built with an exclude list as well */
 	WEIR_CAN_REMOVE = 1 << 3,
 	WEIR_CAN_COUNT = 1 << 4,       /* a key that is inserted twice counts twice */
-	WEIR_CAN_HOLD_COPIES = 1 << 5, /* such a key also counts twice in its estimates */
+	WEIR_CAN_HOLD_COPIES = 1 << 5, /* keys_estimated counts a key once for each insert */
 	WEIR_CAN_REFUSE = 1 << 6,      /* refuses inserts when it is full (-ENOSPC) */
 	WEIR_CAN_GROW = 1 << 7,
 	WEIR_CAN_ROUTE = 1 << 8,       /* has more than one set (router.h) */
 	WEIR_CAN_FORGET = 1 << 9,      /* drops keys over time (window.h) */
-	WEIR_CAN_DECIDE = 1 << 10,     /* of racing inserts of a new key, one returns WEIR_NEW */
+	WEIR_CAN_DECIDE = 1 << 10,     /* only one of racing inserts of a new key is WEIR_NEW */
 	WEIR_CAN_MERGE = 1 << 11,
 	WEIR_CAN_CLONE = 1 << 12,
 	WEIR_CAN_FOLD = 1 << 13,
@@ -90,8 +90,8 @@ enum weir_ability {
 	WEIR_CAN_BE_KEYED = 1 << 15,   /* takes weir_params.secret */
 	WEIR_CAN_NORMALISE = 1 << 16,  /* takes weir_params.text */
 	WEIR_CAN_MAP = 1 << 17,        /* its image can be mapped */
-	WEIR_CAN_MAP_LIVE = 1 << 18,   /* and shared by processes that insert */
-	WEIR_CAN_PUBLISH = 1 << 19,    /* goes into a handle */
+	WEIR_CAN_MAP_LIVE = 1 << 18,   /* processes can map its image and insert (WEIR_MAP_LIVE) */
+	WEIR_CAN_PUBLISH = 1 << 19,    /* a handle can publish it */
 	WEIR_CAN_REPLICATE = 1 << 20,  /* its inserts can be replicated one by one (replica.h) */
 	WEIR_CAN_INLINE = 1 << 21,     /* works with inline.h */
 	WEIR_CAN_BE_EXACT = 1 << 22,   /* has no false positives on the lists it is built from */
@@ -100,30 +100,30 @@ enum weir_ability {
 	WEIR_CAN_ALL = (1 << 25) - 1,
 };
 
-/* The numbers of each kind's shape. Each struct fills the union below, so that an initializer sets
- * all other numbers to 0. */
+/* The numbers of each kind's shape. Every struct is as large as the union below, so an initializer
+ * of one sets all unused numbers to 0. */
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
-struct weir_growing_shape { /* of each layer; layers: the most that it may have */
+struct weir_growing_shape { /* the first two numbers are of each layer; layers: the most layers */
 	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
 struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };
-struct weir_fuse_shape { /* segments: in each part */
+struct weir_fuse_shape { /* segments: number in each of the filter's 2^part_bits parts */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits, rest[3];
 };
-struct weir_layered_shape { /* first level, then second level */
+struct weir_layered_shape { /* the first level's numbers, then those of the second level */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
 	uint32_t second_segment_bits, second_segments, second_part_bits;
 };
-struct weir_split_shape { uint32_t blocks, rest[6]; }; /* of 32 bytes */
+struct weir_split_shape { uint32_t blocks, rest[6]; }; /* blocks: of 32 bytes each */
 struct weir_router_shape { uint32_t columns, rows_per_key, sets, rest[4]; };
 struct weir_window_shape { /* layout: enum weir_window_layout */
 	uint32_t layout, generations, words_per_key, bits_per_word, rest[3];
 };
 
-/** How a filter lays out its bits: its kind and the kind's numbers. Read these by name, or by index
- * with weir_shape_field(). */
+/** How a filter lays out its bits: its kind and the kind's numbers. Read the numbers by name, or by
+ * index with weir_shape_field(). */
 struct weir_shape {
 	uint32_t kind; /* enum weir_kind_id */
 	union {
@@ -143,8 +143,8 @@ struct weir_shape {
 };
 
 enum {
-	WEIR_SHAPE_FIELDS = 7, /* of struct weir_shape */
-	WEIR_SHAPE_TEXT = 80,  /* bytes for weir_shape_text(), with the NUL */
+	WEIR_SHAPE_FIELDS = 7, /* length of field[] in struct weir_shape */
+	WEIR_SHAPE_TEXT = 80,  /* size of the text of weir_shape_text(), with the NUL */
 };
 
 /**
@@ -158,7 +158,7 @@ WEIR_API const char *weir_kind_name(uint32_t kind);
 /**
  * Test what filters of a kind can do.
  * @kind: enum weir_kind_id.
- * @what: abilities to test, or'ed: WEIR_CAN_REMOVE, say, or WEIR_CAN_ALL.
+ * @what: abilities to test, or'ed, such as WEIR_CAN_REMOVE or WEIR_CAN_ALL.
  * Return: the abilities in @what that filters of the kind can have; 0 for an unknown kind.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
@@ -176,7 +176,7 @@ WEIR_API const char *weir_shape_field(uint32_t kind, unsigned i);
 
 /**
  * Put a shape into words, such as "2 words of 3 bits a key".
- * @shape: of a plan, of statistics or of an image's info.
+ * @shape: from struct weir_plan, weir_stats or weir_image_info.
  * @text: receives the words; "" on failure.
  * Return: 0 or a negative errno.
  * Errors: -ENOTSUP if the library does not know the kind; -EINVAL if the kind cannot have this

@@ -26,35 +26,35 @@ struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
 
 /** For flags in struct weir_params and struct weir_load_options. */
 enum weir_flags {
-	WEIR_HUGETLB = 1u << 0,       /* from the reserved huge-page pool, or fail with -ENOMEM */
+	WEIR_HUGETLB = 1u << 0,       /* use the reserved huge-page pool, or fail with -ENOMEM */
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
-	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation: no insert takes a fault */
-	WEIR_ONCE = 1u << 3,          /* for kinds that can remove keys (else -EINVAL): an insert of
-	                                 a key that is there (WEIR_SEEN) stores nothing, so equal
-	                                 keys take the room of one. Removal is then off, since two
-	                                 keys may share one entry. The image keeps the flag. The
-	                                 next set of a handle needs it in its own parameters or
-	                                 image */
+	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation: inserts never page-fault */
+	WEIR_ONCE = 1u << 3,          /* store equal keys once: an insert of a key that the filter
+	                                 already has (WEIR_SEEN) stores nothing. Only for kinds that
+	                                 can remove keys (else -EINVAL). Removal is then off, since
+	                                 two keys may share one entry. The image keeps the flag. The
+	                                 next filter of a handle needs the flag as well */
 };
 
-/** How a window runs in this process. Set it at creation, and again at every load. */
+/** How a window runs in this process. Set the fields at creation, and again at every load. */
 struct weir_window_run {
 	const struct rcu_flavor_struct *flavor; /* of liburcu; NULL: urcu-bp */
-	uint64_t (*clock)(void *arg); /* monotonic, in nanoseconds; NULL: CLOCK_MONOTONIC. Called in
-	                                 read-side sections: it must not wait. Not with timer */
+	uint64_t (*clock)(void *arg); /* a monotonic clock in nanoseconds; NULL: CLOCK_MONOTONIC. It
+	                                 is called in read-side sections and must not block. timer
+	                                 needs NULL */
 	void *clock_arg;
-	bool timer;        /* a thread of the window advances it; else the caller does, by
-	                      weir_window_tick() */
-	bool forget_older; /* at a load: the time since the save, by CLOCK_REALTIME, ages the keys
-	                      too; else each key has the age that it had at the save */
+	bool timer;        /* true: a thread of the window advances it; false: the caller advances
+	                      it by weir_window_tick() */
+	bool forget_older; /* true: a load ages the keys by the time since the save, as
+	                      CLOCK_REALTIME tells it; false: keys keep their age of the save */
 	uint32_t reserved; /* 0 */
 };
 
 /** How a window lays out its bits. */
 enum weir_window_layout {
-	WEIR_WINDOW_CHOSEN = 0,  /* columns; a ring if words_per_key is above 1 */
+	WEIR_WINDOW_CHOSEN = 0,  /* a ring if words_per_key is above 1, else columns */
 	WEIR_WINDOW_COLUMNS = 1, /* the words of a key side by side: fastest */
-	WEIR_WINDOW_RING = 2,    /* an array for each generation: least memory */
+	WEIR_WINDOW_RING = 2,    /* one array for each generation: least memory */
 };
 
 /**
@@ -65,35 +65,36 @@ enum weir_window_layout {
  * max_bytes is a limit: creation fails with -EFBIG if the filter would need more.
  *
  * The parameters of one kind form a group with its name. A 0 in that group lets the library choose
- * the number. The groups of all other kinds, and reserved words, must be 0: else -EINVAL.
+ * the number. The groups of all other kinds and the reserved fields must be 0 (else -EINVAL).
  */
 struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
 	uint32_t kind;          /* enum weir_kind_id */
 	uint32_t flags;         /* enum weir_flags, or'ed */
 	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
-	double fp_rate;         /* false positives among absent keys, when full: 1e-9 to 0.5 */
-	uint64_t max_bytes;     /* of the bit array: 64 to 2^46 */
-	uint64_t seed;          /* of the hash; 0: random (split: always 0). With secret it must be
-	                           0, or the seed that weir_params_of() gives for a filter with the
-	                           same secret. */
-	const void *secret;     /* 16 secret bytes, copied by weir_create(): the filter is keyed. It
-	                           hashes keys by SipHash-2-4 with them, whatever its kind. Clients
-	                           who see answers and images, but not these bytes, cannot find keys
-	                           that collide. NULL: not keyed, as split always is. */
+	double fp_rate;         /* share of absent keys that a filter with capacity keys answers
+	                           true: 1e-9 to 0.5 */
+	uint64_t max_bytes;     /* most bytes of the bit array: 64 to 2^46 */
+	uint64_t seed;          /* seed of the hash; 0: random (split has no seed: 0). With secret
+	                           only 0 is allowed, or the seed from weir_params_of() of a filter
+	                           with the same secret */
+	const void *secret;     /* 16 secret bytes, which weir_create() copies. The filter is then
+	                           keyed: it hashes by SipHash-2-4, whatever its kind. Clients that
+	                           see answers and images, but not the secret, cannot find keys that
+	                           collide. NULL: not keyed. split needs NULL */
 	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
-	                           outlive the filter; NULL: the library allocates. In a growing
-	                           filter it is for the first layer; the others are allocated. */
+	                           outlive the filter; NULL: the library allocates. A growing
+	                           filter uses it for the first layer and allocates the others */
 	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
-	uint32_t shards;        /* runs of lines to cut the bits into: a power of two up to 65536,
-	                           and 1024 lines each unless it is 1; 0: the library chooses */
-	uint32_t hash_bits;     /* b, if you give your own hashes and they take only about 2^b
-	                           values, uniformly. Keys with equal hashes are one key, which adds
-	                           capacity / 2^b to the rate; the layout gets the rest of fp_rate.
-	                           8 to 64; 0: 64, as for weir_hash() */
+	uint32_t shards;        /* equal runs of lines in the bit array: 1, or a power of two up to
+	                           65536 with at least 1024 lines a shard; 0: the library chooses */
+	uint32_t hash_bits;     /* b, from 8 to 64, if your own hashes take only about 2^b values,
+	                           uniformly; 0: 64, as for weir_hash(). Equal hashes make two keys
+	                           one, which adds capacity / 2^b to the rate. The rest of fp_rate
+	                           is for the layout */
 	struct weir_text text;  /* normalisation of keys that are text: <weir/text.h> */
 	struct {
-		uint32_t words_per_key;  /* z, words of its line that a key touches: 1, 2, 4, 8 */
+		uint32_t words_per_key;  /* z, words of a cache line that a key uses: 1, 2, 4, 8 */
 		uint32_t bits_per_word;  /* g, bits that a key sets in each of those words */
 		uint32_t reserved[2];
 	} blocked;
@@ -103,31 +104,30 @@ struct weir_params {
 	} classic;
 	struct {
 		uint32_t counter_bits;      /* bits of a counter: 4, 8, 16 */
-		uint32_t words_per_key;     /* words of its block that a key touches: 1, 2, 4, 8 */
-		uint32_t counters_per_word; /* g, counters of each of those words */
+		uint32_t words_per_key;     /* words of its block that a key uses: 1, 2, 4, 8 */
+		uint32_t counters_per_word; /* g, counters that a key uses in each of those words */
 		uint32_t reserved;
 	} counting;
 	/* growing: capacity and max_bytes size the first layer; fp_rate bounds the whole filter,
 	 * however large it grows. A new layer is empty and four times as large as the last one, so
-	 * a key takes the most bits just after an append. At 1 % and eight layers that is 77 bits
-	 * after the first append, 61 after each late one, and 15.2 when all layers are full. Pages
+	 * bits per key peak just after an append. With eight layers at 1 % a key takes 77 bits
+	 * after the first append, 61 after later ones, and 15.2 when all layers are full. Pages
 	 * that were never written to take no memory. */
 	struct {
-		uint64_t max_capacity;   /* keys in all layers: capacity to 21,845 times that; 0:
-		                            21,845 times. A smaller number means fewer layers and
-		                            fewer bits a key. The filter counts its keys in a
-		                            sample of the blocks, so one in 1000 is full up to 1 %
-		                            earlier. A client who knows the seed may choose keys
-		                            that it does not count, and overfill it, unless the
-		                            filter is keyed. */
+		uint64_t max_capacity;   /* most keys in all layers: capacity to 21,845 * capacity;
+		                            0: 21,845 * capacity. A smaller number means fewer
+		                            layers and bits a key. The filter counts keys in a
+		                            sample of blocks, so one in 1000 is full up to 1 %
+		                            early. If it is not keyed, a client that knows the seed
+		                            can overfill it with keys outside of the sample */
 		uint32_t words_per_key;  /* of each layer, as in the group blocked */
 		uint32_t bits_per_word;
 		uint64_t reserved;
 	} growing;
 	struct {
-		uint32_t fingerprint_bits; /* 12, 16. Below 0.012 %, the rate of 16 bits, memory
-		                              grows as 1 / fp_rate: 20 bits a key at 0.01 %, 195
-		                              at 0.001 % */
+		uint32_t fingerprint_bits; /* 12 or 16; with 16 the rate is 0.012 %. For a lower
+		                              rate memory grows as 1 / fp_rate: 20 bits a key at
+		                              0.01 %, 195 at 0.001 % */
 		uint32_t reserved[3];
 	} cuckoo;
 	struct {
@@ -135,59 +135,59 @@ struct weir_params {
 		uint32_t reserved[3];
 	} fuse;
 	struct {
-		uint64_t exclude_keys;     /* about how many keys the exclude list has: the library
-		                              chooses fingerprint_bits before it reads the list. A
-		                              number twice too large or small costs about 1 % of
+		uint64_t exclude_keys;     /* expected length of the exclude list, from which the
+		                              library chooses fingerprint_bits before it reads the
+		                              list. Half or twice the true length costs about 1 % of
 		                              memory */
 		uint32_t fingerprint_bits; /* 1 to 32: the rate is half of 1 / 2^bits */
 		uint32_t reserved;
 	} layered;
 	struct {
-		uint32_t any_reader;     /* 1: a size that every reader of Parquet accepts, a power
-		                            of two up to 128 MiB. It is the smallest that reaches
-		                            fp_rate, so the rate is better than asked; or, if one
-		                            of capacity and fp_rate is 0, the largest within
-		                            max_bytes */
+		uint32_t any_reader;     /* 1: choose a size that every Parquet reader accepts, a
+		                            power of two up to 128 MiB. If capacity and fp_rate are
+		                            given, it is the smallest such size that reaches
+		                            fp_rate; else the largest within max_bytes */
 		uint32_t reserved[3];
 	} split;
 	struct {
 		uint32_t counter_bits;      /* bits of a counter: 8, 16, 32 */
-		uint32_t words_per_key;     /* words of its block that a key touches: 1, 2, 4, 8 */
-		uint32_t counters_per_word; /* g, counters of each of those words */
+		uint32_t words_per_key;     /* words of its block that a key uses: 1, 2, 4, 8 */
+		uint32_t counters_per_word; /* g, counters that a key uses in each of those words */
 		uint32_t reserved;
 	} frequency;
-	/* router: capacity and fp_rate are of each set. A set smaller than the largest wastes what
-	 * it does not need of its column. */
+	/* router: capacity and fp_rate apply to each set. All columns have the size that the
+	 * largest set needs, so smaller sets waste memory. */
 	struct {
-		uint32_t sets;             /* 1 to 64; 0: 8, as many as the narrowest rows hold */
-		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest within 1 % of the least
-		                              memory */
-		const char *const *names;  /* of each set, copied: all different, 1 to 63 bytes
-		                              of UTF-8 without control characters; NULL: "0",
+		uint32_t sets;             /* 1 to 64; 0: 8, as many as the narrowest rows have */
+		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest whose memory is within 1 % of
+		                              the least */
+		const char *const *names;  /* names of the sets, copied: all different, 1 to 63
+		                              bytes of UTF-8 without control characters; NULL: "0",
 		                              "1" and so on */
-		const uint64_t *keys;      /* of each set: leave capacity 0, it becomes the
-		                              largest of them. NULL: capacity keys in each */
+		const uint64_t *keys;      /* number of keys of each set. Leave capacity 0: it
+		                              becomes the largest number. NULL: capacity keys in
+		                              each set */
 		uint64_t reserved[2];
 	} router;
-	/* window: capacity, fp_rate and max_bytes are of all generations together, just before an
-	 * advance, when they hold the most keys. Each generation has an equal share of the
-	 * capacity. So if keys come unevenly, set capacity to generations times the most keys that
+	/* window: capacity, fp_rate and max_bytes describe all generations together, just before
+	 * an advance, when they have the most keys. Each generation has an equal share of the
+	 * capacity. So if keys come unevenly, set capacity to generations * the most keys that
 	 * come in span_seconds / (generations - 1). */
 	struct {
 		uint32_t generations;     /* G: 2 to 16; 0: 7 */
 		uint32_t layout;          /* enum weir_window_layout */
-		uint32_t words_per_key;   /* 1, 2, 4, 8; 0: columns 1, a ring the number that needs
-		                             least memory. With 1 at most one of racing inserts
-		                             gets WEIR_NEW. */
+		uint32_t words_per_key;   /* 1, 2, 4, 8; 0: 1 for columns, and for a ring the number
+		                             that needs least memory. With 1 at most one of racing
+		                             inserts returns WEIR_NEW */
 		uint32_t reserved;        /* 0 */
 		double span_seconds;      /* T, the shortest time that a key is remembered: 0.001
 		                             to 1e9; 0: no advance by time */
-		uint64_t generation_keys; /* an advance is due after this number of inserts that
-		                             changed the newest generation, at most capacity /
-		                             generations. Beyond 65535 a sample counts them, to
-		                             1 %. 0: no advance by number. With span_seconds too,
-		                             whichever is due first. If capacity is 0, it becomes
-		                             G times this. */
+		uint64_t generation_keys; /* advance after this number of inserts that changed the
+		                             newest generation: at most capacity / generations; 0:
+		                             no advance by number. A number above 65535 is counted
+		                             in a sample, to 1 %. If span_seconds is set too, the
+		                             window advances as soon as time or number is reached.
+		                             If capacity is 0, it becomes G * generation_keys */
 		struct weir_window_run run;
 		uint64_t spare[2];        /* 0 */
 	} window;
@@ -198,34 +198,33 @@ struct weir_params {
 /** The expected size and rate of a filter. Start from WEIR_PLAN_INIT. */
 struct weir_plan {
 	size_t struct_size;      /* sizeof(struct weir_plan) */
-	struct weir_shape shape; /* its kind and the kind's own numbers */
+	struct weir_shape shape; /* the kind, and the numbers of its shape */
 	uint32_t shards;         /* contiguous runs of lines, a power of two */
 	uint64_t capacity;       /* keys */
-	uint64_t bytes;          /* of the bit array, a multiple of 64 */
+	uint64_t bytes;          /* size of the bit array, a multiple of 64 */
 	double bits_per_key;     /* bytes * 8 / capacity */
 	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
-	double fp_rate_floor;    /* capacity / 2^hash_bits: the lowest rate for hashes so wide */
-	const char *reason;      /* why this shape: a static sentence */
+	double fp_rate_floor;    /* capacity / 2^hash_bits: no layout can go below this rate */
+	const char *reason;      /* why the calculator chose this shape: a static sentence */
 	struct {
-		uint64_t max_capacity; /* keys in all layers that it may have */
-		uint64_t full_bytes;   /* of the bit arrays, with max_capacity keys */
+		uint64_t max_capacity; /* most keys in all layers together */
+		uint64_t full_bytes;   /* size of all bit arrays with max_capacity keys */
 		double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
-		double worst_bits_per_key; /* the most once the first layer is full: just after the
-		                              second, still empty layer is appended. About 5 times
-		                              full_bits_per_key */
+		double worst_bits_per_key; /* the peak: the first layer is full, and the second was
+		                              just appended. About 5 times full_bits_per_key */
 		double late_bits_per_key;  /* just after the last layer is appended: about 4 times
-		                              full_bits_per_key, unless max_capacity cuts that
-		                              layer short */
+		                              full_bits_per_key, or less if max_capacity makes that
+		                              layer smaller */
 		uint64_t reserved;
 	} growing;               /* other kinds: repeats capacity, bytes and bits_per_key */
 	struct {
-		double false_sets;   /* expected wrong sets in the answer to an absent key, with the
-		                        sets as large as asked */
+		double false_sets;   /* expected number of wrong sets in the answer to an absent
+		                        key, if each set has as many keys as asked */
 		double bytes_wasted; /* in the columns of sets that are smaller than the largest,
 		                        and in columns without a set */
 	} router;                 /* other kinds: 0 */
 	uint32_t lookups;         /* most keys that the lookup of one text probes, by the lengths in
-	                             params.text (weir_text_most()); fp_rate is the rate of each */
+	                             params.text (weir_text_most()); fp_rate is for one probe */
 };
 
 #define WEIR_PLAN_INIT WEIR__INIT(weir_plan)
@@ -233,11 +232,11 @@ struct weir_plan {
 /**
  * Plan what weir_create() would make: any two of capacity, fp_rate and max_bytes give the third.
  * @params: as for weir_create(); memory, seed and secret are ignored.
- * @out: the plan; its struct_size must be set (WEIR_PLAN_INIT).
+ * @out: receives the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
- * Errors: -EINVAL if a parameter is out of its range, or fewer than two are given; -EFBIG if the
- *   filter needs more than max_bytes; -ENOTSUP if the kind is unknown. weir_error_detail() names
- *   the parameter, its value and its range.
+ * Errors: -EINVAL if a parameter is out of its range, or fewer than two of the three are given;
+ *   -EFBIG if the filter needs more than max_bytes; -ENOTSUP if the kind is unknown.
+ *   weir_error_detail() names the parameter, its value and its range.
  * Threads: any.  Progress: wait-free.  Cost: some milliseconds of arithmetic, under 10.
  * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019
  *   (cache-sectorized).
@@ -246,9 +245,9 @@ WEIR_API WEIR_MUST_CHECK int weir_plan_make(const struct weir_params *params,
                                             struct weir_plan *out);
 
 /**
- * Ask for a shape: set kind and the numbers of its group that choose a shape, and clear the groups
- * of other kinds.
- * @params: from WEIR_PARAMS_INIT; its other fields stay. Untouched on failure.
+ * Request a shape: set kind and the numbers of its group that determine the shape, and clear the
+ * groups of other kinds.
+ * @params: from WEIR_PARAMS_INIT; all other fields keep their values. Untouched on failure.
  * @shape: of a plan, of statistics or of an image's info.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL if struct_size is wrong, or the kind cannot have this shape; -ENOTSUP if the kind

@@ -4,12 +4,12 @@
  *
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
  *     So a lookup sees every insert that happens-before it. Both access the same word, and
- *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the one the
- *     insert left. No later value has the bit cleared. An insert without such an edge is concurrent
- *     with the lookup, and either answer is right. The value of a word implies nothing about
- *     another word, so no access needs acquire or release.
- *     Breaks without it: a plain load, or and store would lose the bits that another thread set in
- *     between (a false negative).
+ *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the insert's. No
+ *     later value has the bit cleared. Without happens-before the two are concurrent, and either
+ *     answer is right. The value of a word implies nothing about another word, so no access needs
+ *     acquire or release.
+ *     Breaks without it: if an insert were a plain load, or, and store, it could clear the bits
+ *     that another thread sets in between (a false negative).
  * B2  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It need not be
  *     atomic as a whole, since by B1 each word may be read at its own time. x86-64 and AArch64
  *     never tear an aligned 64-bit lane of a vector load. ThreadSanitizer does not know this, so
@@ -17,8 +17,8 @@
  * B3  In memory a word is little-endian on every machine, as in the image. So machines of both byte
  *     orders can map one image.
  *
- * Tested by tests/schedule (every interleaving and stale read, with planted bugs that it must find)
- * and tests/stress.
+ * tests/schedule tests every interleaving and stale read, and must find planted bugs. tests/stress
+ * runs real threads.
  */
 #ifndef WEIR_WORD_H
 #define WEIR_WORD_H
@@ -37,7 +37,7 @@
 
 #define WEIR__INLINE static inline __attribute__((always_inline))
 
-/* Needs: the latest value that happens-before it (B1).  Pairs with: weir__word_or_relaxed,
+/* Needs: the latest value that happens-before the load (B1).  Pairs with: weir__word_or_relaxed,
  * weir__word_fetch_or_relaxed. */
 WEIR__INLINE uint64_t weir__word_load_relaxed(const uint64_t *word)
 {
@@ -60,10 +60,10 @@ WEIR__INLINE void weir__word_or_relaxed(uint64_t *word, uint64_t mask)
 #endif
 }
 
-/* As weir__word_or_relaxed, but returns the value before, so that exactly one of any number of
- * threads sees a bit go from 0 to 1. It costs more on x86-64, where an or that returns a value is a
- * compare-and-swap loop. The loop is bounded by the bits of the word, since each lost round has set
- * one. */
+/* Set bits as weir__word_or_relaxed does, and return the value before, so that exactly one of any
+ * number of threads sees a bit go from 0 to 1. On x86-64 an or that returns a value is a
+ * compare-and-swap loop, which costs more. The loop has at most as many rounds as the word has
+ * bits, since in each lost round another thread has set a bit. */
 WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 {
 #ifdef __cplusplus
@@ -75,11 +75,11 @@ WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 }
 
 #ifndef __cplusplus
-/* For kinds whose words hold more than bits. Replace *seen by value. If the word is no longer
- * *seen, return false, with its present value in *seen.
+/* Replace *seen by @value, for kinds whose words are more than bits. If the word is no longer
+ * *seen, return false and set *seen to the word's present value.
  * Needs: atomicity, so that no other thread's change is lost.  Pairs with: weir__word_load_relaxed
- * and itself.  Breaks without it: as for the or of B1; a change that another thread made after
- * *seen was read would be undone. */
+ * and itself.  Breaks without it: as in B1, this call would undo a change that another thread made
+ * after *seen was read. */
 WEIR__INLINE bool weir__word_swap_relaxed(uint64_t *word, uint64_t *seen, uint64_t value)
 {
 	uint64_t stored = WEIR__LE64(*seen);
