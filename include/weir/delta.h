@@ -16,7 +16,6 @@
  * only if their layout, size and seed are equal. weir build gives a new image the layout, size and
  * seed of the image that it replaces. The size of a delta depends on the kind:
  *   - counting and frequency: some bytes for each counter that changed;
- *   - counting and frequency: some bytes for each counter that changed;
  *   - fuse and layered: if one key changes, its part of the filter, with one to two million keys,
  *     changes as a whole. Give these kinds a capacity, or their size follows the number of keys;
  *   - cuckoo: the slot of a key depends on the order of inserts, so a delta is small only if keys
