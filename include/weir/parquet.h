@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Bloom filters of Parquet files, which Arrow, Impala, Spark and DuckDB read and write. They are
- * filters of kind split: read one from a file, or convert between such a filter and its bytes.
+ * filters of kind split. Read a filter from a file, or convert between a filter and its bytes.
  *
  *     struct weir_parquet *file;
  *     weir_parquet_open(&file, "orders.parquet", NULL);
@@ -23,30 +23,30 @@
 
 WEIR_BEGIN_DECLS
 
-/* ---- split blocks, in and out ---- */
+/* ---- export and import ---- */
 
-/** Form of the bytes: with or without a header. */
+/** Form of a filter's bytes. */
 enum weir_parquet_form {
-	WEIR_PARQUET_HEADER = 0, /* after a BloomFilterHeader, in Thrift's compact protocol, as at a
-	                            column's bloom_filter_offset */
+	WEIR_PARQUET_HEADER = 0, /* a BloomFilterHeader in Thrift's compact protocol, then the
+	                            blocks, as at a column's bloom_filter_offset */
 	WEIR_PARQUET_BITSET = 1, /* the blocks alone, 32 bytes each */
 };
 
 /** Flags of an export. */
 enum weir_parquet_flags {
-	/* Any number of blocks up to 2 GiB. Without it only a power of two up to 128 MiB, since
-	 * strict readers take no other size. */
+	/* Allow any number of blocks up to 2 GiB. Without this flag only a power of two up to 128
+	 * MiB is allowed, since strict readers accept no other size. */
 	WEIR_PARQUET_ANY_SIZE = 1u << 0,
 };
 
-/** How to import. Start from WEIR_PARQUET_OPTIONS_INIT; 0 always means "not given". */
+/** How to import a filter. Start from WEIR_PARQUET_OPTIONS_INIT; 0 always means "not given". */
 struct weir_parquet_options {
 	size_t struct_size;   /* sizeof(struct weir_parquet_options) */
 	uint32_t form;        /* enum weir_parquet_form */
-	uint64_t capacity;    /* keys it was made for; 0: its distinct keys, estimated from its
-	                         bits */
-	double fp_rate;       /* at capacity; 0: computed from capacity and size */
-	uint64_t max_bytes;   /* of bits: refuse a larger filter; 0: 2 GiB */
+	uint64_t capacity;    /* keys that the filter was made for; 0: its distinct keys, estimated
+	                         from the bits */
+	double fp_rate;       /* rate at capacity; 0: computed from capacity and size */
+	uint64_t max_bytes;   /* refuse a filter with more bytes of bits; 0: 2 GiB */
 };
 
 #define WEIR_PARQUET_OPTIONS_INIT WEIR__INIT(weir_parquet_options)
@@ -57,22 +57,22 @@ struct weir_parquet_options {
  * @form: enum weir_parquet_form.
  * @flags: enum weir_parquet_flags, or'ed.
  * Return: the bytes, or a negative errno.
- * Errors: -ENOTSUP for another kind; -EINVAL for an unknown form or flag, or if the size is not a
- *   power of two; -EFBIG if the size is above 128 MiB, or with WEIR_PARQUET_ANY_SIZE above 2 GiB
- *   less 32 bytes, since numBytes is a signed 32-bit number.
+ * Errors: -ENOTSUP for another kind; -EINVAL for an unknown form or flag. Without
+ *   WEIR_PARQUET_ANY_SIZE also -EINVAL if the size is not a power of two, and -EFBIG above 128 MiB.
+ *   -EFBIG above 2 GiB less 32 bytes, since numBytes in the format is a signed 32-bit number.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, uint32_t flags);
 
 /**
- * Write a filter in Parquet's form.
+ * Write a filter to memory in the form of the Parquet format.
  * @f: of kind split.
  * @form: enum weir_parquet_form.
  * @flags: enum weir_parquet_flags, or'ed.
  * @out: receives the bytes.
- * @size: bytes of room there.
- * Return: the bytes written, or a negative errno; nothing is written then.
- * Errors: as weir_parquet_bytes(); -ENOSPC if @size is less than that.
+ * @size: size of @out in bytes.
+ * Return: the bytes written, or a negative errno, and nothing is written.
+ * Errors: as weir_parquet_bytes(); -ENOSPC if @size is below the value of weir_parquet_bytes().
  * Threads: any, also during inserts.  Order: every insert that happens-before the call is in the
  *   bytes.  Progress: wait-free.  Cost: a copy.
  * Source: BloomFilter.md of the Parquet format.
@@ -81,17 +81,17 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_parquet_export(const struct weir_filter *f
                                                      uint32_t flags, void *out, size_t size);
 
 /**
- * Make a filter from the bytes in Parquet's form. It is a copy, and takes inserts.
+ * Make a filter from its bytes in the form of the Parquet format. It is a copy, and takes inserts.
  * @out: receives the filter; untouched on failure.
- * @bytes: they need not be aligned.
- * @len: how many. After a header more bytes may follow than belong to the filter, since a column
- *   need not say where its filter ends. A bare bitset is all of them.
+ * @bytes: @len bytes, which need not be aligned.
+ * @len: number of bytes. WEIR_PARQUET_HEADER allows more bytes after the filter, since a column
+ *   need not tell where its filter ends. With WEIR_PARQUET_BITSET all bytes are the filter.
  * @options: NULL for the defaults.
  * Return: the bytes that belong to the filter, or a negative errno.
- * Errors: -EBADMSG if the header is missing or breaks the format, fewer bytes follow than it says,
+ * Errors: -EBADMSG if the header is missing or breaks the format, fewer bytes follow than it tells,
  *   or a bitset is not a whole number of blocks; -ENOTSUP for another algorithm, hash or
- *   compression; -EFBIG if it is above options->max_bytes; -EINVAL if an option is out of its
- *   range; -ENOMEM.
+ *   compression; -EFBIG if the filter is above options->max_bytes; -EINVAL if an option is out of
+ *   its range; -ENOMEM.
  * Threads: any.  Order: publish the filter with release order.  Progress: blocking (memory).
  * Cost: a copy. The call allocates no memory for bytes that are missing.
  * Source: BloomFilter.md and parquet.thrift of the Parquet format.
@@ -102,7 +102,7 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_parquet_import(struct weir_filter **out, c
 
 /* ---- the filters of a file ---- */
 
-/** Physical type of a column's values. The numbers are the format's. */
+/** Physical type of a column's values. The numbers are those of the Parquet format. */
 enum weir_parquet_type {
 	WEIR_PARQUET_BOOLEAN = 0, WEIR_PARQUET_INT32 = 1, WEIR_PARQUET_INT64 = 2,
 	WEIR_PARQUET_INT96 = 3, WEIR_PARQUET_FLOAT = 4, WEIR_PARQUET_DOUBLE = 5,
@@ -112,7 +112,7 @@ enum weir_parquet_type {
 
 /** Logical type of a column's values. */
 enum weir_parquet_logical {
-	WEIR_PARQUET_NONE = 0,     /* as the physical type says; integers are signed */
+	WEIR_PARQUET_NONE = 0,     /* only the physical type counts; integers are signed */
 	WEIR_PARQUET_STRING = 1,   /* UTF-8: text, enums, JSON */
 	WEIR_PARQUET_UNSIGNED = 2, /* an unsigned integer */
 	WEIR_PARQUET_DATE = 3,     /* days since 1970-01-01 */
@@ -120,26 +120,26 @@ enum weir_parquet_logical {
 	WEIR_PARQUET_TIMESTAMP = 5,
 	WEIR_PARQUET_DECIMAL = 6,  /* value * 10^scale */
 	WEIR_PARQUET_UUID = 7,     /* 16 bytes, big-endian */
-	WEIR_PARQUET_OTHER = 8,    /* something else, or unknown to this version */
+	WEIR_PARQUET_OTHER = 8,    /* any other type, perhaps unknown to this version */
 };
 
 struct weir_parquet; /* opaque: an open file and its parsed footer */
 
 /** How to open a file. Start from WEIR_PARQUET_FILE_OPTIONS_INIT; 0 always means "not given". */
 struct weir_parquet_file_options {
-	size_t struct_size;
-	uint64_t max_footer_bytes; /* of its footer, which takes up to about 30 times that in
-	                              memory; 0: 64 MiB */
-	uint64_t max_filter_bytes; /* of the bits of one filter; 0: 2 GiB */
+	size_t struct_size;        /* sizeof(struct weir_parquet_file_options) */
+	uint64_t max_footer_bytes; /* refuse a larger footer; parsed, a footer takes up to about 30
+	                              times its size in memory; 0: 64 MiB */
+	uint64_t max_filter_bytes; /* refuse a filter with more bytes of bits; 0: 2 GiB */
 };
 
 #define WEIR_PARQUET_FILE_OPTIONS_INIT WEIR__INIT(weir_parquet_file_options)
 
 /** A column. Start from WEIR_PARQUET_COLUMN_INIT. */
 struct weir_parquet_column {
-	size_t struct_size;
+	size_t struct_size;   /* sizeof(struct weir_parquet_column) */
 	uint32_t type;        /* enum weir_parquet_type */
-	uint32_t type_length; /* bytes of a value, if WEIR_PARQUET_FIXED; else 0 */
+	uint32_t type_length; /* for WEIR_PARQUET_FIXED the bytes of a value; else 0 */
 	uint32_t logical;     /* enum weir_parquet_logical */
 	int32_t scale;        /* for WEIR_PARQUET_DECIMAL; else 0 */
 };
@@ -148,31 +148,31 @@ struct weir_parquet_column {
 
 /** A column in a row group. Start from WEIR_PARQUET_CHUNK_INIT. */
 struct weir_parquet_chunk {
-	size_t struct_size;
-	uint64_t rows;          /* of the row group */
-	uint64_t values;        /* of the column, including NULL values */
-	uint64_t filter_offset; /* byte of the file where its filter's header begins; 0: it has no
+	size_t struct_size;     /* sizeof(struct weir_parquet_chunk) */
+	uint64_t rows;          /* rows in the row group */
+	uint64_t values;        /* values of the column, including NULL values */
+	uint64_t filter_offset; /* offset of the filter's header in the file; 0: the column has no
 	                           filter */
-	uint64_t filter_length; /* bytes of header and bits, as in the footer; 0: not given there */
+	uint64_t filter_length; /* bytes of header and bits; 0: the footer does not have them */
 	uint32_t encrypted;     /* 1: the column is encrypted, so its filter cannot be read; else
 	                           0 */
-	uint32_t elsewhere;     /* 1: the column is in another file, which this one only
-	                           describes */
+	uint32_t elsewhere;     /* 1: the column is in another file, which this file only
+	                           describes; else 0 */
 };
 
 #define WEIR_PARQUET_CHUNK_INIT WEIR__INIT(weir_parquet_chunk)
 
 /**
- * Open a Parquet file and read its footer: columns, row groups, and the places of the filters. The
- * call reads the file and never maps it, so that truncating the file cannot end the process.
+ * Open a Parquet file and read its footer: columns, row groups, and offsets of the filters. The
+ * call never maps the file, so truncating the file cannot kill the process.
  * @out: receives the file; untouched on failure.
  * @path: a regular file.
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
  * Errors: -EBADMSG if it is not a Parquet file, or its footer breaks the format; -ENOTSUP if its
  *   footer is encrypted; -EFBIG if the footer is above max_footer_bytes; -EINVAL if @path is NULL
- *   or not a regular file, or an option is out of its range; -EISDIR; -ENOMEM; the errno of the
- *   system.
+ *   or not a regular file, or an option is out of its range; -EISDIR; -ENOMEM; the errno of opening
+ *   and reading the file.
  * Threads: any.  Progress: blocking (the file, memory).  Cost: some 10 ns a byte of the footer.
  * Source: parquet.thrift of the Parquet format.
  */
@@ -180,30 +180,30 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_open(struct weir_parquet **out, const 
                                                const struct weir_parquet_file_options *options);
 
 /**
- * Close a file. Filters that were read from it stay.
+ * Close a Parquet file. Filters that were read from the file stay valid.
  * @p: NULL is allowed.
  * Return: 0.  Errors: none.  Threads: the last user.  Progress: blocking (memory).
  */
 WEIR_API int weir_parquet_close(struct weir_parquet *p);
 
 /**
- * Count the columns, which are the leaves of the schema.
- * Return: the number; columns are numbered from 0 in the order of the schema.
+ * Count the columns of a Parquet file, which are the leaves of its schema.
+ * Return: the number of columns. They are numbered from 0 in the order of the schema.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API uint32_t weir_parquet_columns(const struct weir_parquet *p);
 
 /**
- * Count the row groups.
- * Return: the number; they are numbered from 0 in the order of the file.
+ * Count the row groups of a Parquet file.
+ * Return: the number of row groups. They are numbered from 0 in the order of the file.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API uint32_t weir_parquet_row_groups(const struct weir_parquet *p);
 
 /**
  * Get the type of a column.
- * @column: its number.
- * @out: receives it.
+ * @column: number of the column.
+ * @out: from WEIR_PARQUET_COLUMN_INIT; receives the type.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL if the file lacks this column, or struct_size is wrong.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
@@ -213,13 +213,13 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_inspect_column(const struct weir_parqu
                                                          struct weir_parquet_column *out);
 
 /**
- * Get the path of a column: the names of the groups it is in and its own, with dots between: a.b.c.
- * A name may have a dot itself. The names are the file's bytes, of any value but NUL.
- * @column: its number.
+ * Get the path of a column: the names of its groups and its own name, joined by dots, as in a.b.c.
+ * A name may contain a dot. The names are bytes of the file, of any value but NUL.
+ * @column: number of the column.
  * @out: receives as much as fits and a final NUL byte.
- * @room: bytes of @out; 0: nothing is written.
- * Return: the path's length in bytes without the NUL byte, whatever @room is; 0 if the file lacks
- *   this column.
+ * @room: size of @out in bytes; with 0 nothing is written.
+ * Return: the path's length in bytes without the NUL byte, for any @room; 0 if the file lacks this
+ *   column.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API size_t weir_parquet_path(const struct weir_parquet *p, uint32_t column, char *out,
@@ -228,7 +228,7 @@ WEIR_API size_t weir_parquet_path(const struct weir_parquet *p, uint32_t column,
 /**
  * Find a column by its path.
  * @path: in the form of weir_parquet_path().
- * @column: receives its number; untouched on failure.
+ * @column: receives the column's number; untouched on failure.
  * Return: 0 or a negative errno.
  * Errors: -ENOENT if no column has that path; -EEXIST if several have it.
  * Threads: any.  Progress: wait-free.  Cost: some 10 ns a column.
@@ -238,8 +238,8 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_find(const struct weir_parquet *p, con
 
 /**
  * Get the footer's entry of a column in a row group.
- * @row_group, @column: their numbers.
- * @out: receives it.
+ * @row_group, @column: number of the row group and of the column.
+ * @out: from WEIR_PARQUET_CHUNK_INIT; receives the entry.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL if the file lacks this row group or column, or struct_size is wrong.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
@@ -249,13 +249,13 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_inspect_chunk(const struct weir_parque
                                                         struct weir_parquet_chunk *out);
 
 /**
- * Read the filter of a column in a row group. If it says no to a value, the row group does not have
- * that value and need not be read. A row group without a filter may have any value.
+ * Read the filter of a column in a row group. If the filter answers false for a value, the row
+ * group lacks the value and need not be read. A row group without a filter may have any value.
  * @out: receives the filter, a copy of kind split; untouched on failure.
- * @row_group, @column: their numbers.
+ * @row_group, @column: number of the row group and of the column.
  * Return: 0 or a negative errno.
- * Errors: -ENOENT if it has no filter; -ENOTSUP if it is encrypted, in another file, or made by
- *   another algorithm; -EBADMSG if its bytes break the format; -EFBIG if it is above
+ * Errors: -ENOENT if there is no filter; -ENOTSUP if the filter is encrypted, in another file, or
+ *   made by another algorithm; -EBADMSG if its bytes break the format; -EFBIG if it is above
  *   max_filter_bytes; -EINVAL if the file lacks this row group or column; -ENOMEM; the errno of
  *   reading the file.
  * Threads: any.  Order: publish the filter with release order.  Progress: blocking (the file,
@@ -269,13 +269,13 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_read(struct weir_filter **out,
 /**
  * Hash a value, for weir_contains_hash() and weir_insert_hash() of a filter of kind split.
  * @out: receives the hash; untouched on failure.
- * @type: enum weir_parquet_type, the column's.
+ * @type: the column's type, enum weir_parquet_type.
  * @value: an int32_t, int64_t, float or double of this machine, or the bytes. In this format 0.0
  *   and -0.0 are two values, so look up both to find a zero. Each NaN is a value of its own.
- * @bytes: of the value: 4 or 8 for the numbers.
+ * @bytes: size of the value: 4 or 8 for a number.
  * Return: 0 or a negative errno.
  * Errors: -ENOTSUP for BOOLEAN and INT96, which never have a filter; -EINVAL for an unknown type,
- *   or a number of another size.
+ *   or if @bytes does not fit the type.
  * Threads: any.  Progress: wait-free.  Cost: some nanoseconds.
  * Source: XXH64 with seed 0 of the plain encoding, as BloomFilter.md of the Parquet format says.
  */
@@ -283,7 +283,7 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_hash(uint64_t *out, uint32_t type, con
                                                size_t bytes);
 
 /**
- * The format's name of a physical type.
+ * Get the name of a physical type in the Parquet format.
  * @type: enum weir_parquet_type.
  * Return: a static string, "INT32" and so on; NULL for an unknown number.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
@@ -291,7 +291,7 @@ WEIR_API WEIR_MUST_CHECK int weir_parquet_hash(uint64_t *out, uint32_t type, con
 WEIR_API const char *weir_parquet_type_name(uint32_t type);
 
 /**
- * The name of a logical type.
+ * Get the name of a logical type.
  * @logical: enum weir_parquet_logical.
  * Return: a static string, "DATE" and so on; NULL for WEIR_PARQUET_NONE or an unknown number.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.

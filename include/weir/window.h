@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A window remembers the keys of the last T seconds, or of the last N inserts, and forgets older
- * ones: for replay protection, duplicates in a stream, "was this client here in the last hour". It
+ * keys. Use it against replays, for duplicates in a stream, or for the clients of the last hour. It
  * is a filter of kind WEIR_WINDOW: weir_insert() remembers a key from now on, and weir_contains()
- * tells whether it was seen lately. weir_params.window (params.h) has its numbers.
+ * tests whether a key is remembered. Its parameters are in weir_params.window (params.h).
  *
  *     struct weir_params params = WEIR_PARAMS_INIT;
  *     params.kind = WEIR_WINDOW, params.capacity = 1000000, params.fp_rate = 0.0001;
@@ -10,46 +10,46 @@
  *     err = weir_create(&f, &params);
  *     if (weir_insert(f, nonce, len) == WEIR_NEW) ...     not seen in the last 300 seconds
  *
- * Generations. A window has generations 0, the newest, to G-1. Inserts go to the newest, lookups
- * look in all of them. Each generation is the newest for T/(G-1) seconds, or until it has taken
- * window.generation_keys keys. Then an advance is due: an empty generation becomes the newest, and
- * the oldest is dropped. A window advances only if window.run.timer is true, which starts a thread
- * of the window's own, or if the caller calls weir_window_tick(), ten times as often as an advance
- * is due. Without either it never forgets. If it advances by time alone, a key is remembered for at
- * least T after its insert began, and for at most T * G/(G-1) plus the time by which advances come
- * late. A late advance is never caught up: the next one comes a full T/(G-1) after it.
+ * Generations. A window has generations 0, the newest, to G-1. Inserts go to the newest generation,
+ * lookups test all of them. A generation is the newest for T/(G-1) seconds, or until it has
+ * window.generation_keys keys. Then the window must advance: an empty generation becomes the
+ * newest, and the oldest is dropped. If window.run.timer is true, a thread of the window advances
+ * it. Otherwise the caller must call weir_window_tick(), ten times per period of T/(G-1). Without
+ * either the window never forgets. If a window advances by time alone, it remembers a key for at
+ * least T after the insert began, and for at most T * G/(G-1) plus the delay of late advances. A
+ * late advance is not made up for: the next advance comes a full T/(G-1) after it.
  *
- * WEIR_NEW means that no generation has the key. An insert of a key that an older generation has
- * returns WEIR_SEEN, and puts it into the newest too. If threads race to insert a new key, with
- * words_per_key 1 at most one gets WEIR_NEW: exactly one if no advance comes in between, else one
- * or none, as if the others had come first. With more words at least one does.
+ * WEIR_NEW means that no generation has the key. If only an older generation has the key, an insert
+ * returns WEIR_SEEN and adds the key to the newest generation. Threads may race to insert a new
+ * key. With words_per_key 1 exactly one of them gets WEIR_NEW if the window does not advance at
+ * that time, and at most one if it does. With more words at least one gets WEIR_NEW.
  *
  * Threads. All verbs may run at the same time, except weir_destroy(). Lookups and inserts are
- * wait-free and allocate nothing. An insert runs in a read-side section of liburcu for the time of
- * the call, a lookup only if an advance comes during it. An advance publishes one number. Then it
- * waits until every section that began before has ended, and clears the dropped generation. So a
- * stalled section delays the next advance, and never loses a key.
+ * wait-free and allocate nothing. Every insert runs in a read-side section of liburcu; a lookup
+ * opens one only if the window advances during the lookup. An advance publishes one number, waits
+ * until every section that began before has ended, and clears the dropped generation. So a stalled
+ * section delays the next advance, but never loses a key.
  *
- * Two layouts. WEIR_WINDOW_COLUMNS: a key has one word of each generation, side by side in one
- * cache line of up to 7 generations, so that a lookup touches one line. WEIR_WINDOW_RING: each
- * generation is an array of its own, with one line a generation to touch; it takes words_per_key
- * above 1, which needs less memory. Both hold one generation more than they show: the one that is
- * being cleared, which plans and statistics count in their bytes.
+ * Layouts. With WEIR_WINDOW_COLUMNS a key has one word in each generation. The words lie side by
+ * side in one cache line, for up to 7 generations, so a lookup reads one line. With
+ * WEIR_WINDOW_RING each generation is an array of its own, and a lookup reads one line in each. A
+ * ring allows words_per_key above 1, which needs less memory. Both layouts allocate one generation
+ * more than G, for clearing, which the bytes of plans and statistics include.
  *
  * Images. A window cannot be merged, cloned, folded, mapped or published by a handle, and does not
- * normalise keys. It outlives its process as an image: weir_save() at any time, weir_load() at the
- * next start. A save copies all generations in one read-side section, so only the clearing of the
- * next advance waits for it; with qsbr a thread may call it offline, and is online for the copy
- * alone. It takes memory for that copy and refuses marks. Between save and load the window's time
- * stands still: a key is remembered for span_seconds at least, less the time that had passed until
- * the save. run.forget_older of struct weir_load_options makes the advances that would have come
- * since then, at their times; weir_load() returns -EINVAL if the window advances by number alone.
- * If the machine's clock was set back in between, no time has passed.
+ * normalise keys. To keep it across a restart, call weir_save() at any time and weir_load() at the
+ * next start. A save copies all generations in one read-side section, and needs memory for the
+ * copy. Only the clearing of the next advance waits for the section. With qsbr an offline thread
+ * may save; it is online for the copy alone. A save refuses marks. The time between save and load
+ * does not count: a key is remembered for at least span_seconds, less its age at the save. With
+ * run.forget_older in struct weir_load_options it counts: weir_load() advances the window as often
+ * as it would have advanced, or returns -EINVAL if the window advances by number alone. If the
+ * system clock was set back since the save, no time counts.
  *
  * weir_create() may also fail with the errnos of eventfd() and pthread_create(). weir_destroy()
- * ends the timer's thread, if there is one; call it outside of read-side sections. A child of
- * fork() does not have that thread, and weir_destroy() only frees the memory. A child of a fork()
- * during an advance cannot advance its copy (-EBUSY), so create the window after becoming a daemon.
+ * ends the timer's thread; call it outside of read-side sections. A child of fork() does not have
+ * that thread, and weir_destroy() only frees the memory. If fork() came during an advance, the
+ * child cannot advance its copy (-EBUSY), so create the window after becoming a daemon.
  */
 #ifndef WEIR_WINDOW_H
 #define WEIR_WINDOW_H
@@ -63,83 +63,83 @@
 WEIR_BEGIN_DECLS
 
 enum {
-	WEIR_WINDOW_LEAST = 2, /* generations of a window */
-	WEIR_WINDOW_MOST = 16,
+	WEIR_WINDOW_LEAST = 2, /* fewest generations of a window */
+	WEIR_WINDOW_MOST = 16, /* most generations */
 };
 
 /**
  * Find the newest generation that may have a key.
  * @f: of any kind. A filter of another kind has one generation.
  * @key: @len bytes; may be NULL when len is 0.
- * Return: its number, 0 for the newest of all; -1 if the key was not seen.
+ * Return: the generation's number, 0 for the newest of all; -1 if the key was not seen.
  * Errors: none.  Threads, Order: as weir_contains().
  * Progress: wait-free.  Cost: as weir_contains(), and for a window a read-side section.
  */
 WEIR_API int weir_age(const struct weir_filter *f, const void *key, size_t len);
-/** As weir_age(), of the eight bytes at &key. */
+/** As weir_age(), for the eight bytes at &key. */
 WEIR_API int weir_age_u64(const struct weir_filter *f, uint64_t key);
-/** As weir_age(), of a hash. */
+/** As weir_age(), for a hash. */
 WEIR_API int weir_age_hash(const struct weir_filter *f, uint64_t hash);
 /**
- * As weir_age(), of a batch.
- * @ages: receives the answer of weir_age() for each key. If the batch has no form, all are 0, as
- *   lookups then answer true.
+ * As weir_age(), for a batch.
+ * @ages: receives the answer of weir_age() for each key. For a batch of form WEIR_KEYS_NONE all
+ *   ages are 0, since its lookups answer true.
  * Return: how many keys were seen.
  */
 WEIR_API int64_t weir_age_keys(const struct weir_filter *f, struct weir_keys keys, int *ages);
 
 /**
- * Advance now, whether that is due or not. An advance before its time shortens what is remembered.
+ * Advance a window now, even if it is too early: keys are then remembered for a shorter time.
  * Return: 0 or a negative errno.
- * Errors: -EDEADLK inside a read-side section of the window's flavor: it would wait for its own
- *   caller; -EBUSY an advance is under way; -ENOTSUP the filter is of another kind.
+ * Errors: -EDEADLK inside a read-side section of the window's flavor, since the call would wait for
+ *   its own caller; -EBUSY if another thread advances the window; -ENOTSUP for any other kind.
  * Threads: any, with all verbs.  Progress: blocking (a grace period).
- * Cost: others see it at once. The caller waits for a grace period and clears a generation: that
- *   of a ring is contiguous, that of columns is one word in each line of the whole window.
+ * Cost: other threads see the advance at once. The caller waits for a grace period and clears a
+ *   generation, which is contiguous in a ring, and in columns one word in each line of the window.
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_advance(struct weir_filter *f);
 
 /**
- * Advance if that is due, by time or by number: for a window without a timer. It advances once,
- * however late it is: the next advance is a full span_seconds/(G-1) after this one. So call it ten
- * times as often as that: a call that comes a microsecond too early leaves the advance to the next
- * call. If calls are a whole period apart, each second one may come too early; keys then stay and
- * pile up for twice as long.
- * Return: 1 it advanced; 0 it was not due, or another thread is advancing it; or a negative errno.
+ * Advance a window if its time or its number of keys is reached. Call it for a window without a
+ * timer, ten times in each period of span_seconds/(G-1). It advances at most once, and the next
+ * advance comes a full period later. If a call comes a microsecond too early, the next call has to
+ * advance. So if calls are a whole period apart, every second one may come too early; then keys
+ * stay for twice as long and pile up.
+ * Return: 1 if it advanced; 0 if it is too early or another thread advances it; a negative errno.
  * Errors: -EDEADLK, -ENOTSUP as weir_window_advance().
  * Threads: any, with all verbs.  Progress: wait-free if it returns 0, else blocking.
  * Cost: reading the clock; as weir_window_advance() if it returns 1.
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_tick(struct weir_filter *f);
 
-/** The figures of each generation, beside those of weir_measure(). Start from
- * WEIR_WINDOW_STATS_INIT. Times are of the window's clock. */
+/** The figures of each generation of a window. Start from WEIR_WINDOW_STATS_INIT. All times are by
+ * the window's clock, except saved_ns. */
 struct weir_window_stats {
-	size_t struct_size;
-	uint32_t generations;       /* that lookups look in */
+	size_t struct_size;         /* sizeof(struct weir_window_stats) */
+	uint32_t generations;       /* number of generations that lookups test */
 	uint32_t reserved;
-	double span_seconds;        /* as asked; 0: no advance by time */
-	uint64_t generation_keys;   /* as asked; 0: no advance by number */
-	uint64_t advances;          /* since creation; after a load, those of its image, G-1 at
-	                               most, and those since */
-	double due_seconds;         /* until the next advance by time; negative: it is late;
-	                               infinite: it does not advance by time */
-	double late_seconds;        /* the most by which an advance came late */
-	uint64_t keys_counted;      /* towards generation_keys, in the newest generation */
-	uint64_t saved_ns;          /* nanoseconds since 1970: when its image was saved; 0: it was
-	                               created, not loaded */
+	double span_seconds;        /* as in weir_params.window; 0: no advance by time */
+	uint64_t generation_keys;   /* as in weir_params.window; 0: no advance by number */
+	uint64_t advances;          /* since creation; for a loaded window, since the load, plus
+	                               those of its image (G-1 at most) */
+	double due_seconds;         /* time to the next advance; negative: late by that; infinite:
+	                               no advance by time */
+	double late_seconds;        /* the longest delay of an advance so far */
+	uint64_t keys_counted;      /* keys in the newest generation, counted for generation_keys */
+	uint64_t saved_ns;          /* time of the save of its image, in nanoseconds since 1970; 0:
+	                               not loaded from an image */
 	double age_seconds[WEIR_WINDOW_MOST]; /* since generation i became the newest; 0: never */
-	double fill[WEIR_WINDOW_MOST];        /* share of its bits that are set */
+	double fill[WEIR_WINDOW_MOST];        /* share of generation i's bits that are set */
 };
 
 #define WEIR_WINDOW_STATS_INIT WEIR__INIT(weir_window_stats)
 
 /**
  * Measure each generation of a window, from the bits of 16384 lines at even distances or of all.
- * @effort: enum weir_effort.
+ * @effort: enum weir_effort; WEIR_EXACT reads all lines.
  * @out: from WEIR_WINDOW_STATS_INIT.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL @effort, struct_size; -ENOTSUP the filter is of another kind.
+ * Errors: -EINVAL for @effort or struct_size; -ENOTSUP if the filter is of another kind.
  * Threads: any, with all verbs. A figure that changes during the call is that of some moment.
  * Progress: wait-free.  Cost: below a millisecond in cache, a few beyond; with WEIR_EXACT memory
  *   bandwidth.
