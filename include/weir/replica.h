@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A replica keeps one set equal on many machines. Each node has a handle of its own, and redis (7.0
- * or later) carries the inserts from node to node. It is a library of its own: link with
- * -lweir-redis (pkg-config weir-redis).
+ * A replica keeps one set equal on many machines. Each node (a process that joins the set) has a
+ * handle of its own, and redis (7.0 or later) carries inserts from node to node. It is a separate
+ * library: link with -lweir-redis (pkg-config weir-redis).
  *
  *     struct weir_replica_options o = WEIR_REPLICA_OPTIONS_INIT;
  *     o.set = "seen";
@@ -19,14 +19,14 @@
  * Insert through weir_replica_insert(): an insert that bypasses it stays on this node, until the
  * set is replaced.
  *
- * How it works. A set only grows within an era. Redis has immutable images, the generations, and
- * one log of inserted hashes. A thread of the library, the node, sends the inserts of this machine,
- * applies those of the others, and keeps what it sent until a generation covers it. A node in doubt
- * reads again, merges the newest generation into its set, and publishes if redis may lack something
- * that it holds. A second thread fetches and uploads images. Lookups never wait for any of this.
+ * How it works. Redis has immutable images of the set, the generations, and one log of inserted
+ * hashes. Generations are numbered within eras; within an era the set only grows. A thread of the
+ * library sends this node's inserts, applies those of others, and keeps what it sent until a
+ * generation contains it. If redis may have lost data, it merges the newest generation into its
+ * set, and publishes if redis may lack keys. A second thread moves images. Lookups wait for neither.
  *
- * Failures. An insert has returned. Does every node have the key in the end, if this happens next?
- * The table assumes an honest redis (see trusted_keys).
+ * Failures. An insert has returned, and then a failure happens. Do all nodes get the key in the
+ * end? The table assumes that nobody has tampered with redis (see trusted_keys).
  *
  *                                 | insert    | confirmed,   | confirmed,    | confirmed by
  *                                 |           | appendfsync  | appendfsync   | replicas
@@ -49,27 +49,27 @@
  *   (c) with WEIR_REPLICAS_ALL, and unless the promoted replica was away for longer than
  *     replica_grace_ms.
  *
- * Kinds. Blocked, classic, growing and split filters are replicated insert by insert: there an
- * insert may come twice. Fuse and layered filters are replicated by images alone. The others are
- * refused.
+ * Kinds. Inserts into blocked, classic, growing and split filters are replicated one by one, and an
+ * insert may be applied twice. Fuse and layered filters are replicated by images alone. All other
+ * kinds are refused.
  *
  * Removing. Only a new era removes keys: weir_replica_publish_from(), weir_replica_rollback(). If
- * redis loses that generation, the keys may be back until the next record.
+ * redis loses that generation, the keys may come back until the next new era.
  *
- * Eviction. Redis needs maxmemory-policy noeviction: under another policy it may lose the set's
- * keys, so confirmed inserts return -EAGAIN, and the node reports it.
+ * Eviction. If redis has a maxmemory, it needs maxmemory-policy noeviction. Under another policy it
+ * may lose the set, so confirmed inserts return -EAGAIN, and the node reports it.
  *
  * Seeds. Nodes exchange hashes, which are valid for one seed only. A set keeps the seed of its
- * first filter; another seed needs another set. A secret is not a seed: give all nodes the same. In
- * a set with normalisation (text.h) keys are texts. With cidr or suffixes no hash stands for a
- * text: such a set is replicated by images alone.
+ * first filter; for another seed make another set. Give all nodes the same secret, which is no
+ * seed. In a set with normalisation (text.h) keys are texts. With cidr or suffixes a hash cannot
+ * stand for a text, so such a set is replicated by images alone.
  *
- * Signatures. With trusted_keys a node takes only generations that one of them signed. With
- * state_file, which they need, it takes none that is older than one it took before. The log is not
- * signed: a client with redis's password can add keys, but cannot take one away from a node that
- * runs. trusted_keys tells what it can keep from the other nodes.
+ * Signatures. With trusted_keys a node accepts only generations signed by one of these keys. This
+ * needs state_file, with which it accepts no generation older than one it accepted before. The log
+ * is not signed: a client with redis's password can add keys, but cannot remove keys from a running
+ * node. The comment of trusted_keys tells which keys such a client can withhold from other nodes.
  *
- * Fork. A child of fork() does not have these threads: open after the last fork(). */
+ * Fork. A child of fork() does not have the two threads: open after the last fork(). */
 #ifndef WEIR_REPLICA_H
 #define WEIR_REPLICA_H
 
@@ -82,24 +82,24 @@ WEIR_BEGIN_DECLS
 struct weir_replica;
 struct weir_save_options;
 
-/** For weir_replica_options.confirm_replicas: all replicas that are connected to redis, or were
- * within the last replica_grace_ms. */
+/** For weir_replica_options.confirm_replicas: wait for all replicas that are connected to redis, or
+ * were within the last replica_grace_ms. */
 #define WEIR_REPLICAS_ALL 0
-/** For weir_replica_options.confirm_replicas, no wait: redis alone has it. */
+/** For weir_replica_options.confirm_replicas: wait for no replica, only for redis itself. */
 #define WEIR_REPLICAS_NONE UINT32_MAX
 
 /** The largest weir_replica_options.keep. */
 #define WEIR_REPLICA_KEEP_MOST 64
-/** The most nodes of a weir_replica_view: any client that writes to redis can make up reports. */
+/** The most nodes in a weir_replica_view: any client that writes to redis can fake reports. */
 #define WEIR_REPLICA_NODES_MOST 10000
 
-/** The version of a generation: "3.14" is number 14 of era 3. All zero: none. */
+/** The version of a generation: "3.14" is number 14 of era 3. 0.0 means no generation. */
 struct weir_replica_version {
 	uint64_t era, number;
 };
 
-/** How to join a set. Start from WEIR_REPLICA_OPTIONS_INIT. It is copied with all it points to,
- * unless marked. */
+/** How to join a set. Start from WEIR_REPLICA_OPTIONS_INIT. The library copies the struct and all
+ * that it points to, except context. */
 struct weir_replica_options {
 	size_t struct_size; /* sizeof(struct weir_replica_options) */
 	const char *set;    /* its name: 1 to 64 letters, digits, - _ . */
@@ -109,184 +109,184 @@ struct weir_replica_options {
 	const char *user, *password;   /* instead of those in the URL */
 	const char *password_file;     /* its first line; read again at each connection */
 	const char *sentinel_user, *sentinel_password;
-	const char *ca_file, *cert_file, *key_file; /* TLS; without ca_file: the system's */
-	const char *server_name;       /* that the certificate must have; NULL: the URL's */
+	const char *ca_file, *cert_file, *key_file; /* for TLS; without ca_file the system's CAs */
+	const char *server_name;       /* name in the server's certificate; NULL: the URL's host */
 	bool insecure;                 /* accept any certificate */
-	uint32_t connect_ms, answer_ms; /* time-outs: of one try to find and reach a host, and
-	                                   between two pieces of an answer; 0: 1000, and 10000 or,
-	                                   with a Sentinel's URL, 2000 */
+	uint32_t connect_ms, answer_ms; /* timeouts of one try to find and reach a host, and of the
+	                                   next piece of an answer; 0: 1000, and 10000 (with a
+	                                   Sentinel's URL 2000) */
 
 	/* The handle. */
-	struct weir_handle *handle;    /* the caller's, with a filter of the set's own seed: then
-	                                  open waits for nothing, redis may be away, and
-	                                  weir_replica_close() does not destroy it. NULL: make one
-	                                  from the set in redis */
-	const struct weir_params *params; /* without handle: of the filter if no node has published
-	                                     the set, which becomes generation 1.1; NULL: then fail.
-	                                     A set that exists stays as it is: if its kind or size
-	                                     differs, the node calls report once */
+	struct weir_handle *handle;    /* your own handle, with a filter of the set's seed. Then
+	                                  open waits for nothing, redis may be down, and
+	                                  weir_replica_close() does not destroy the handle. NULL:
+	                                  make a handle from the set in redis */
+	const struct weir_params *params; /* if handle is NULL and no node has published the set:
+	                                     parameters of generation 1.1; NULL: fail. A set that
+	                                     exists stays as it is. If its kind or size differs, the
+	                                     node calls report once */
 	const void *secret;            /* of keyed filters: 16 bytes */
 	uint64_t max_image_bytes;      /* refuse larger images, unpacked too: some 500 KB of zstd
 	                                  may be 16 GiB; 0: 16 GiB */
 
 	/* Inserts. */
-	uint64_t max_pending_bytes;    /* of inserts that no generation covers; 0: 256 MiB */
-	uint32_t poll_ms;              /* how often to read the log and to send less than 64 KB;
-	                                  0: 20, or 0.2 for each node if that is more; at most
-	                                  1000 */
-	uint32_t confirm_replicas;     /* that must have a confirmed insert; WEIR_REPLICAS_ALL (0),
-	                                  WEIR_REPLICAS_NONE */
-	uint32_t confirm_ms;           /* the longest wait of a confirmed insert; 0: 10000 */
-	uint32_t replica_grace_ms;     /* how long a replica that is away still counts: longer than
-	                                  a failover takes, Sentinel's down-after-milliseconds (30 s
-	                                  unless you set it) included; 0: 60000 */
+	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
+	                                  256 MiB */
+	uint32_t poll_ms;              /* how often to read the log, and to send if less than 64 KB
+	                                  are pending: up to 1000; 0: 20, or 0.2 for each node if
+	                                  that is more */
+	uint32_t confirm_replicas;     /* number of replicas that must have a confirmed insert;
+	                                  WEIR_REPLICAS_ALL (0), WEIR_REPLICAS_NONE */
+	uint32_t confirm_ms;           /* timeout of a confirmed insert; 0: 10000 */
+	uint32_t replica_grace_ms;     /* how long a disconnected replica still counts. Set it above
+	                                  the time of a failover, including Sentinel's
+	                                  down-after-milliseconds (30 s by default); 0: 60000 */
 
 	/* Publishing. */
-	uint32_t publish_seconds;      /* publish the set this long after the last generation, if
-	                                  there were inserts: one node does; 0: only if a rule or a
-	                                  call asks for it */
-	uint32_t keep;                 /* generations to keep for a rollback, the newest too:
+	uint32_t publish_seconds;      /* one node publishes the set this long after the last
+	                                  generation, if there were inserts; 0: only when calls or
+	                                  the node's own rules require it */
+	uint32_t keep;                 /* generations to keep for a rollback, the newest included:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
 	int zstd_level;                /* of images; 0: not compressed */
 	const char *secret_key;        /* file of the key to sign with, which needs trusted_keys;
 	                                  NULL: none */
 	uint32_t expires_seconds;      /* how long a signed generation is valid; it is signed again
-	                                  after a quarter of that; 0: a day */
+	                                  after a quarter of that time; 0: a day */
 
 	/* Trust. */
-	const char *trusted_keys;      /* file of public keys: take only generations that one of
-	                                  them signed; NULL: any. Read at open: to trust another
-	                                  key, close and open. Even so, redis, or a client with its
-	                                  password, can keep from the other nodes, without a report,
-	                                  every key that was inserted since the newest signed image,
-	                                  confirmed ones too. The inserting node keeps them in its
-	                                  own set */
-	const char *state_file;        /* has the newest version that was taken, across all starts
-	                                  of this node: needed with trusted_keys, and only then */
+	const char *trusted_keys;      /* file of public keys: accept only generations signed by one
+	                                  of them; NULL: any. Read at open: to trust another key,
+	                                  close and open. Even so, redis, or a client with its
+	                                  password, can silently withhold from other nodes all keys
+	                                  inserted since the newest signed image, confirmed keys
+	                                  too. The inserting node keeps these keys in its own set */
+	const char *state_file;        /* file that records the newest version accepted, across all
+	                                  starts of the node; needed with trusted_keys only */
 
-	/* Called on the library's thread when a generation was swapped in (@result 1), something
-	 * begins to fail (a negative errno), that is over, or something is worth a look (0).
-	 * @sentence is valid until it returns. Sentences that differ only in their numbers are one
-	 * failure. It must not call weir_replica_*(). NULL: write a line to standard error. */
+	/* Called on the library's thread when a generation is swapped in (@result 1), a failure
+	 * begins (a negative errno), or a failure ends or something is worth knowing (0).
+	 * @sentence is valid until the callback returns. Sentences that differ only in numbers are
+	 * one failure. It must not call weir_replica_*(). NULL: write to standard error. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;                 /* not copied */
 };
 #define WEIR_REPLICA_OPTIONS_INIT WEIR__INIT(weir_replica_options)
 
 /**
- * Join a set, and start the thread that keeps this node equal to the others. When it returns, this
- * node has all that redis had of the set at the call, unless the handle is the caller's.
+ * Join a set, and start the threads that keep this node equal to the others. When the call returns,
+ * this node has all that redis had of the set at the call, unless options.handle is given.
  * @out: receives the replica; untouched on failure.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL an option; -ENOENT no node has published the set, and params are NULL or this
- *   node cannot sign; -EKEYREJECTED no trusted key has signed it, it is another set's or older than
- *   the state file says, or it is by another seed or key; -EKEYEXPIRED its signature has expired;
- *   -ENOTSUP a kind that cannot be replicated, or an option this build lacks; -EBADMSG the set in
- *   redis is damaged; -ENOMEM; -EAGAIN no thread, redis cannot serve now, or redis lost the set and
- *   a running node does not publish it; the errno of connecting, of files. With a handle of the
- *   caller's those of the connection go to report.
- * Threads: any one.  Progress: blocking; if redis lacks the set, 3 s for a running node to publish
- *   it again, or up to a minute while one uploads it.  Cost: that of fetching the image.
+ * Errors: -EINVAL for an option; -ENOENT if no node has published the set, and params are NULL or
+ *   this node cannot sign; -EKEYREJECTED if no trusted key has signed the set, if it belongs to
+ *   another set or is older than state_file allows, or has another seed or secret; -EKEYEXPIRED if
+ *   its signature has expired; -ENOTSUP for a kind that cannot be replicated, or an option that
+ *   this build lacks; -EBADMSG if the set in redis is damaged; -ENOMEM; -EAGAIN if no thread can
+ *   start, redis cannot serve now, or redis lost the set and a running node does not publish it;
+ *   the errno of connecting and of files. With options.handle connection errors go to report.
+ * Threads: any one.  Progress: blocking. If redis lacks the set, the call waits 3 s for a running
+ *   node to publish it again, or up to a minute for its upload.  Cost: fetching the image.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
                                                const struct weir_replica_options *options);
 
 /**
- * Send the pending inserts, if redis takes them in time, stop the thread, and free the replica.
- * @r: a replica, or NULL for nothing. Its handle is destroyed if weir_replica_open() made it.
- * Return: 0; -EBUSY a reload of the caller's is open, -EDEADLK inside a read-side section or on the
- *   library's thread: it is not closed yet, though the thread may have stopped: close it again;
- *   -EAGAIN closed, but inserts of this node may not have reached redis: weir_error_detail() says
- *   how many bytes; -EKEYREJECTED closed, but redis has a set of another seed, key or
- *   normalisation: the other nodes do not find the inserts of this one.
- * Threads: one, when all other calls have returned.  Progress: blocking: for pending inserts up to
- *   confirm_ms, or a second if redis does not answer.
+ * Close a replica: send the pending inserts if redis accepts them in time, stop the threads, and
+ * free the replica. Its handle is destroyed if weir_replica_open() made it.
+ * @r: a replica; NULL is a no-op.
+ * Return: 0; or a negative errno. -EBUSY: your reload of its handle is open. -EDEADLK: the caller
+ *   is in a read-side section or on the library's thread. After these two it is not closed, though
+ *   its thread may have stopped: call again. -EAGAIN: closed, but inserts of this node may not have
+ *   reached redis; weir_error_detail() tells how many bytes. -EKEYREJECTED: closed, but redis has a
+ *   set of another seed, secret or normalisation, so other nodes do not find this node's keys.
+ * Threads: one, when all other calls have returned.  Progress: blocking. For pending inserts it
+ *   waits up to confirm_ms, or a second if redis does not answer.
  */
 WEIR_API int weir_replica_close(struct weir_replica *r);
 
-/** Get the handle, for lookups by any verb of handle.h. Wait-free. */
+/** Get the handle of a replica, for lookups by any verb of handle.h. Wait-free. */
 WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
-/** How long an insert waits. */
+/** What an insert waits for. */
 enum weir_replica_wait {
-	WEIR_REPLICA_SOON = 0,      /* nothing: the key is here now, and soon on all other nodes */
-	WEIR_REPLICA_CONFIRMED = 1, /* redis and confirm_replicas have it: see the table above */
+	WEIR_REPLICA_SOON = 0,      /* nothing: this node has the key now, and all others soon */
+	WEIR_REPLICA_CONFIRMED = 1, /* redis and confirm_replicas have the key: see Failures */
 };
 
 /**
- * Insert a key here and on all other nodes. Confirmed inserts of several threads are sent together.
+ * Insert a key on this and all other nodes. Confirmed inserts of several threads travel together.
  * @wait: enum weir_replica_wait.
  * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
- * Errors: as weir_handle_insert(), -ENOBUFS max_pending_bytes are full and this node may not
- *   publish, -ENOTSUP the kind is built once, -EINVAL @wait: then no node need have the key.
- *   With WEIR_REPLICA_CONFIRMED also -EAGAIN redis is full, may evict keys, or too few replicas
- *   have the key; -ETIMEDOUT it was not confirmed within confirm_ms; -EKEYREJECTED redis has a set
- *   of another seed, key or normalisation: the other nodes do not find the inserts of this one. In
- *   all three the key is in this node's set, and the node sends it when it can. To find out whether
- *   it has, call again, or weir_replica_flush().
- * Threads: any; to wait, outside of read-side sections.  Progress: without a lock that another
- *   thread may hold for long; with WEIR_REPLICA_CONFIRMED blocking (network).  Cost: that of
- *   weir_handle_insert(), and 8 bytes kept until a generation covers it.
+ * Errors: as weir_handle_insert(); -ENOBUFS if max_pending_bytes are used up and this node may not
+ *   publish; -ENOTSUP if the kind is built once; -EINVAL for @wait. After these no node need have
+ *   the key. With WEIR_REPLICA_CONFIRMED also -EAGAIN if redis is full, may evict keys, or too few
+ *   replicas have the key; -ETIMEDOUT if it was not confirmed within confirm_ms; -EKEYREJECTED as
+ *   weir_replica_close(). After these three this node's set has the key, and the node sends it when
+ *   it can. To find out whether it has, call again, or weir_replica_flush().
+ * Threads: any; with WEIR_REPLICA_CONFIRMED outside of read-side sections.  Progress: no lock that
+ *   another thread may hold for long; with WEIR_REPLICA_CONFIRMED blocking (network).  Cost: as
+ *   weir_handle_insert(), and 8 bytes until a generation contains the key.
  */
 WEIR_API int weir_replica_insert(struct weir_replica *r, const void *key, size_t len,
                                  uint32_t wait);
-/** As weir_replica_insert(), of a number, as weir_handle_insert_u64() takes it. */
+/** As weir_replica_insert(), for a number, which it takes as weir_handle_insert_u64() does. */
 WEIR_API int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait);
-/** As weir_replica_insert(), of a hash (weir_handle_hash()). */
+/** As weir_replica_insert(), for a hash of weir_handle_hash(). */
 WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait);
 /**
- * As weir_replica_insert(), of a batch, which waits once.
- * @bitmap: as weir_handle_insert_keys().
- * Return: how many were new, or a negative errno.
- * Errors: as weir_replica_insert(), for the first key that is refused: keys before it may be in the
- *   set, and the batch may be given again. -EINVAL a batch of no form.
+ * As weir_replica_insert(), for a batch, which waits once.
+ * @bitmap: as for weir_handle_insert_keys().
+ * Return: how many were WEIR_NEW, or a negative errno.
+ * Errors: as weir_replica_insert(), for the first key that is refused. Keys before it may be in the
+ *   set, and you may give the batch again. -EINVAL for a batch of form WEIR_KEYS_NONE.
  */
 WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys,
                                           uint64_t *bitmap, uint32_t wait);
 
 /**
- * Wait until all earlier inserts are confirmed: redis has each in its log or in a generation, and
- * confirm_replicas have that too.
- * @milliseconds: at most; 0: confirm_ms.
- * Return: 0; -EAGAIN, -ETIMEDOUT, -EKEYREJECTED as above; -ECANCELED a weir_replica_close() that
- *   failed has stopped the thread.
+ * Wait until all earlier inserts are confirmed: redis has each of them in its log or in a
+ * generation, and so have confirm_replicas replicas.
+ * @milliseconds: the longest wait; 0: confirm_ms.
+ * Return: 0; -EAGAIN, -ETIMEDOUT, -EKEYREJECTED as weir_replica_insert(); -ECANCELED if a failed
+ *   weir_replica_close() has stopped the thread.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t milliseconds);
 
 /**
- * Publish this node's set as the next generation, as soon as it lacks nothing.
+ * Publish this node's set as the next generation, as soon as the node has all known inserts.
  * Return: 0 or a negative errno.
- * Errors: -EAGAIN redis cannot serve now, or this node lacked inserts of others for 10 s; -ENOSPC
- *   redis is full; -EKEYREJECTED the set is signed, and this node cannot sign; -ECANCELED as
- *   weir_replica_flush(); those of the connection.
+ * Errors: -EAGAIN if redis cannot serve now, or this node lacked inserts of others for 10 s;
+ *   -ENOSPC if redis is full; -EKEYREJECTED if the set is signed and this node cannot sign;
+ *   -ECANCELED as weir_replica_flush(); those of the connection.
  * Threads: any, outside of read-side sections.  Progress: blocking.  Cost: an image's transport.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);
 
 /**
  * Publish this node's set together with another filter's keys as the next generation.
- * @more: of the set's own seed, and of a size that weir_merge() unites with it.
+ * @more: of the set's own seed, and of a size with which weir_merge() can merge it.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(); those of weir_merge(): then the set is as it was. After
- *   another error @more may be in this node's set, which the node then publishes when it can.
+ * Errors: as weir_replica_publish(); as weir_merge(), and the set is unchanged. After any other
+ *   error @more may be in this node's set, which the node then publishes when it can.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
                                                        const struct weir_filter *more);
 
 /**
- * Publish a filter made from the application's own record. It begins an era: the set loses each key
+ * Publish a filter made from the application's own record, as a new era. The set loses each key
  * that is neither in the filter nor inserted since.
- * @make: called once, on the calling thread, after the node has noted the place in the log from
- *   which inserts are added to the filter. It reads the record and makes a filter of the set's own
- *   seed (weir_replica_params()). No key is lost if applications write their record before they
- *   insert, and if @make reads all that was written: not from a database replica that lags. It
- *   returns 0 or a negative errno.
+ * @make: called once, on the calling thread. Before that the node has noted its position in the
+ *   log, and it adds all later inserts to the filter. @make reads the record and makes a filter of
+ *   the set's own seed (weir_replica_params()). No key is lost if applications write their record
+ *   before they insert, and @make reads all that was written (not from a database replica that
+ *   lags). It returns 0 or a negative errno.
  * Return: 0 or a negative errno.
- * Errors: those of weir_replica_publish() but -EAGAIN for lacking inserts; what @make returned;
- *   -ESTALE redis began anew during the call, -EEXIST another generation came during the call: call
- *   again; -EKEYREJECTED another seed or key.
+ * Errors: as weir_replica_publish(), except -EAGAIN for missing inserts; the value of @make;
+ *   -ESTALE if redis lost its log during the call, -EEXIST if another generation was published
+ *   during the call: call again; -EKEYREJECTED for another seed or secret.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
@@ -295,28 +295,27 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
 
 /**
  * Publish an earlier generation again, with all later inserts, as a new era.
- * @version: one that is kept (weir_replica_view()).
+ * @version: a generation that redis keeps (weir_replica_view()).
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish_from(); -ENOENT it is not kept; -EKEYREJECTED no trusted key
- *   signed it.
+ * Errors: as weir_replica_publish_from(); -ENOENT if redis does not keep that generation;
+ *   -EKEYREJECTED if no trusted key signed it.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r,
                                                    struct weir_replica_version version);
 
 /**
- * Get the parameters of the set's filter, seed and all, as weir_params_of(): to make another.
+ * Get parameters for another filter of the set, with seed and size, as weir_params_of() does.
  * Return: 0; as weir_params_of().
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct weir_params *out);
 
 /**
- * Save this node's set, as weir_save(): for a start without redis, or for other programs. A failure
- * is also this node's error (weir_replica_measure(), weir replicate status), until a save succeeds.
+ * Save this node's set, as weir_save(): for a start without redis, or for other programs. After a
+ * failure weir_replica_measure() and weir replicate status show its sentence until a save succeeds.
  * Return: 0; as weir_save().
- * Threads: any, outside of read-side sections.  Progress: blocking; inserts of others are applied
- *   when it is done.
+ * Threads: any, outside of read-side sections.  Progress: blocking; others' inserts wait for it.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const char *path,
                                                const struct weir_save_options *options);
@@ -324,56 +323,56 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const cha
 /** The state of a node. */
 enum weir_replica_state {
 	WEIR_REPLICA_OFFLINE = 0,     /* the last exchange with redis failed */
-	WEIR_REPLICA_CATCHING_UP = 1, /* it still lacks something */
-	WEIR_REPLICA_FOLLOWING = 2,   /* all is well */
-	WEIR_REPLICA_PUBLISHING = 3,  /* all is well, and it uploads its set */
+	WEIR_REPLICA_CATCHING_UP = 1, /* connected, but data of redis is still missing */
+	WEIR_REPLICA_FOLLOWING = 2,   /* up to date */
+	WEIR_REPLICA_PUBLISHING = 3,  /* up to date, and uploading its set */
 };
-/** The name of a state: "offline", "catching up", "following", "publishing"; "?" for another
+/** Get the name of a state: "offline", "catching up", "following", "publishing"; "?" for any other
  * number. */
 WEIR_API const char *weir_replica_state_name(uint32_t state);
 
 /** The figures of this node. Start from WEIR_REPLICA_STATS_INIT. */
 struct weir_replica_stats {
-	size_t struct_size;
+	size_t struct_size;       /* sizeof(struct weir_replica_stats) */
 	uint32_t state;           /* enum weir_replica_state */
-	bool complete;            /* within the last 2 s redis answered a heartbeat and a reading
-	                             behind it, and the node lacks nothing that it knows of */
-	bool owes;                /* it holds keys that redis lacks, and publishes them if it may */
-	bool overflowed;          /* max_pending_bytes were full: it will publish */
-	uint64_t lacking_ms;      /* how long it has not been complete */
-	struct weir_replica_version joined, newest; /* of the set; in redis */
+	bool complete;            /* within the last 2 s redis answered a heartbeat and a later read
+	                             of the log, and the node knows of nothing that it lacks */
+	bool owes;                /* it has keys that redis lacks, and publishes them if it may */
+	bool overflowed;          /* max_pending_bytes were used up, so the node will publish */
+	uint64_t lacking_ms;      /* how long complete has been false */
+	struct weir_replica_version joined, newest; /* version of its set, and newest in redis */
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
-	uint64_t pending_bytes;   /* of inserts that no generation covers */
-	uint64_t batches_read;    /* applied, of all nodes */
-	uint64_t foreign;         /* batches of the log by another seed or key: not applied */
+	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
+	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
+	uint64_t foreign;         /* batches of the log with another seed or secret: skipped */
 	uint64_t given_up;        /* how often this node went on without data that no node has */
-	uint64_t published;       /* generations, by this node */
-	uint64_t failures;        /* exchanges that failed, ever */
+	uint64_t published;       /* generations that this node published */
+	uint64_t failures;        /* exchanges that failed since open */
 	uint64_t node;            /* this node's id: random for each open */
-	uint64_t image_here;      /* of an image in transfer, the bytes that are here, */
-	uint64_t image_bytes;     /* and all its bytes; 0: none is in transfer */
-	char error[WEIR_SENTENCE_BYTES]; /* the sentence of the failure that lasts; "": none. Not
-	                             being complete for 30 s is one (-ETIMEDOUT to report) */
+	uint64_t image_here;      /* bytes received so far of an image that is being fetched */
+	uint64_t image_bytes;     /* all bytes of that image; 0: no image is being fetched */
+	char error[WEIR_SENTENCE_BYTES]; /* sentence of the present failure; "": none. 30 s without
+	                             complete is a failure too (report gets -ETIMEDOUT) */
 };
 #define WEIR_REPLICA_STATS_INIT WEIR__INIT(weir_replica_stats)
 
 /**
- * Measure this node, as of its thread's last round.
- * Return: 0; -EINVAL struct_size.
+ * Measure this node, as of the last round of its thread.
+ * Return: 0; -EINVAL if struct_size is wrong.
  * Threads: any.  Progress: a lock that is held for a copy.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_measure(const struct weir_replica *r,
                                                 struct weir_replica_stats *out);
 
 /**
- * Get metric number @i of this node, from weir_replica_measure(): the weir_metric_fn of a replica.
- * The names are those of weir replicate status --prometheus: weir_replica_node_complete and so on.
+ * Get metric number @i of this node, from weir_replica_measure(). It is a weir_metric_fn. The names
+ * are those of weir replicate status --prometheus: weir_replica_node_complete and so on.
  * Return: 1; 0 if @i is past the last metric.
  * Threads: any.  Progress: a lock that is held for a copy.
  */
 WEIR_API int weir_replica_metric(const void *replica, uint32_t i, struct weir_metric *out);
 
-/** The metrics of a replica, for weir_metrics_write(). Its handle has more: add
+/** Get the metrics of a replica, for weir_metrics_write(). Its handle has metrics of its own: add
  * weir_metrics_handle(weir_replica_handle(r), labels). */
 static inline struct weir_metrics weir_metrics_replica(const struct weir_replica *r,
                                                        const char *labels)
@@ -388,33 +387,33 @@ struct weir_replica_node {
 	int64_t pid;
 	double age;               /* seconds since its last report, by redis's clock */
 	uint32_t state;           /* enum weir_replica_state */
-	struct weir_replica_version joined, refused;
-	char position[42];        /* in the log: it has applied all entries up to there */
-	bool complete, owes, publisher; /* publisher: it has publish_seconds */
-	double lacking;           /* seconds that it had not been complete when it reported */
+	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
+	char position[42];        /* id of the last log entry that it has applied */
+	bool complete, owes, publisher; /* publisher: its publish_seconds is set */
+	double lacking;           /* seconds without complete, at the time of the report */
 	uint64_t pending_bytes, given_up;
-	uint64_t image_here, image_bytes; /* of an image in transfer */
-	uint64_t keys, capacity;  /* in its filter, estimated from a sample, and its room */
-	bool saturated, nearly_full; /* as struct weir_stats has them */
+	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
+	uint64_t keys, capacity;  /* of its filter: estimated keys, and most keys */
+	bool saturated, nearly_full; /* as in struct weir_stats */
 	char error[WEIR_SENTENCE_BYTES]; /* "": all is well */
 };
 
-/** A generation, from its manifest. */
+/** A generation, as its manifest describes it. */
 struct weir_replica_generation {
 	struct weir_replica_version version, parent;
-	uint64_t id;              /* random: two of one version differ in it */
+	uint64_t id;              /* random: tells apart two generations with one version */
 	uint64_t image_bytes;
 	uint64_t signed_ms;       /* milliseconds since 1970, by its publisher's clock */
-	uint64_t expires_ms;      /* by the same clock; 0: never */
-	uint64_t publisher;       /* the node */
+	uint64_t expires_ms;      /* milliseconds since 1970, by the same clock; 0: never */
+	uint64_t publisher;       /* id of the node that published it */
 	char image[65];           /* BLAKE2b-256 of the image, in hexadecimal digits */
-	char position[42];        /* in the log: it has all entries up to there */
+	char position[42];        /* id of the last log entry that it contains */
 	const char *kind;
 	const char *source;       /* "set", "record" or "rollback" */
 	bool is_signed;           /* it has a signature, by any key */
-	int trusted;              /* with trusted_keys: 0, or why it is not: -EKEYREJECTED,
-	                             -EKEYEXPIRED */
-	bool damaged;             /* its manifest cannot be read: the other fields are 0 */
+	int trusted;              /* with trusted_keys: 0, or -EKEYREJECTED or -EKEYEXPIRED if it is
+	                             not trusted */
+	bool damaged;             /* its manifest cannot be read, and all other fields are 0 */
 	uint64_t chunks_absent;   /* pieces of its image that redis has lost */
 };
 
@@ -422,24 +421,24 @@ struct weir_replica_generation {
 struct weir_replica_view {
 	uint64_t now_ms;          /* the server's clock */
 	struct weir_replica_generation current; /* version 0.0: none */
-	uint64_t lease;           /* the node that is about to publish; 0: none */
+	uint64_t lease;           /* id of the node that is about to publish; 0: none */
 	uint64_t log_length;      /* entries of the log */
-	char log_last[42];        /* the id of the last entry */
-	uint32_t replicas;        /* that confirmed inserts wait for with WEIR_REPLICAS_ALL */
+	char log_last[42];        /* id of the last entry */
+	uint32_t replicas;        /* number that WEIR_REPLICAS_ALL waits for */
 	uint64_t used_memory, maxmemory;
 	char policy[32];          /* maxmemory-policy: unless noeviction, redis may lose the set */
-	struct weir_replica_node *nodes; /* by the age of their reports */
+	struct weir_replica_node *nodes; /* newest report first */
 	size_t node_count;
-	struct weir_replica_generation *kept; /* for a rollback, newest first */
+	struct weir_replica_generation *kept; /* generations for a rollback, newest first */
 	size_t kept_count;
-	uint64_t nodes_left_out;  /* the oldest reports beyond WEIR_REPLICA_NODES_MOST; or all, if
-	                             together they are larger than an answer may be */
+	uint64_t nodes_left_out;  /* oldest reports, above WEIR_REPLICA_NODES_MOST; or all reports,
+	                             if together they exceed the largest answer */
 };
 
 /**
- * Look at a set without joining it: nothing is written.
+ * View a set without joining it or writing anything.
  * @options: as for weir_replica_open(), but only the connection, set, trusted_keys and state_file
- *   count. state_file is only read.
+ *   count. The call only reads state_file.
  * @out: receives the view; free it by weir_replica_view_free().
  * Return: 0; as weir_replica_open().
  * Threads: any.  Progress: blocking.
@@ -450,9 +449,10 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_view(struct weir_replica_view **out,
 WEIR_API void weir_replica_view_free(struct weir_replica_view *view);
 
 /**
- * Make a pair of keys for signatures, in two new files. Only its owner can read the secret one.
- * Return: 0; -EEXIST a file is there; -ENOTSUP this build lacks libsodium; the errno of writing:
- *   then neither file is there.
+ * Make a pair of keys for signatures, in two new files. Only the owner of the files can read the
+ * secret key.
+ * Return: 0; -EEXIST if a file exists; -ENOTSUP if this build lacks libsodium; the errno of
+ *   writing, and neither file exists.
  * Threads: any.  Progress: blocking (file system).
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_key_make(const char *secret_file,
