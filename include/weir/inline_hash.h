@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hash of eight bytes. A part of <weir/inline.h>, which includes it. */
+ * The hash of a key of eight bytes, for <weir/inline.h>. Do not include this header directly. */
 #ifndef WEIR_INLINE_HASH_H
 #define WEIR_INLINE_HASH_H
 
@@ -9,20 +9,20 @@
 
 WEIR_BEGIN_DECLS
 
-/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts. They are written
- * out, since compilers keep the calls and the tests of the length that xxhash.h has. Source:
- * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8; the tests compare it with XXH3. */
+/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts. They are written out
+ * below, since compilers do not remove the calls and length tests of xxhash.h. Source:
+ * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8. The tests compare the results with XXH3. */
 #define WEIR__HASH8_M UINT64_C(0x9FB21C651E98DF25)
 
-/* The seed's contribution: bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23, minus the seed, whose
- * high half is first xor'ed with its byte-swapped low half. */
+/* The seed's contribution to the hash: (bytes 8 to 15 of XXH3's secret ^ bytes 16 to 23) - seed,
+ * where the seed's high half is first xor'ed with its byte-swapped low half. */
 WEIR__INLINE uint64_t weir__flip8(uint64_t seed)
 {
 	return UINT64_C(0xC73AB174C5ECD5A2) -
 	       (seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32);
 }
 
-/* @x: its eight bytes in this machine's memory are the key. */
+/* @x: the key, as the number that has the key's eight bytes in this machine's memory. */
 WEIR__INLINE uint64_t weir__hash_u64(uint64_t flip8, uint64_t x)
 {
 	x = WEIR__LE64(x);

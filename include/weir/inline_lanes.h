@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The lookup for all inlined layouts: one body for several layouts, which differ only by their
- * vectors. A part of <weir/inline.h>, which includes it.
+ * The lookup for all inlined layouts, for <weir/inline.h>. Do not include this header directly.
+ * Several layouts share one function body and differ only by vectors from a table.
  *
  * The test loads the vectors before it branches on the layout. Compilers move out of a loop only
- * what each round does, so a loop of lookups loads them once. Behind a branch of one layout they
- * would be loaded for each key. Few branches are left, so gcc at -O3 makes a loop for each. */
+ * code that every round executes, so a loop of lookups loads the vectors once. After a branch on
+ * the layout they would be loaded for each key. gcc -O3 makes a loop for each of the branches. */
 #ifndef WEIR_INLINE_LANES_H
 #define WEIR_INLINE_LANES_H
 
@@ -19,11 +19,11 @@
 
 WEIR_BEGIN_DECLS
 
-/* ---- the tables: a row for each layout, of eight lanes. A lane tests a bit of group l * z / 8.
- *      Lanes past the group's last bit repeat its first. A lane whose field is not in r repeats the
- *      last field that is ---- */
+/* ---- the tables: a row of eight lanes for each layout. Lane l tests a bit of group l * z / 8.
+ *      Lanes past the group's last bit test its first bit again. A lane whose field is not in r
+ *      uses field 9, the last field in r ---- */
 
-/* 2z + g, modulo 8, which differs for each layout of the calculator. Two rows are empty. */
+/* The row of a layout: 2z + g, modulo 8. It differs for all WEIR__DEFAULT_LAYOUTS; 2 are empty. */
 #define WEIR__ROW_OF(layout) ((((layout) >> 15) + ((layout) >> 8)) & 7)
 #define WEIR__ROWS(f) \
 	{ f(2, 4), f(0, 0), f(4, 2), f(4, 3), f(0, 0), f(1, 3), f(2, 2), f(2, 3) }
@@ -31,7 +31,7 @@ WEIR_BEGIN_DECLS
 	{ f(0, z, g), f(1, z, g), f(2, z, g), f(3, z, g), \
 	  f(4, z, g), f(5, z, g), f(6, z, g), f(7, z, g) }
 
-/* As in inline_test.h, but constants for a C compiler too. In an empty row z is 0. */
+/* Functions of inline_test.h as constants, to initialize tables in C. In an empty row z is 0. */
 #define WEIR__PER_GROUP(z) ((z) == 1 ? 8 : (z) == 2 ? 4 : (z) == 4 ? 2 : 1)
 #define WEIR__SECTOR_BITS(z) ((z) == 1 ? 3 : (z) == 2 ? 2 : (z) == 4 ? 1 : 0)
 #define WEIR__GROUP(l, z) ((l) / WEIR__PER_GROUP(z))
@@ -47,7 +47,7 @@ struct weir__lanes {
 	uint64_t keep[8];   /* mask of the sector bits after that shift */
 	uint64_t base[8];   /* the group's first word */
 	uint64_t field[8];  /* shift that brings the bit's field in r down to bit 0 */
-	uint64_t ones[8];   /* a field, since a loop with a call would make them for each key */
+	uint64_t ones[8];   /* 1s: a loop with a call would make them in a register for each key */
 };
 
 #define WEIR__L_SECTOR(l, z, g) (64 - (WEIR__GROUP(l, z) + 1) * WEIR__SECTOR_BITS(z)) % 64
@@ -61,7 +61,7 @@ struct weir__lanes {
 static const struct weir__lanes weir__lanes[8] __attribute__((aligned(64), unused)) =
 	WEIR__ROWS(WEIR__ROW);
 
-/* The layout of each row, if the row tests all bits of a key; else 0. */
+/* For each row its layout, if the eight lanes test all bits of a key; else 0. */
 #define WEIR__WHOLE(z, g) (z) * (g) <= 8 ? WEIR__LAYOUT(z, g) : 0
 static const uint32_t weir__whole[8] __attribute__((unused)) = WEIR__ROWS(WEIR__WHOLE);
 
@@ -70,8 +70,8 @@ WEIR__INLINE __m512i weir__load8(const uint64_t lanes[8])
 	return _mm512_load_si512((const void *)lanes);
 }
 
-/* The masked forms, with a full mask: the same instructions. The forms without a mask make g++ 12
- * warn of its own undefined registers (GCC bug 105593), since here those lie on every path. */
+/* With a full mask the masked intrinsics compile to the unmasked instructions. The unmasked ones
+ * make g++ 12 warn of its own undefined registers (GCC bug 105593), here on every path. */
 WEIR__INLINE __m512i weir__shr8(__m512i x, __m512i by)
 {
 	return _mm512_maskz_srlv_epi64(0xff, x, by);
@@ -81,7 +81,7 @@ WEIR__INLINE __m512i weir__ror8(__m512i x, __m512i by)
 	return _mm512_maskz_rorv_epi64(0xff, x, by);
 }
 
-/* Return: whether all bits are set; -1 if the layout is not one of WEIR__DEFAULT_LAYOUTS. */
+/* Return: 1 if all bits are set, else 0; -1 if the layout is not in WEIR__DEFAULT_LAYOUTS. */
 WEIR__INLINE int weir__test_lanes(uint32_t layout, const uint64_t *block, uint64_t r)
 {
 	const struct weir__lanes *row = &weir__lanes[WEIR__ROW_OF(layout)];
@@ -97,7 +97,7 @@ WEIR__INLINE int weir__test_lanes(uint32_t layout, const uint64_t *block, uint64
 		return _mm512_testn_epi64_mask(all, ones) == 0;
 	if (layout != WEIR__LAYOUT(4, 3))
 		return -1;
-	/* the rest: fields 2, 5 and 8 of r, 10 and 11 of r2 */
+	/* the bits that the table does not test: fields 2, 5 and 8 of r, 10 and 11 of r2 */
 	__m512i source = _mm512_mask_set1_epi64(r8, 0xc0, (long long)weir__remix2(r));
 	__m512i field = weir__shr8(source, _mm512_set_epi64(52, 58, 6, 6, 24, 24, 42, 42));
 	all = _mm512_and_si512(all, weir__ror8(words, field));
@@ -107,8 +107,8 @@ WEIR__INLINE int weir__test_lanes(uint32_t layout, const uint64_t *block, uint64
 #else
 
 struct weir__lanes {
-	uint64_t field[8]; /* shift that brings the bit's field in r down to bit 0; four for each
-	                      half */
+	uint64_t field[8]; /* shift that brings the bit's field in r down to bit 0: four lanes for
+	                      each of two vectors */
 };
 
 #define WEIR__ROW(z, g) { WEIR__LANES(WEIR__L_FIELD, z, g) }
@@ -120,7 +120,7 @@ WEIR__INLINE __m256i weir__load4(const uint64_t lanes[4])
 	return _mm256_load_si256((const __m256i *)(const void *)lanes);
 }
 
-/* The word with each lane's bit shifted down to bit 0. */
+/* Return: @word, with each lane's bit shifted down to bit 0. */
 WEIR__INLINE __m256i weir__down4(__m256i word, __m256i source, __m256i shift)
 {
 	__m256i field = _mm256_srlv_epi64(source, shift);
@@ -132,8 +132,8 @@ WEIR__INLINE bool weir__all4(__m256i down)
 	return _mm256_testc_si256(down, _mm256_set1_epi64x(1)) != 0;
 }
 
-/* The test for z = 4 and g = 2 or 3. With g = 3 the groups' third bits are one vector more. The
- * last two of the twelve fields lie in r2: one is in the high half, one among the third bits. */
+/* The test for z = 4 and g = 2 or 3. For g = 3 a third vector tests the third bit of each group,
+ * and fields 10 and 11 are in r2: the second vector uses field 10, the third vector field 11. */
 WEIR__INLINE bool weir__test_4(const uint64_t *block, uint64_t r, unsigned g, __m256i low,
                                __m256i high)
 {
@@ -152,7 +152,7 @@ WEIR__INLINE bool weir__test_4(const uint64_t *block, uint64_t r, unsigned g, __
 	return weir__all4(_mm256_and_si256(all, weir__down4(word1, source, high)));
 }
 
-/* Return: whether all bits are set; -1 if the layout is not one of WEIR__DEFAULT_LAYOUTS. */
+/* Return: 1 if all bits are set, else 0; -1 if the layout is not in WEIR__DEFAULT_LAYOUTS. */
 WEIR__INLINE int weir__test_lanes(uint32_t layout, const uint64_t *block, uint64_t r)
 {
 	const struct weir__lanes *row = &weir__lanes[WEIR__ROW_OF(layout)];

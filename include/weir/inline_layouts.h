@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * The layouts that are compiled with z and g as constants, and how a verb finds the filter's own
- * among them. A part of <weir/inline.h>, which includes it and describes the layout at its head.
- * k = z * g is at most 20, since r and r2 hold 20 fields. */
+ * The layouts that are compiled with z and g as constants, and how a verb selects one by the
+ * filter's layout, for <weir/inline.h>. Do not include this header directly. The head of inline.h
+ * describes z, g, r and r2. k = z * g is at most 20, since r and r2 have 20 fields. */
 #ifndef WEIR_INLINE_LAYOUTS_H
 #define WEIR_INLINE_LAYOUTS_H
 
 #include <stdint.h>
 
-/* The calculator chooses these from 10 % (17 %) to 0.01 % (8.5e-6). */
+/* The layouts that the calculator chooses from 10 % (17 %) to 0.01 % (8.5e-6). */
 #define WEIR__DEFAULT_LAYOUTS(X) X(1, 3) X(2, 2) X(2, 3) X(2, 4) X(4, 2) X(4, 3)
-/* For each z, the g that the calculator chooses if the caller gives that z. */
+/* For each z, each g that the calculator chooses if the caller gives only z. */
 #define WEIR__OTHER_LAYOUTS(X) \
 	X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) X(2, 5) X(4, 1) X(8, 1) X(8, 2)
 #define WEIR__LAYOUTS(X) WEIR__DEFAULT_LAYOUTS(X) WEIR__OTHER_LAYOUTS(X)
 
-/* z and g as one number, so that one comparison does. Layouts of one z lie in steps of 256. */
+/* z and g as one number, to be compared at once. Layouts with one z differ by multiples of 256. */
 #define WEIR__LAYOUT(z, g) ((uint32_t)(z) << 16 | (uint32_t)(g) << 8)
 
 #if defined(WEIR_INLINE_WORDS_PER_KEY) != defined(WEIR_INLINE_BITS_PER_WORD)
 #error "WEIR_INLINE_WORDS_PER_KEY and WEIR_INLINE_BITS_PER_WORD: define both or none"
 #endif
 
-/* A verb on a block is WEIR__SWITCH(v) with a case for each of WEIR__INLINED. (inline_lanes.h does
- * lookups in vectors in another way.) Other layouts are behind a call, which tries WEIR__OUTLINED.
- * The numbers lie so far apart that compilers turn the switch into comparisons, at most three for a
- * layout. A jump table would cost more where indirect jumps are not predicted. The branches are
+/* A verb is WEIR__SWITCH(v) with a case for each layout in WEIR__INLINED, except for the vector
+ * lookups of inline_lanes.h. For other layouts it calls a function that tries WEIR__OUTLINED. The
+ * numbers are so far apart that compilers make comparisons of the switch, at most three for a
+ * layout. A jump table would cost more where indirect jumps are not predicted. The comparisons are
  * always predicted, since a filter's layout never changes. */
 #ifdef WEIR_INLINE_WORDS_PER_KEY
 
@@ -35,8 +35,8 @@
 #elif WEIR__FIXED_G < 1 || WEIR__FIXED_G > 10 || WEIR__FIXED_Z * WEIR__FIXED_G > 20
 #error "WEIR_INLINE_BITS_PER_WORD: allowed: 1 to 10, and at most 20 bits a key"
 #endif
-/* The comparison stays, since a view may come from a file that was compiled without the macros. A
- * verb of the wrong layout would lose keys, so such a view takes the slow path. */
+/* Compare even with one layout, since a view may come from a file that was compiled without the
+ * macros. A verb of the wrong layout would lose keys, so other layouts take the slow path. */
 #define WEIR__SWITCH(v) \
 	switch (__builtin_expect((v)->layout, WEIR__LAYOUT(WEIR__FIXED_Z, WEIR__FIXED_G)))
 #define WEIR__INLINED(X) X(WEIR__FIXED_Z, WEIR__FIXED_G)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A part of <weir/inline.h>, which includes it: the words and bits of a key in its block, and the
- * test whether all of them are set, for each vector width. The head of inline.h describes the
- * layout. */
+ * The words and bits of a key in its block, and the test whether all bits of the key are set, for
+ * each vector width. A part of <weir/inline.h>; do not include this header directly. The head of
+ * inline.h describes the layout. */
 #ifndef WEIR_INLINE_TEST_H
 #define WEIR_INLINE_TEST_H
 
@@ -44,13 +44,13 @@ WEIR_BEGIN_DECLS
 /* ---- the derivation: from a hash to words and bits ---- */
 
 WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
-/* r2 from r: times the inverse of the first multiplier, times the second */
+/* Return: r2, by r times the inverse of r's multiplier times r2's multiplier. */
 WEIR__INLINE uint64_t weir__remix2(uint64_t r)
 {
 	return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93));
 }
 
-/* log2(8/z): the bits that choose a word in its group */
+/* Return: log2(8/z), the number of bits that select a word in its group. */
 WEIR__INLINE unsigned weir__sector_bits(unsigned z)
 {
 	return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0;
@@ -80,7 +80,7 @@ WEIR__INLINE unsigned weir__bit_index(unsigned z, unsigned j, uint64_t r, uint64
 	return (unsigned)((j < 10 ? r : r2) >> weir__field_shift(z, j)) & 63;
 }
 
-/* the g bits of group i as a mask */
+/* Return: a mask of the g bits of group i. */
 WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64_t r, uint64_t r2)
 {
 	uint64_t mask = 0;
@@ -94,9 +94,9 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* Four lanes. Each group has N of them: 4 if z is 1 or 2 (its word is broadcast), 2 if z is 4 (half
- * a line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Part p covers the groups
- * from p * 4/N on, step s the bits of each group from s * N on. */
+/* A vector has four lanes, N for each group: 4 if z is 1 or 2 (the group's word in each lane), 2 if
+ * z is 4 (half a line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Vector p has
+ * the groups from p * 4/N on. Step s tests the bits of each group from s * N on. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
@@ -118,14 +118,14 @@ WEIR__INLINE __m256i weir__part_words(const uint64_t *block, unsigned p, unsigne
 	return _mm256_castpd_si256(_mm256_permutevar_pd(_mm256_castsi256_pd(half), control));
 }
 
-/* r or r2 in each lane: r2 if @in_r2 is -1 there, r if it is 0. */
+/* Return: in each lane r2 if @in_r2 is -1 in that lane, r if it is 0. */
 WEIR__INLINE __m256i weir__source(__m256i in_r2, uint64_t r, uint64_t r2)
 {
 	return _mm256_blendv_epi8(_mm256_set1_epi64x((long long)r),
 	                          _mm256_set1_epi64x((long long)r2), in_r2);
 }
 
-/* The word with each lane's bit shifted down to bit 0. */
+/* Return: @word, with each lane's bit shifted down to bit 0. */
 WEIR__INLINE __m256i weir__part_down(__m256i word, unsigned p, unsigned s, unsigned z, unsigned g,
                                      uint64_t r, uint64_t r2)
 {
@@ -133,7 +133,7 @@ WEIR__INLINE __m256i weir__part_down(__m256i word, unsigned p, unsigned s, unsig
 	                               weir__source(WEIR__LANES4(WEIR__L_IN_R2), r, r2);
 	__m256i field = _mm256_srlv_epi64(source, WEIR__LANES4(WEIR__L_FIELD));
 #if defined(__AVX512VL__)
-	return _mm256_rorv_epi64(word, field); /* it takes its count modulo 64 */
+	return _mm256_rorv_epi64(word, field); /* the instruction takes the count modulo 64 */
 #else
 	return _mm256_srlv_epi64(word, _mm256_and_si256(field, _mm256_set1_epi64x(63)));
 #endif
@@ -163,9 +163,9 @@ WEIR__INLINE bool weir__test_avx2(const uint64_t *block, uint64_t r, unsigned z,
 
 #if defined(WEIR__AVX512)
 
-/* Eight lanes, so each group has 8/z. vpermq brings each group its word once. Step s tests the bits
- * of each group from s * 8/z on: vprorvq, which takes its count modulo 64, rotates a lane's bit to
- * bit 0. Lanes past a group's last bit repeat its first. */
+/* A vector has eight lanes, 8/z for each group. One vpermq puts each group's word into its lanes.
+ * Step s tests the bits of each group from s * 8/z on: vprorvq, which takes its count modulo 64,
+ * rotates a lane's bit to bit 0. Lanes past a group's last bit test its first bit again. */
 #define WEIR__LANES8(f) _mm512_set_epi64(f(7), f(6), f(5), f(4), f(3), f(2), f(1), f(0))
 #define WEIR__MASK8(f) \
 	(__mmask8)(f(0) | f(1) << 1 | f(2) << 2 | f(3) << 3 | f(4) << 4 | f(5) << 5 | f(6) << 6 | \
@@ -183,10 +183,10 @@ WEIR__INLINE __m512i weir__words(const uint64_t *block, unsigned z, uint64_t r)
 	__m512i line = _mm512_load_si512((const void *)block);
 	if (z == 8)
 		return line;
-	/* base | (sector & (8/z - 1)). vpermq reads three bits. With one group these are the
-	 * sector, so the mask is not needed. With two groups it is not needed either. The sector of
-	 * the first is the top of r, so the bit above it is 0, and the second group's base sets
-	 * that bit anyway. */
+	/* index = base | (sector & (8/z - 1)), of which vpermq reads three bits. With one or two
+	 * groups the mask is not needed. One group has a sector of three bits. Of two groups the
+	 * first has its two-bit sector at the top of r, so bit 2 is 0. The second has bit 2 set in
+	 * its base anyway. */
 	__m512i base = WEIR__LANES8(WEIR__L_BASE);
 	__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
 	                                   WEIR__LANES8(WEIR__L_SECTOR));
@@ -206,7 +206,7 @@ WEIR__INLINE __m512i weir__step(__m512i words, unsigned s, unsigned z, unsigned 
 
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	if (z == 1 && g <= 4) /* one word and four lanes: as many instructions, half as wide */
+	if (z == 1 && g <= 4) /* four lanes suffice: as many instructions, half as wide */
 		return weir__test_avx2(block, r, z, g);
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	__m512i words = weir__words(block, z, r), all = weir__step(words, 0, z, g, r, r2);
@@ -225,7 +225,7 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #elif defined(WEIR__NEON)
 
-/* Two lanes: two groups (z >= 2), or two bits of the one group (z = 1). */
+/* A vector has two lanes, for two groups (z >= 2) or for two bits of the only group (z = 1). */
 #define WEIR__GROUP(l) (z == 1 ? 0 : 2 * p + (l))
 #define WEIR__BIT(l) (z > 1 ? s : 2 * s + (l) < g ? 2 * s + (l) : 0)
 #define WEIR__J(l) (WEIR__GROUP(l) * g + WEIR__BIT(l))
@@ -273,8 +273,8 @@ WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsi
 
 #endif
 
-/* Test one key between other work, such as an insert or a call. It uses at most 256 bits: a few
- * 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
+/* Test one key between other work, such as an insert or a call, with vectors of at most 256 bits. A
+ * few 512-bit instructions would lower the core's clock (Skylake-SP), which costs more than they
  * save. */
 WEIR__INLINE bool weir__test_narrow(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {

@@ -23,7 +23,7 @@
  * hashes. Generations are numbered within eras; within an era the set only grows. A thread of the
  * library sends this node's inserts, applies those of others, and keeps what it sent until a
  * generation contains it. If redis may have lost data, it merges the newest generation into its
- * set, and publishes if redis may lack keys. A second thread moves images. Lookups wait for neither.
+ * set, and publishes if redis may lack keys. A second thread moves images. Lookups never wait.
  *
  * Failures. An insert has returned, and then a failure happens. Do all nodes get the key in the
  * end? The table assumes that nobody has tampered with redis (see trusted_keys).
