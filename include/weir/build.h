@@ -47,16 +47,15 @@ struct weir_builder_options {
 	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
 	                              max_memory, 8 bytes each */
 	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
-	                               a time; NULL: none. It gets the hashes done and their total:
-	                               twice the added ones, less once the builder knows how many
-	                               are equal */
+	                               a time; NULL: none. Its numbers are hashes: the total is
+	                               twice the added keys, and less once duplicates are found */
 	void *progress_arg;
 	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */
-	uint64_t different_keys;   /* how many different keys are added, if the caller knows; else
-	                              0. Finishing then fails with -EDOM if different keys share
-	                              hashes so often that this adds more to the rate than the
-	                              filter's own rate, unless allow_uneven is set */
+	uint64_t different_keys;   /* how many different keys are added; 0: unknown. If keys share
+	                              hashes, that adds to the rate. Finishing fails with -EDOM if
+	                              it adds more than the filter's own rate, unless allow_uneven
+	                              is set */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -71,8 +70,8 @@ struct weir_builder_options {
  * Return: 0 or a negative errno.
  * Errors: as weir_create(); -ENOTSUP if the kind takes inserts instead; -EINVAL for hashes with
  *   seed 0 and secret NULL, or if keys.at is NULL; -ENOSPC if there are more different keys than
- *   capacity, or no filter can be built from them. -EDOM if options->allow_uneven is not set and
- *   256 or more hashes are not uniform or have too few values (options->different_keys).
+ *   capacity, or no filter can be built from them; -EDOM, unless options->allow_uneven is set, if
+ *   the hashes are not uniform (256 of them or more) or too few for options->different_keys.
  * Threads: any.  Order: none; publish the filter with release order.
  * Progress: blocking (memory).  Cost: fuse: 55 to 70 ns a key; besides the filter 8 bytes a key and
  *   at most 50 MB.
@@ -88,9 +87,9 @@ struct weir_build_report {
 	uint64_t added;         /* keys, each as often as it was added */
 	uint64_t keys;          /* different keys, by their hashes */
 	uint64_t spilled_bytes; /* bytes written to the file in spill_folder */
-	double sort_seconds;    /* to sort the hashes and find equal ones */
-	double build_seconds;   /* to build the filter; layered: sort and build of level 2 only */
-	/* The next five fields are for a kind with an exclude list. */
+	double sort_seconds;    /* to sort the hashes and find equal ones; layered: for level 2 */
+	double build_seconds;   /* to build the filter; layered: to build level 2 */
+	/* The next five fields are for a kind with an exclude list (layered). */
 	uint64_t excluded;      /* keys of the list, each as often as it was excluded */
 	uint64_t passed;        /* different keys of the list that the first level let pass */
 	uint64_t equal;         /* hashes that both lists have; above 0 finishing returns -EEXIST */

@@ -15,6 +15,7 @@
  * exclusive or of old and new, compressed by zstd. So any two images have a delta, but it is small
  * only if their layout, size and seed are equal. weir build gives a new image the layout, size and
  * seed of the image that it replaces. The size of a delta depends on the kind:
+ *   - blocked, classic, split and growing: some bytes for each bit that changed;
  *   - counting and frequency: some bytes for each counter that changed;
  *   - fuse and layered: if one key changes, its part of the filter, with one to two million keys,
  *     changes as a whole. Give these kinds a capacity, or their size follows the number of keys;

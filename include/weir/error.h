@@ -44,9 +44,9 @@ WEIR_API const char *weir_error_name(int err);
  */
 WEIR_API const char *weir_error_detail(void);
 
-/** The check that refused a parameter. Each comment below lists the meaning of values[] in struct
- * weir_error_info, in order; thing in that struct is the parameter's name. For a parameter of
- * another kind or a reserved one, thing is "classic.probes", say. The numbers never change. */
+/** The check that refused a parameter. Each comment below lists what values[] in struct
+ * weir_error_info has, in order. thing has the parameter's name; if the parameter is reserved or
+ * belongs to another kind, its group comes first: "classic.probes". The numbers never change. */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* no values: read the sentence */
 	WEIR_ERROR_RANGE = 1,        /* given, least, most */
@@ -84,16 +84,15 @@ struct weir_error_info {
 
 /**
  * Describe this thread's last failed weir call in numbers.
- * @out: receives as much of the description as its struct_size has room for; all 0 before the first
- *   failure. The numbers belong to the sentence that weir_error_detail() returns, and are valid as
- *   long as that.
+ * @out: receives as much of the description as its struct_size allows; all 0 before the first
+ *   failure. It describes the failure that the sentence of weir_error_detail() is about.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
- * Get the number of keys that this thread's last failed batch inserted. It is about a verb named
- * _keys that returned a negative errno. A batch stops at the first key that the filter refuses
+ * Get the number of keys that this thread's last failed batch inserted. A batch fails if a verb
+ * named _keys returns a negative errno. It stops at the first key that the filter refuses
  * because it is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
  * inserted. The caller can give that key and all later ones again.
  * Return: 0 or more, but fewer than the batch has; valid until the thread's next weir call.
@@ -102,10 +101,10 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
 WEIR_API size_t weir_error_taken(void);
 
 /**
- * Fail as this library does, from code built on it, so that weir_error_detail() covers both.
+ * Set the sentence of weir_error_detail() for a failure of your own code that is built on weir.
  * @err: a negative errno.
- * @format: as for printf(): a sentence that names the thing and the value. The previous sentence
- *   may be among the arguments. The call escapes the result and cuts it at 511 bytes.
+ * @format: as for printf(): a sentence that names the thing and the value. weir_error_detail() may
+ *   be among the arguments. The call escapes the result and cuts it at 511 bytes.
  * Return: @err.
  * Errors: none.  Threads: each thread has its own.  Progress: wait-free.  Cost: a microsecond.
  */

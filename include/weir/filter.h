@@ -13,7 +13,7 @@
  *     if (weir_contains(f, key, len)) ...
  *     weir_destroy(f);
  *
- * Threads. X: both calls may run at the same time on one filter; -: they may not.
+ * Threads. X means that both calls may run at the same time on one filter, - that they may not.
  *
  *                      contains insert merge(src) merge(dst) stats,clone,save fill_keys   destroy
  *   contains              X       X        X         X             X              -         -
@@ -28,16 +28,16 @@
  * filters have one more rule, below.
  *
  * Order. A lookup sees every insert that happens-before it. In the blocked and classic kinds bits
- * only go from 0 to 1, so coherence of each word is enough for that (invariant B1 in word.h). All
- * accesses are relaxed: they do not order the caller's accesses to other memory.
+ * only go from 0 to 1, so coherence of each word is enough for this order (invariant B1 in word.h).
+ * All accesses are relaxed: they do not order the caller's accesses to other memory.
  *
  * Progress. In the blocked and classic kinds weir_hash(), lookups and inserts are wait-free and
  * never allocate memory. Only weir_fill_keys() allocates, and waits for other threads. In counting
  * and frequency lookups and counts are wait-free, inserts and removals lock-free.
  *
  * Stack. A call that takes keys uses at most 6 KiB of stack, batches included. Batches of the
- * layered kind, and cuckoo inserts that move fingerprints, use 7 KiB. Batches of texts, and such
- * cuckoo inserts during a reload, use 9 KiB.
+ * layered kind, and cuckoo inserts that move fingerprints, use 7 KiB. Batches of texts, and cuckoo
+ * inserts that move fingerprints during a reload, use 9 KiB.
  *
  * Numbers. The verbs named _u64 take a uint64_t by value. The key is the eight bytes of the number
  * in this machine's memory. So weir_contains_u64(f, n) answers as weir_contains(f, &n, 8) in every
@@ -70,7 +70,7 @@
  *     load. They hold half of that if both are the same bucket: 1 of 200 keys at a capacity of
  *     1000, fewer in larger filters. If every key is inserted twice, the first refusal comes at
  *     94 % of capacity (12-bit; 91 % with 16-bit); three times, at 82 % (72 %); four times, at 58
- *     to 67 % (54 %). If one key in a hundred is inserted 6 times, it comes far earlier.
+ *     to 67 % (54 %). If one key in a hundred is inserted 6 times, the refusal comes far earlier.
  *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
  *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
@@ -80,8 +80,7 @@
  *   - A clone, image or merged filter may lack a key whose insert ran during the call: do not
  *     remove such a key from it.
  *   - A cuckoo image cannot be mapped WEIR_MAP_LIVE. A child of fork() may use its copy of the
- *     filter, which may have a fingerprint twice that another thread was moving.
- *     filter; a fingerprint that another thread was moving may be in it twice.
+ *     filter. If another thread was moving a fingerprint, the copy may have the fingerprint twice.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
@@ -98,7 +97,7 @@ WEIR_BEGIN_DECLS
 struct weir_filter; /* opaque, except for its head */
 
 /** The head of every filter: functions that the library chooses when it makes the filter. The
- * layout is frozen, so that the verbs below compile to one indirect call. Call only the verbs. */
+ * layout never changes, so the verbs below compile to one indirect call. Call only the verbs. */
 struct weir_verbs {
 	bool (*contains)(const struct weir_filter *f, const void *key, size_t len);
 	bool (*contains_hash)(const struct weir_filter *f, uint64_t hash);
@@ -163,9 +162,9 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * you give to one filter must come from one function.
  *
  * Hashes of b well-mixed bits add n / 2^b to the rate of n keys, which the bits of the filter do
- * not show. Split takes the block from the upper 32 bits and the bits in the block from the lower
- * 32 alone. If the lower halves take only v values, that adds n / (v * blocks) to the rate, with
- * blocks of 32 bytes; at 1 % that is 25 / v.
+ * not show. The split kind selects a block of 32 bytes by the upper 32 bits, and bits in the block
+ * by the lower 32 bits alone. If the lower halves take only v values, that adds n / (v * blocks) to
+ * the rate, or 25 / v at 1 %.
  *
  * If clients can choose keys, make the filter keyed.
  * @key: @len bytes; may be NULL when len is 0.
@@ -189,7 +188,7 @@ WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys,
  *   same time, at least one gets WEIR_NEW. With words_per_key = 1 exactly one does.
  * Errors: -EROFS if the filter is mapped read-only; -ENOTSUP if the kind takes no inserts; -EINVAL
  *   if a set with normalisation cannot parse the text, or is closed and has no key of this length
- *   (<weir/text.h>); others are the kind's own (blocked and classic have none).
+ *   (<weir/text.h>); errors of the kind (blocked and classic have none).
  * Threads: any, with lookups and inserts.  Order: relaxed, see <weir/filter.h>.
  * Progress: wait-free.
  * Cost: blocked one cache line, classic up to k. If every bit is set already, nothing is written.
@@ -241,14 +240,14 @@ WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key
  *   the count matters.
  * Return: how many keys may be in the set.
  * Errors: none.  Threads, Order, Progress: as weir_contains() of each key, in no particular order.
- * Cost: in cache from about 2 ns a key; beyond, about one random cache line a key. Each call adds
- *   some 10 to 20 ns, and its misses do not overlap with those of the next call.
+ * Cost: in cache from about 2 ns a key; in larger filters about one random cache line a key. Each
+ *   call adds some 10 to 20 ns, and its misses do not overlap with those of the next call.
  */
 WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys,
                                     uint64_t *bitmap);
 
 /**
- * Insert a batch, in no particular order. A kind that can refuse a key takes them in the given
+ * Insert a batch, in no particular order. A kind that can refuse keys inserts them in the given
  * order, up to the first key that it refuses.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was WEIR_NEW. May be NULL. After
  *   -ENOSPC it has the answers of the keys that were inserted.
@@ -258,8 +257,8 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
  *   -EINVAL for a text, the keys before the refused one were: weir_error_taken() tells how many.
  * Threads, Order: as weir_insert() of each key.
- * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; beyond,
- *   about one random cache line a key.
+ * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; in larger
+ *   filters about one random cache line a key.
  */
 WEIR_API int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
@@ -341,14 +340,14 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
 /**
  * Add all keys of @src to @dst: afterwards @dst answers true wherever @src does. Kinds that count
  * add the counts. Both need the same layout and seed, which weir_params_of() copies.
- * Return: 0 or a negative errno. After a failure @dst has no key of @src (WEIR_ONCE: or some).
+ * Return: 0 or a negative errno. A failed call adds no key to @dst, or with WEIR_ONCE perhaps some.
  * Errors: -EINVAL if the two differ in kind, size, shape, hash function, seed, key, WEIR_ONCE or
  *   normalisation (<weir/text.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS if @dst is mapped read-only;
  *   -ENOTSUP if the kind cannot; -EAGAIN if @src is the placeholder of a handle without a set
  *   (weir_handle_get()); growing: -ENOSPC if a merged layer would have more keys than it may hold,
  *   -ENOMEM; cuckoo: -ENOSPC if @dst cannot hold all keys, -EAGAIN if a fingerprint must move while
- *   @dst is being copied. After these two lookups may have found keys of @src for a moment.
+ *   @dst is being copied. After these two errors lookups may have found keys of @src for a moment.
  * Threads: any, with lookups and inserts on both (not in counting, see <weir/filter.h>). An
  *   insert into @src that is concurrent with the call may be missed.
  * Order: relaxed.  Progress: wait-free; cuckoo as its inserts.  Cost: reads both filters, writes
@@ -375,15 +374,15 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * @factor: a power of two that divides the number of lines, such as any up to the plan's shards.
  *   In counting and frequency it must divide the number of blocks, of counter_bits / 4 lines each.
  * Return: 0 or a negative errno.
- * Errors: as weir_clone(); -EINVAL for @factor; others are the kind's own.
+ * Errors: as weir_clone(); -EINVAL for @factor; errors of the kind.
  * Threads, Order, Progress, Cost: as weir_clone().
  */
 WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct weir_filter *f,
                                        uint32_t factor);
 
 /**
- * Allocate the next layer of a growing filter now, so that inserts need not allocate and take a
- * bounded time. Call it once the filter is made, and again whenever weir_measure() shows more
+ * Allocate the next layer of a growing filter now, so that inserts do not allocate and their time
+ * is bounded. Call this once the filter is made, and again whenever weir_measure() shows more
  * bytes. Without this call the insert that fills a layer to 7/8 allocates the next one, which is
  * four times as large. The kernel zeroes its pages on first write, or with WEIR_PREFAULT at once.
  * @f: a growing filter.

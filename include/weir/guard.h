@@ -18,9 +18,9 @@
  *
  * Bypass. If nearly every key is present, the filter stops nothing, and its lookups are lost time.
  * Set bypass_below to let each thread bypass the filter while the filter stops too small a share of
- * that thread's asks. One ask in 64, chosen at random, still goes to the filter. When the share of
- * these rises above resume_above, all asks go to the filter again. An ask that bypasses the filter
- * goes to the store, so no key is missed.
+ * that thread's asks. One ask in 64, chosen at random, still goes to the filter. Once the filter
+ * stops a larger share of these than resume_above, all asks go to the filter again. An ask that
+ * bypasses the filter goes to the store, so no key is missed.
  *
  * Each thread counts in cache lines of its own, which no other thread writes. Insert and reload
  * through the handle as usual: the guard only looks up.
@@ -59,10 +59,10 @@ struct weir_guard_options {
 	double bypass_below;  /* least share of asks that the filter must stop, 0 to below 1. Set it
 	                         to the cost of a filter lookup divided by the cost of the store's
 	                         answer for an absent key. 0: never bypass the filter */
-	double resume_above;  /* from bypass_below (exclusive) to 1; 0: a quarter above
-	                         bypass_below, or half way from there to 1 if that is less */
-	uint32_t window;      /* asks of the filter between two decisions of a thread, 1,024 to 2^24
-	                         (a sixteenth while it bypasses the filter); 0: 4,096 */
+	double resume_above;  /* share above which a thread ends its bypass: above bypass_below, to
+	                         1; 0: 1.25 * bypass_below, but at most half way from it to 1 */
+	uint32_t window;      /* asks of the filter after which a thread decides whether to bypass:
+	                         1,024 to 2^24; 0: 4,096. During a bypass, a sixteenth of that */
 	weir_guard_contains_hash_fn *contains_hash; /* with contains, for asks by hash; NULL:
 	                                               refuse asks by hash */
 };
@@ -169,7 +169,7 @@ struct weir_guard_stats {
 	uint64_t bypassed;       /* keys that did not go to the filter */
 	uint64_t bypassed_absent; /* bypassed keys that the store did not have */
 	uint64_t unreported;     /* keys sent to the store, without a weir_guard_saw() yet */
-	uint64_t switches;       /* how often a thread began or ended to bypass the filter */
+	uint64_t switches;       /* how often a thread started or stopped bypassing */
 	uint32_t threads;        /* threads that have joined and not left */
 	uint32_t bypassing;      /* threads that bypass the filter now */
 	double fp_rate;          /* false_positives / (false_positives + stopped); 0 without any */

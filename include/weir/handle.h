@@ -471,11 +471,11 @@ struct weir_handle_stats {
 #define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)
 
 /**
- * Measure a handle. refused_since and refused_sentence are about commits that the gate refused or
- * that failed, and about refreshes (also of a follower) that did not swap. They include refreshes
- * that are tried again (no such file, no memory), which the counter refused leaves out. They leave
- * out refreshes that found another writer or that progress stopped. A refresh that finds the file
- * of the current filter ends the refusals too.
+ * Measure a handle. refused_since and refused_sentence cover commits that the gate refused or that
+ * failed, and refreshes (also of a follower) that failed. A refresh that is tried again (no such
+ * file, no memory) also sets them, but does not count in refused. A refresh that found another
+ * writer, or that progress stopped, does not set them. A success clears refused_since, and so does
+ * a refresh that finds the file of the current filter.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * @filter: from WEIR_STATS_INIT: receives the figures of the current filter, as weir_measure(). For
  *   a sharded set counts are summed over the shards, and shares are averaged. May be NULL.

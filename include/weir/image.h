@@ -112,7 +112,7 @@ static inline struct weir_location weir_location_room(void *room, size_t bytes)
 }
 
 /** Locate a file to map. The filter uses the file's pages, which the kernel reads on first use. The
- * file must be a plain image that only renames replace: truncating it kills the process. */
+ * file must be a plain image. Replace it only by a rename: truncating it kills the process. */
 static inline struct weir_location weir_location_map(const char *path, enum weir_map_mode mode)
 {
 	struct weir_location at = weir__location(WEIR_LOCATION_MAP, path);
@@ -202,9 +202,10 @@ struct weir_save_options {
 struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
 	uint64_t max_bytes;         /* refuse images with more bytes of bits; 0: any size */
-	uint32_t flags;             /* reading only: enum weir_flags. WEIR_PREFAULT has no effect,
-	                               since reading touches every page. WEIR_ONCE applies from now
-	                               on, even to an image made without it */
+	uint32_t flags;             /* reading only: enum weir_flags, for the memory of the bits.
+	                               WEIR_PREFAULT has no effect, since reading touches every
+	                               page. WEIR_ONCE applies from now on, even to an image made
+	                               without it */
 	bool no_verify;             /* mapping only: leave the bits to weir_verify(); the call still
 	                               checks everything before the bits */
 	void *memory;               /* reading only: for the bits, as in struct weir_params */
@@ -218,11 +219,11 @@ struct weir_load_options {
 	struct weir_window_run run; /* reading only: for a window */
 	uint32_t can;               /* enum weir_ability, or'ed: the filter must have all of them,
 	                               else -ENOTSUP, if possible before any bit is read */
-	const char *lock_dir;       /* WEIR_MAP_LIVE only: the folder of the lock file, equal in all
-	                               processes that map the image live; NULL: the image's folder,
-	                               after links. If users who may not write the image can rename
-	                               files in that folder, weir_seal() also needs a lock on the
-	                               image, which any reader of the image can prevent */
+	const char *lock_dir;       /* WEIR_MAP_LIVE only: folder of the lock file, equal in all
+	                               processes that map the image live; NULL: the image's own
+	                               folder (links are followed). If users who may not write the
+	                               image can rename files in that folder, weir_seal() also needs
+	                               a lock on the image, which any reader can prevent */
 };
 #define WEIR_LOAD_OPTIONS_INIT WEIR__INIT(weir_load_options)
 

@@ -43,7 +43,7 @@
  *     weir_guard_bypassed_total         counter  keys sent to the store without the filter
  *     weir_guard_bypassed_absent_total  counter  bypassed keys that the store did not have
  *     weir_guard_unreported             gauge    keys sent to the store, without a weir_guard_saw()
- *     weir_guard_switches_total         counter  how often a thread began or ended to bypass
+ *     weir_guard_switches_total         counter  how often a thread started or stopped bypassing
  *     weir_guard_threads                gauge    threads that have joined and not left
  *     weir_guard_threads_bypassing      gauge    threads that bypass the filter now
  *     weir_guard_fp_rate                gauge    false positives / (false positives + stopped)

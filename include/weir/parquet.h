@@ -128,8 +128,8 @@ struct weir_parquet; /* opaque: an open file and its parsed footer */
 /** How to open a file. Start from WEIR_PARQUET_FILE_OPTIONS_INIT; 0 always means "not given". */
 struct weir_parquet_file_options {
 	size_t struct_size;        /* sizeof(struct weir_parquet_file_options) */
-	uint64_t max_footer_bytes; /* refuse a larger footer; parsed, a footer takes up to about 30
-	                              times its size in memory; 0: 64 MiB */
+	uint64_t max_footer_bytes; /* refuse a larger footer; 0: 64 MiB. In memory a footer takes
+	                              up to about 30 times its size */
 	uint64_t max_filter_bytes; /* refuse a filter with more bytes of bits; 0: 2 GiB */
 };
 

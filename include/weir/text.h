@@ -48,10 +48,10 @@ enum weir_text_steps {
 	                                  lookup, and each probe may give a false positive */
 };
 
-/** The normalisation of a set: its steps, and the key lengths that a lookup probes. If all fields
- * are 0, keys are bytes and not changed. An insert of a key of a new length first records the
- * length, or refuses the key if the set is closed or mapped live. The struct is part of the image
- * format, so its size never changes. */
+/** The normalisation of a set: its steps, and the key lengths that a lookup probes. With steps 0
+ * keys are bytes and stay as they are. An insert of a key with a new length first records the
+ * length here. A set that is closed or mapped live refuses such a key instead. The struct is part
+ * of the image format, so its size never changes. */
 struct weir_text {
 	uint32_t steps;     /* enum weir_text_steps */
 	uint32_t reserved;  /* 0 */
@@ -96,8 +96,8 @@ WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const 
                                                size_t len, void *room, struct iovec *keys);
 
 /**
- * Look up a text, and get the probed keys that may be in the set. They tell which prefix or parent
- * matched.
+ * Look up a text, and get the probed keys that may be in the set. The keys tell which prefix or
+ * parent matched.
  * @room, @keys: as for weir_text_lookups().
  * Return: how many keys, perhaps 0; or a negative errno.
  * Errors: -EINVAL as weir_text_key().
@@ -109,8 +109,8 @@ WEIR_API WEIR_MUST_CHECK int weir_text_matches(const struct weir_filter *f, cons
                                                size_t len, void *room, struct iovec *keys);
 
 /**
- * Record the length, or the number of labels, of a key from weir_text_key(). Record all keys before
- * you create the set, so that its plan counts the probes of a lookup.
+ * Record the length, or the number of labels, of a key from weir_text_key(). Do so for all keys
+ * before you create the set, so that the set's plan counts the probes of a lookup.
  * Return: true if the length or number was not recorded yet.
  * Errors: none.  Threads: one at a time.  Progress: wait-free.
  */

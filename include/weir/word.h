@@ -5,9 +5,9 @@
  * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
  *     So a lookup sees every insert that happens-before it. Both access the same word, and
  *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the insert's. No
- *     later value has the bit cleared. Without happens-before the two are concurrent, and either
- *     answer is right. The value of a word implies nothing about another word, so no access needs
- *     acquire or release.
+ *     later value has the bit cleared. An insert that does not happen-before a lookup is concurrent
+ *     with it, and either answer is right. The value of a word implies nothing about another word,
+ *     so no access needs acquire or release.
  *     Breaks without it: if an insert were a plain load, or, and store, it could clear the bits
  *     that another thread sets in between (a false negative).
  * B2  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It need not be
