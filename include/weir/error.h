@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Errors. A call that fails returns a negative errno and sets a sentence about the failure. Each
- * thread has its own sentence. Print it:
+ * Errors of weir calls. A call that fails returns a negative errno and sets a sentence about the
+ * failure, which is the thread's own. Print the sentence:
  *
  *     if (weir_create(&f, &params) < 0)
  *             fprintf(stderr, "%s", weir_error_detail());

@@ -60,7 +60,7 @@ struct weir_guard_options {
 	                         to the cost of a filter lookup divided by the cost of the store's
 	                         answer for an absent key. 0: never bypass the filter */
 	double resume_above;  /* share above which a thread ends its bypass: above bypass_below, to
-	                         1; 0: 1.25 * bypass_below, but at most half way from it to 1 */
+	                         1; 0: 1.25 * bypass_below, or half of 1 + bypass_below if less */
 	uint32_t window;      /* asks of the filter after which a thread decides whether to bypass:
 	                         1,024 to 2^24; 0: 4,096. During a bypass, a sixteenth of that */
 	weir_guard_contains_hash_fn *contains_hash; /* with contains, for asks by hash; NULL:

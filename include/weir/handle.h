@@ -133,8 +133,8 @@ enum weir_absent {
 /** How to create a handle. Start from WEIR_HANDLE_OPTIONS_INIT. */
 struct weir_handle_options {
 	size_t struct_size; /* sizeof(struct weir_handle_options) */
-	const struct rcu_flavor_struct *flavor; /* of RCU, see the top; NULL: urcu-bp. It must
-	                                           outlive the handle */
+	const struct rcu_flavor_struct *flavor; /* flavor of RCU, see Flavors above; NULL: urcu-bp.
+	                                           It must outlive the handle */
 	uint32_t flags;          /* enum weir_handle_flags, or'ed */
 	enum weir_absent absent; /* answer before the first filter; needs WEIR_HANDLE_ANY_SEED */
 	/* Most bytes of memory to keep keys that are inserted before the first filter.
@@ -453,18 +453,18 @@ struct weir_handle_stats {
 	double last_reload;       /* duration in seconds of the last commit or refresh, from the
 	                             return of weir_reload_begin() or the call of the refresh until
 	                             its filter was published; 0: none yet */
-	double refused_since;     /* seconds since the first of the commits and refreshes that were
-	                             refused or failed without a success since; 0: none */
-	char refused_sentence[WEIR_SENTENCE_BYTES]; /* of the last that was refused or failed, even
-	                             if a later one succeeded; "": none yet */
+	double refused_since;     /* seconds since commits and refreshes began to fail or to be
+	                             refused; 0: none did since the last success */
+	char refused_sentence[WEIR_SENTENCE_BYTES]; /* sentence of the last commit or refresh that
+	                             failed or was refused, even before a success; "": none yet */
 	bool nearly_full;         /* the current filter can refuse keys, and has 90 % of the most
 	                             keys that fit: reload into a larger one now (see
 	                             <weir/handle.h>: Full filters) */
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it. The next reload or refresh, or
 	                             weir_handle_drop_previous(), frees it */
-	uint64_t failed;          /* commits of kinds that are built once whose filter could not be
-	                             built, for lack of memory or within max_bytes, say */
+	uint64_t failed;          /* commits whose filter could not be built (kinds that are built
+	                             once), for lack of memory or within max_bytes, say */
 	uint64_t oldest;          /* generation of the oldest shard; without shards, generation */
 	uint64_t kept_dropped;    /* kept keys that did not fit in the first filter: drop_kept */
 };

@@ -170,18 +170,18 @@ typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_tota
 struct weir_save_options {
 	size_t struct_size;         /* sizeof(struct weir_save_options) */
 	int zstd_level;             /* 0: plain, mappable; 1 to 19: compressed, for transport */
-	uint32_t mode;              /* permissions of the file; 0: those of the file it replaces,
-	                               less setuid, setgid, sticky and write for group and others,
-	                               or 0644 less the umask for a new file */
+	uint32_t mode;              /* permissions of the file; 0: those of the replaced file, but
+	                               no setuid, setgid and sticky, and no writing by group and
+	                               others; for a new file 0644 less the umask */
 	uint64_t generation;        /* chosen by the caller, stored in the image */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
 	uint32_t marks;             /* WEIR_MARK_OVERFULL_ALLOWED and WEIR_MARK_SHRINK_ALLOWED,
 	                               or'ed: weir_handle_refresh() then accepts such an image. A
 	                               loaded filter does not pass on the marks of its image */
-	struct stat *written;       /* receives what fstat() tells of the file just before the call
-	                               gives it its name: a later write shows in st_ino, st_size or
-	                               st_mtim; may be NULL */
+	struct stat *written;       /* receives fstat() of the new file, from just before the file
+	                               gets its name: a later write shows in st_ino, st_size or
+	                               st_mtim. May be NULL */
 	bool only_images;           /* keep the file at the path if it is neither empty nor an image
 	                               (-EEXIST), or unreadable (the errno of open or read) */
 	bool allow_uneven;          /* save even a filter whose hashes are not uniform, so that

@@ -40,13 +40,13 @@ enum weir_flags {
 struct weir_window_run {
 	const struct rcu_flavor_struct *flavor; /* of liburcu; NULL: urcu-bp */
 	uint64_t (*clock)(void *arg); /* a monotonic clock in nanoseconds; NULL: CLOCK_MONOTONIC. It
-	                                 is called in read-side sections and must not block. timer
-	                                 needs NULL */
+	                                 is called in read-side sections and must not block. With
+	                                 timer it must be NULL */
 	void *clock_arg;
 	bool timer;        /* true: a thread of the window advances it; false: the caller advances
 	                      it by weir_window_tick() */
-	bool forget_older; /* true: a load ages the keys by the time since the save, as
-	                      CLOCK_REALTIME tells it; false: keys keep their age of the save */
+	bool forget_older; /* true: a load adds the time since the save (CLOCK_REALTIME) to the age
+	                      of all keys; false: keys keep the age that they had at the save */
 	uint32_t reserved; /* 0 */
 };
 
@@ -75,23 +75,23 @@ struct weir_params {
 	double fp_rate;         /* share of absent keys that a filter with capacity keys answers
 	                           true: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* most bytes of the bit array: 64 to 2^46 */
-	uint64_t seed;          /* seed of the hash; 0: random (split has no seed: 0). With secret
-	                           only 0 is allowed, or the seed from weir_params_of() of a filter
-	                           with the same secret */
+	uint64_t seed;          /* seed of the hash; 0: a random seed. It must be 0 for split, which
+	                           has no seed. With secret it must be 0, or the seed that
+	                           weir_params_of() gives for a filter with the same secret */
 	const void *secret;     /* 16 secret bytes, which weir_create() copies. The filter is then
 	                           keyed: it hashes by SipHash-2-4, whatever its kind. Clients that
 	                           see answers and images, but not the secret, cannot find keys that
-	                           collide. NULL: not keyed. split needs NULL */
-	void *memory;           /* for the bits: 64-byte aligned, zeroed by weir_create(), must
-	                           outlive the filter; NULL: the library allocates. A growing
-	                           filter uses it for the first layer and allocates the others */
+	                           collide. NULL: not keyed; it must be NULL for split */
+	void *memory;           /* memory for the bits, 64-byte aligned. weir_create() zeroes it; it
+	                           must outlive the filter. NULL: the library allocates. A growing
+	                           filter uses it for the first layer only */
 	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
 	uint32_t shards;        /* equal runs of lines in the bit array: 1, or a power of two up to
 	                           65536 with at least 1024 lines a shard; 0: the library chooses */
 	uint32_t hash_bits;     /* b, from 8 to 64, if your own hashes take only about 2^b values,
-	                           uniformly; 0: 64, as for weir_hash(). Equal hashes make two keys
-	                           one, which adds capacity / 2^b to the rate. The rest of fp_rate
-	                           is for the layout */
+	                           uniformly; 0: 64, as for weir_hash(). Keys with equal hashes
+	                           become one key, which adds capacity / 2^b to the rate. The layout
+	                           gets the rest of fp_rate */
 	struct weir_text text;  /* normalisation of keys that are text: <weir/text.h> */
 	struct {
 		uint32_t words_per_key;  /* z, words of a cache line that a key uses: 1, 2, 4, 8 */
@@ -117,7 +117,7 @@ struct weir_params {
 		uint64_t max_capacity;   /* most keys in all layers: capacity to 21,845 * capacity;
 		                            0: 21,845 * capacity. A smaller number means fewer
 		                            layers and bits a key. The filter counts keys in a
-		                            sample of blocks, so one in 1000 is full up to 1 %
+		                            sample of blocks, so 1 filter in 1000 is full up to 1 %
 		                            early. If it is not keyed, a client that knows the seed
 		                            can overfill it with keys outside of the sample */
 		uint32_t words_per_key;  /* of each layer, as in the group blocked */
@@ -158,7 +158,7 @@ struct weir_params {
 	/* router: capacity and fp_rate apply to each set. All columns have the size that the
 	 * largest set needs, so smaller sets waste memory. */
 	struct {
-		uint32_t sets;             /* 1 to 64; 0: 8, as many as the narrowest rows have */
+		uint32_t sets;             /* 1 to 64; 0: 8, the fewest columns of a router */
 		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest whose memory is within 1 % of
 		                              the least */
 		const char *const *names;  /* names of the sets, copied: all different, 1 to 63

@@ -41,13 +41,12 @@
  *       before it could resend    |           | 1 to 2 s     |               |   is promoted
  *     this node dies, then a      | no        | no           | no            | yes (c)
  *       replica is promoted       |           |              |               |
- *   (a) not the inserts of the last 20 ms or so, until redis has them; with max_pending_bytes full
- *     not those that no generation has yet.
- *   (b) this node still has the key, and sends or publishes it again. When max_pending_bytes are
- *     full, it publishes and loses nothing. Only a node that may not publish (a signed set, no
+ *   (a) inserts of the last 20 ms or so are lost, since redis does not have them yet. If
+ *     max_pending_bytes were used up, inserts that no generation contains are lost.
+ *   (b) this node still has the key, and sends or publishes it again. If max_pending_bytes are used
+ *     up, it publishes and loses nothing. Only a node that may not publish (a signed set, no
  *     secret_key) then refuses: its insert returns -ENOBUFS, and the key is not in its set.
- *   (c) with WEIR_REPLICAS_ALL, and unless the promoted replica was away for longer than
- *     replica_grace_ms.
+ *   (c) with WEIR_REPLICAS_ALL, unless the promoted replica was away longer than replica_grace_ms.
  *
  * Kinds. Inserts into blocked, classic, growing and split filters are replicated one by one, and an
  * insert may be applied twice. Fuse and layered filters are replicated by images alone. All other
@@ -82,10 +81,10 @@ WEIR_BEGIN_DECLS
 struct weir_replica;
 struct weir_save_options;
 
-/** For weir_replica_options.confirm_replicas: wait for all replicas that are connected to redis, or
- * were within the last replica_grace_ms. */
+/** Confirmed inserts wait for all replicas that are connected to redis, or were within the last
+ * replica_grace_ms. A value of weir_replica_options.confirm_replicas. */
 #define WEIR_REPLICAS_ALL 0
-/** For weir_replica_options.confirm_replicas: wait for no replica, only for redis itself. */
+/** Confirmed inserts wait for redis alone. A value of weir_replica_options.confirm_replicas. */
 #define WEIR_REPLICAS_NONE UINT32_MAX
 
 /** The largest weir_replica_options.keep. */
@@ -99,7 +98,7 @@ struct weir_replica_version {
 };
 
 /** How to join a set. Start from WEIR_REPLICA_OPTIONS_INIT. The library copies the struct and all
- * that it points to, except context. */
+ * that it points to, except handle and context. */
 struct weir_replica_options {
 	size_t struct_size; /* sizeof(struct weir_replica_options) */
 	const char *set;    /* its name: 1 to 64 letters, digits, - _ . */
@@ -132,9 +131,9 @@ struct weir_replica_options {
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
 	                                  256 MiB */
-	uint32_t poll_ms;              /* how often to read the log, and to send if less than 64 KB
-	                                  are pending: up to 1000; 0: 20, or 0.2 for each node if
-	                                  that is more */
+	uint32_t poll_ms;              /* time between two reads of the log, and between two sends
+	                                  of less than 64 KB: up to 1000; 0: 20, or a fifth of the
+	                                  number of nodes if that is more */
 	uint32_t confirm_replicas;     /* number of replicas that must have a confirmed insert;
 	                                  WEIR_REPLICAS_ALL (0), WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* timeout of a confirmed insert; 0: 10000 */
@@ -143,8 +142,8 @@ struct weir_replica_options {
 	                                  down-after-milliseconds (30 s by default); 0: 60000 */
 
 	/* Publishing. */
-	uint32_t publish_seconds;      /* one node publishes the set this long after the last
-	                                  generation, if there were inserts; 0: only when calls or
+	uint32_t publish_seconds;      /* time after the last generation when one node publishes the
+	                                  set, if there were inserts; 0: publish only when a call or
 	                                  the node's own rules require it */
 	uint32_t keep;                 /* generations to keep for a rollback, the newest included:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
@@ -162,7 +161,7 @@ struct weir_replica_options {
 	                                  inserted since the newest signed image, confirmed keys
 	                                  too. The inserting node keeps these keys in its own set */
 	const char *state_file;        /* file that records the newest version accepted, across all
-	                                  starts of the node; needed with trusted_keys only */
+	                                  starts of the node. Give it exactly with trusted_keys */
 
 	/* Called on the library's thread when a generation is swapped in (@result 1), a failure
 	 * begins (a negative errno), or a failure ends or something is worth knowing (0).
@@ -345,9 +344,9 @@ struct weir_replica_stats {
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
 	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
 	uint64_t foreign;         /* batches of the log with another seed or secret: skipped */
-	uint64_t given_up;        /* how often this node went on without data that no node has */
+	uint64_t given_up;        /* how often it stopped waiting for data that no node has */
 	uint64_t published;       /* generations that this node published */
-	uint64_t failures;        /* exchanges that failed since open */
+	uint64_t failures;        /* exchanges with redis that failed since open */
 	uint64_t node;            /* this node's id: random for each open */
 	uint64_t image_here;      /* bytes received so far of an image that is being fetched */
 	uint64_t image_bytes;     /* all bytes of that image; 0: no image is being fetched */
@@ -403,8 +402,8 @@ struct weir_replica_generation {
 	struct weir_replica_version version, parent;
 	uint64_t id;              /* random: tells apart two generations with one version */
 	uint64_t image_bytes;
-	uint64_t signed_ms;       /* milliseconds since 1970, by its publisher's clock */
-	uint64_t expires_ms;      /* milliseconds since 1970, by the same clock; 0: never */
+	uint64_t signed_ms;       /* when it was signed: ms since 1970, by its publisher's clock */
+	uint64_t expires_ms;      /* when that expires: ms since 1970, by that clock; 0: never */
 	uint64_t publisher;       /* id of the node that published it */
 	char image[65];           /* BLAKE2b-256 of the image, in hexadecimal digits */
 	char position[42];        /* id of the last log entry that it contains */
@@ -421,10 +420,10 @@ struct weir_replica_generation {
 struct weir_replica_view {
 	uint64_t now_ms;          /* the server's clock */
 	struct weir_replica_generation current; /* version 0.0: none */
-	uint64_t lease;           /* id of the node that is about to publish; 0: none */
+	uint64_t lease;           /* id of the node that is going to publish; 0: none */
 	uint64_t log_length;      /* entries of the log */
 	char log_last[42];        /* id of the last entry */
-	uint32_t replicas;        /* number that WEIR_REPLICAS_ALL waits for */
+	uint32_t replicas;        /* number of replicas that WEIR_REPLICAS_ALL waits for */
 	uint64_t used_memory, maxmemory;
 	char policy[32];          /* maxmemory-policy: unless noeviction, redis may lose the set */
 	struct weir_replica_node *nodes; /* newest report first */

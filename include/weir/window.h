@@ -126,8 +126,8 @@ struct weir_window_stats {
 	                               no advance by time */
 	double late_seconds;        /* the longest delay of an advance so far */
 	uint64_t keys_counted;      /* keys in the newest generation, counted for generation_keys */
-	uint64_t saved_ns;          /* time of the save of its image, in nanoseconds since 1970; 0:
-	                               not loaded from an image */
+	uint64_t saved_ns;          /* when its image was saved, in nanoseconds since 1970; 0: the
+	                               window was created, not loaded */
 	double age_seconds[WEIR_WINDOW_MOST]; /* since generation i became the newest; 0: never */
 	double fill[WEIR_WINDOW_MOST];        /* share of generation i's bits that are set */
 };
