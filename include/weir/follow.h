@@ -5,11 +5,11 @@
  *     weir_follower_start(&follower, set, "blocked.weir", NULL)   once, after the last fork()
  *     weir_follower_stop(follower)                                before weir_handle_destroy()
  *
- * The thread checks the file by weir_handle_refresh(). It does so at once, every poll_seconds, and
- * whenever inotify reports that a file was renamed to that name, written and closed under it, or
- * removed. Only polling finds some changes: on a file system without inotify (network), past the
- * limits of inotify, behind a symbolic link into another folder, or when a parent folder was
- * replaced. If the folder is removed and made again, the thread watches the new folder.
+ * The thread checks the file by weir_handle_refresh(): at its start, every poll_seconds, and when
+ * inotify reports that the file was replaced by a rename, written and closed, or removed. Only
+ * polling finds some changes: on a file system without inotify (network), past the limits of
+ * inotify, behind a symbolic link into another folder, or when a parent folder was replaced. If the
+ * file's folder is removed and made again, the thread watches the new folder.
  *
  * The thread is named "weir-follow". It blocks every signal, has the default stack size, and is
  * registered with the handle's flavor of RCU. It calls report, the gate's check and the refresh

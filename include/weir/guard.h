@@ -168,7 +168,7 @@ struct weir_guard_stats {
 	uint64_t false_positives; /* keys that the filter let pass and the store did not have */
 	uint64_t bypassed;       /* keys that did not go to the filter */
 	uint64_t bypassed_absent; /* bypassed keys that the store did not have */
-	uint64_t unreported;     /* keys sent to the store, without a weir_guard_saw() yet */
+	uint64_t unreported;     /* keys sent to the store that weir_guard_saw() has not had yet */
 	uint64_t switches;       /* how often a thread started or stopped bypassing */
 	uint32_t threads;        /* threads that have joined and not left */
 	uint32_t bypassing;      /* threads that bypass the filter now */

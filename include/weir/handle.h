@@ -40,19 +40,19 @@
  *             found += weir_contains(now, key[i], len[i]);
  *     urcu_bp_read_unlock();
  *
- * In this section still insert through the handle. Its verbs then open a nested section.
+ * In this section still insert through the handle. The handle's verbs then open a nested section.
  *
  * Flavors. The default is urcu-bp, in which threads need no registration. For another flavor (memb,
  * qsbr, mb) include its urcu header, set options.flavor to &rcu_flavor, and register every thread
- * that calls the verbs. With qsbr a thread must also be online and report quiescent states. All
- * between two of these is one section. So a thread that has a filter from weir_handle_get() must
- * not call begin, commit, refresh, rollback or destroy in it: weir cannot detect that and return
- * -EDEADLK. For fork(), cancelled threads and plugins see reload.h.
+ * that calls the verbs. With qsbr a thread must also be online and report quiescent states. The
+ * time between two quiescent states is one section. So a thread that has a filter from
+ * weir_handle_get() must not call begin, commit, refresh, rollback or destroy before the next one:
+ * weir cannot detect that and return -EDEADLK. For fork(), cancelled threads and plugins see
+ * reload.h.
  *
  * Full filters. Kinds that can refuse a key return -ENOSPC when they are full. The handle accepts a
  * key only if every filter in use accepts it, and makes its promise only for accepted keys. If one
- * filter refuses, the key is removed from the others. Kinds without removal keep it, which is a
- * false positive.
+ * filter refuses, the key is removed from the others. Kinds without removal keep a false positive.
  *   - If the current filter is full, reload into a larger one, filled from the application's record
  *     (weir_reload_copy() needs equal sizes). weir_handle_measure() reports nearly_full at 90 % of
  *     the most keys that fit. Until the commit the handle still refuses keys that the current
@@ -67,7 +67,7 @@
  * (weir_error_taken()). A lookup during a refused insert may find its key for a moment.
  *
  * Removal. A key is removed from the current filter only. Removals return -EBUSY while a reload
- * runs, or the previous filter is kept: they could reach another filter before the key does.
+ * runs, or the previous filter is kept: a removal could reach another filter before the key does.
  *   - The safe order is to remove the key from the filter, then to delete the application's record
  *     of it. On -EBUSY keep the record (or a tombstone that the loader still reads), and repeat
  *     both steps after the commit or abort.
@@ -79,8 +79,8 @@
  *     if it was removed just before begin and its record still existed. Removing such a key leaves
  *     a false positive, and in cuckoo a slot stays in use.
  *
- * Sharded sets. If a set is too large to hold twice, use options.shards. It is then replaced one
- * shard at a time, and its peak memory is the set and one shard. All verbs work on it.
+ * Sharded sets. If a set is too large to hold twice, use options.shards. A reload then replaces one
+ * shard at a time, and the peak memory is the set and one shard. All verbs work on such a set.
  *   - A key is in one shard, so a lookup sees the old or the new contents of that shard. During the
  *     replacement some shards are new and some are old. The promise and the rules of removal hold
  *     for each shard, with the weir_reload_begin() of the key's shard.

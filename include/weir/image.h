@@ -268,7 +268,7 @@ struct weir_image_info {
  *
  * The image has padding, so that bits of 2 MiB or more can be mapped with huge pages. The padding
  * is a hole, so on disk the file takes at most 64 KiB more than its bits, or 1 MiB more from 512
- * MiB of bits on. In a compound each member has such padding.
+ * MiB of bits on. In a growing filter or a window each layer or generation has such padding.
  *
  * The call replaces the file that a symbolic link names, if the kernel follows the link
  * (fs.protected_symlinks). This needs /proc. A link to nothing is refused.
@@ -287,9 +287,9 @@ struct weir_image_info {
  * @to: a path, a descriptor or room.
  * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. If only
  *   linkat is refused, the call writes everything a second time, and progress starts again at 0.
- * Return: bytes of the image, or a negative errno, and the old file stays. After two failures the
- *   new file is in place: -ENOTRECOVERABLE, and an error of the folder's sync, as the sentence then
- *   reports. In the second case a power cut may bring the old file back, so save again.
+ * Return: bytes of the image, or a negative errno. After a failure the old file stays, with two
+ *   exceptions: after -ENOTRECOVERABLE, and if only the sync of the folder failed, the new file is
+ *   in place. Without the sync a power cut may bring the old file back, so save again.
  * Errors: the errno of open, fallocate, write, fsync, fcntl, rename and getrandom (-ENOSPC,
  *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the room is too small; -ECANCELED if progress
  *   stopped it; -EAGAIN if the image is not the one that options->replaces names, or another such
@@ -314,8 +314,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  * @out: receives the filter; untouched on failure.
  * @from: any location but room. From a descriptor the call reads one image at the position; other
  *   bytes may follow the image.
- * @options: NULL for the defaults. flags, memory and keyless are not allowed for mapping, no_verify
- *   not for reading, flags and memory not for a chain, and lock_dir only with WEIR_MAP_LIVE.
+ * @options: NULL for the defaults. Mapping allows no flags, memory and keyless. Reading allows no
+ *   no_verify, and a chain no flags and memory. lock_dir needs WEIR_MAP_LIVE.
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG if the image is damaged: not an image, a field out of its range or in
  *   contradiction to another, a wrong checksum, trailing bytes (the sentence names the field, its
@@ -339,8 +339,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  *   has both identities); -EBADMSG if a delta is damaged, or its result is not an image.
  * Threads: any.  Order: none; publish the filter with release order. An image in memory that
  *   another thread or process wrote must be published to this one (release, acquire).
- * Progress: blocking (file system).  Cost: reading takes the disk, then memory bandwidth, and
- *   memory for the bits, and up to 10 MiB to unpack a compressed image. Mapping reads the whole
+ * Progress: blocking (file system).  Cost: reading takes the disk, then memory bandwidth, memory
+ *   for the bits, and up to 10 MiB to unpack a compressed image. Mapping reads the whole
  *   file once to verify it, through 1 MiB of memory; with no_verify it takes some microseconds. A
  *   chain takes memory for the larger image of each step and 2 MiB.
  */
@@ -373,15 +373,15 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * weir_verify() checks it. A view of <weir/inline.h> must not insert any more, since its pages are
  * read-only. To insert again, map the image live again.
  *
- * A process that forks shares mapping and lock with its child. Neither notices a seal by the other,
- * so end the inserts of both first. Other processes cannot seal the image until both have unmapped
- * it.
+ * After fork() parent and child share mapping and lock. Neither notices a seal by the other, so end
+ * the inserts of both first. Other processes cannot seal the image until both have unmapped it.
  *
  * If the image was renamed since it was mapped, it is sealed under its new name.
  * @f: mapped with WEIR_MAP_LIVE.
- * Return: 0 or a negative errno, and the image is still live and takes inserts. After two failures
- *   the image is sealed, as the sentence then reports. If the last sync failed, a power cut may
- *   bring the live mark back. The other is that the image has no name any more (-ESTALE).
+ * Return: 0 or a negative errno. After a failure the image is still live and takes inserts, with
+ *   two exceptions, which the sentence reports. If only the last sync failed, the image is sealed,
+ *   but a power cut may bring the live mark back. If it has no name any more (-ESTALE), it is
+ *   sealed too.
  * Errors: -ESTALE if the image was removed or replaced since it was mapped, so that no file has the
  *   inserts; -EBUSY if the image is mapped live elsewhere too, or if strangers can rename its lock
  *   file (lock_dir) and a process has locked the image; -EINVAL if it is not mapped live; -ENOTSUP
@@ -454,7 +454,7 @@ WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint3
  * @writing: generation and marks must have their defaults. NULL for the defaults.
  * Return: bytes of the new image, or a negative errno.
  * Errors: as weir_load() and weir_save(); -ENOSPC if the room is too small: the sentence has both
- *   sizes (for a compound, the bytes up to the first member that does not fit).
+ *   sizes (growing, window: the bytes up to the first layer or generation that does not fit).
  * Threads: any.  Order: none; publish the image with release order.  Progress: blocking (file
  *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory;
  *   otherwise memory for the plain image and one of its shards.

@@ -12,10 +12,10 @@
  * of loader threads may insert. weir_reload_all() does everything in one call, and replaces a
  * sharded set shard by shard.
  *
- * Read the source after weir_reload_begin() has returned. A key that was inserted before that must
- * come from the source or from the copy. At the peak memory has two filters, or three while the
- * previous filter is kept or a deferred free is pending. handle.h has the rules for reloads of full
- * filters, and for removals.
+ * Read the source after weir_reload_begin() has returned. A key that was inserted earlier must come
+ * from the source or from the copy. At the peak memory has two filters, or three while the previous
+ * filter is kept or a deferred free is pending. handle.h has the rules for reloads of full filters,
+ * and for removals.
  *
  * fork(). The child has its own copy of an ordinary filter. A handle of the flavor bp works in the
  * child: the library makes fork() call urcu_bp_before_fork(), urcu_bp_call_rcu_before_fork() and
@@ -23,10 +23,10 @@
  * itself by pthread_atfork(), liburcu has already blocked all signals when the library's turn
  * comes; the library sees that and calls nothing. The library also calls nothing in a section, in a
  * thread that blocks all signals, or if weir is a plugin (RTLD_LOCAL) of a program that links
- * liburcu-bp. In these cases make the calls before and after fork(), or the child may hang. If such
- * a program has registered them and then loads weir with RTLD_GLOBAL, its fork() hangs. For another
- * flavor make the calls that liburcu documents. If a writer in another thread has claimed a handle
- * at the moment of fork(), the child's copy stays -EBUSY.
+ * liburcu-bp. In these three cases make the calls before and after fork(), or the child may hang.
+ * If a program that links liburcu-bp has registered the calls and then loads weir with RTLD_GLOBAL,
+ * its fork() hangs. For another flavor make the calls that liburcu documents. If a writer in
+ * another thread has claimed a handle at the moment of fork(), the child's copy stays -EBUSY.
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. weir_handle_destroy() and
  * the verbs of this header, refresh.h and follow.h that claim the handle or wait for a grace period
@@ -55,22 +55,22 @@ struct weir_reload;
  * loader, of weir_reload_copy() or carry (refresh.h), and of inserts through the handle. If the
  * gate refuses, the current filter stays, and the sentence names the key or the figure.
  *
- * Every gate also checks that the hashes of the next filter are uniform, unless allow_uneven is set
- * (for a kind that is built once the builder checks that, unless build->allow_uneven is set). A
- * commit without a gate makes only this check, unless the filter was given as options.next. The
- * check takes some 2 % of the time of a load of a million keys, 0.4 % of one of 20 million, and up
- * to 0.1 ms for 30,000.
+ * Every gate also checks that the hashes of the next filter are uniform, unless allow_uneven is
+ * set. (For a kind that is built once the builder makes this check, unless build->allow_uneven is
+ * set.) A commit without a gate makes only this check, unless the filter was given as options.next.
+ * The check takes some 2 % of the time of loading a million keys, 0.4 % for 20 million keys, and up
+ * to 0.1 ms for 30,000 keys.
  *
  * Shard of a set. The gate looks up only the canaries of this shard. So an unwanted source may
  * replace the shards before the first shard with a canary. The figures are those of the set with
  * the new shard in it. max_fill and max_fp_rate refuse a shard only if the shard and the set both
- * break the limit. min_keys refuses a shard whose keys are too few to be chance in a set of
- * min_keys keys. If the set would have fewer than min_keys, it also refuses a shard with fewer keys
- * than both its predecessor and its share of min_keys, and the last shard of a round (all others
- * were replaced since it was). So a first load passes, and an empty or short source is refused,
- * mostly at its first shard. A commit reads up to 64 MiB of the other shards and 4 KiB of each, and
- * before a refusal all of them. weir_reload_begin() refuses a check. Look at weir_reload_next()
- * before the commit instead, by rotated hashes (weir_handle_get_shard()).
+ * break the limit. min_keys refuses a shard with fewer keys than chance allows in a set of min_keys
+ * keys. If the set would have fewer than min_keys, it also refuses a shard with fewer keys than
+ * both its predecessor and its share of min_keys, and the last shard of a round (all others were
+ * replaced since it was). So a first load passes, and an empty or short source is refused, mostly
+ * at its first shard. A commit reads up to 64 MiB of the other shards and 4 KiB of each, and before
+ * a refusal all of them. weir_reload_begin() refuses a gate with check set. Instead look up rotated
+ * hashes (weir_handle_get_shard()) in weir_reload_next() before the commit.
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */
@@ -136,7 +136,7 @@ struct weir_reload_options {
  *    reload can only be aborted. weir_reload_copy() returns -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. If weir_builder_finish()
  *    fails, the commit ends the reload with that error, and weir_handle_measure() counts it in
- *    failed. If the progress of options.build stops it, it ends as with weir_reload_abort().
+ *    failed. If the progress of options.build stops the commit, the reload is aborted.
  *  - Until the commit the next filter takes no memory, and the keys take 8 bytes each.
  *    weir_reload_next() returns NULL. weir_reload_measure() counts the added keys, duplicates
  *    included; with a capacity of 0 share is 0.
@@ -146,23 +146,23 @@ struct weir_reload_options {
  */
 
 /*
- * Pace limits how much a loader disturbs readers. With 0.1 a loader thread sleeps 18 milliseconds
- * after each 2 milliseconds of CPU time that it spends in the verbs of the reload. So the reload
- * takes about ten times as long, or up to twenty if its caches are cold after each sleep. Reading
- * the source, between the verbs, does not count as CPU time.
+ * Pace limits how much a loader disturbs readers. With a pace of 0.1 a loader thread sleeps 18 ms
+ * after each 2 ms of CPU time that it spends in the verbs of the reload. So the reload takes about
+ * ten times as long, or up to twenty times if its caches are cold after each sleep. The time to
+ * read the source, between the verbs, does not count.
  *  - weir_reload_begin() has the kernel zero the pages of the next filter before it publishes the
  *    filter, so that inserts take no page faults. It zeroes memory of the caller without a pause.
  *  - weir_reload_insert*(), weir_reload_copy() and the gate's counting work in pieces and sleep
- *    between them. Each loader thread sleeps for itself. A sleep that a call leaves over is made up
- *    by the next of these calls, at last by the commit. Of calls for one key one in 256 is timed.
- *    With 1 no thread sleeps.
+ *    between them. Each loader thread sleeps for itself. If a call ends before it has slept enough,
+ *    the next of these calls, or the commit, sleeps the rest. Only one in 256 calls for a single
+ *    key is timed. With a pace of 1 no thread sleeps.
  *  - weir_reload_commit() reads a filter of up to 32 MiB after publishing it, to bring it into the
  *    cache that cores share.
  *  - In a read-side section no thread sleeps, since grace periods would wait. The next call outside
  *    the section sleeps. With qsbr a verb that sleeps, or commits, passes a quiescent state.
- *  - No call ends early, even if its thread is cancelled or you want to abort: with 0.001 a call
- *    with 1 Mi keys takes 20 seconds. So pass some thousands of keys a call, to be able to abort
- *    between two calls. In a refresh, progress can stop the call (refresh.h).
+ *  - No call ends early, even if its thread is cancelled or you want to abort: with a pace of 0.001
+ *    a call with 1 Mi keys takes 20 seconds. So pass some thousands of keys a call, to be able to
+ *    abort between two calls. In a refresh, progress can stop the call (refresh.h).
  *  - The pace does not slow down grace periods, the gate's canaries and check, or freeing a filter.
  * The bits are the same with and without a pace.
  */

@@ -389,7 +389,7 @@ struct weir_replica_node {
 	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
 	char position[42];        /* id of the last log entry that it has applied */
 	bool complete, owes, publisher; /* publisher: its publish_seconds is set */
-	double lacking;           /* seconds without complete, at the time of the report */
+	double lacking;           /* seconds for which complete was false, when it reported */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
 	uint64_t keys, capacity;  /* of its filter: estimated keys, and most keys */
