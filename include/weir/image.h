@@ -188,11 +188,11 @@ struct weir_save_options {
 	                               lookups return true far too often (hashes_uneven in struct
 	                               weir_stats). A window is saved in any case, since it forgets
 	                               such keys */
-	uint64_t replaces;          /* 0: replace any file. Otherwise replace only the image with
-	                               this weir_image_info.commit, which you read before the image,
-	                               or with WEIR_REPLACES_NOTHING only an empty or missing file.
-	                               Any other file stays (-EAGAIN), even if it appears during the
-	                               call. The image stays too if a process maps it live, or has
+	uint64_t replaces;          /* 0: replace any file. WEIR_REPLACES_NOTHING: replace only an
+	                               empty or missing file. Else replace only the image with this
+	                               weir_image_info.commit; read the commit before the image. A
+	                               different file stays (-EAGAIN), even if it appears during the
+	                               call. An image also stays if a process maps it live, or has
 	                               inserted into it and sealed it since */
 };
 #define WEIR_REPLACES_NOTHING UINT64_MAX

@@ -47,7 +47,7 @@ struct weir__lanes {
 	uint64_t keep[8];   /* mask of the sector bits after that shift */
 	uint64_t base[8];   /* the group's first word */
 	uint64_t field[8];  /* shift that brings the bit's field in r down to bit 0 */
-	uint64_t ones[8];   /* 1s: a loop with a call would make them in a register for each key */
+	uint64_t ones[8];   /* all 1, in the table so that no loop computes them for each key */
 };
 
 #define WEIR__L_SECTOR(l, z, g) (64 - (WEIR__GROUP(l, z) + 1) * WEIR__SECTOR_BITS(z)) % 64

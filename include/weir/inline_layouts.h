@@ -9,7 +9,7 @@
 
 /* The layouts that the calculator chooses from 10 % (17 %) to 0.01 % (8.5e-6). */
 #define WEIR__DEFAULT_LAYOUTS(X) X(1, 3) X(2, 2) X(2, 3) X(2, 4) X(4, 2) X(4, 3)
-/* For each z, each g that the calculator chooses if the caller gives only z. */
+/* More layouts that the calculator chooses, if the caller gives z but not g. */
 #define WEIR__OTHER_LAYOUTS(X) \
 	X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) X(2, 5) X(4, 1) X(8, 1) X(8, 2)
 #define WEIR__LAYOUTS(X) WEIR__DEFAULT_LAYOUTS(X) WEIR__OTHER_LAYOUTS(X)
