@@ -71,9 +71,9 @@ struct weir_delta_info {
 
 /**
  * Save the delta from one image to another.
- * @to: a path, where the call replaces the file atomically, as weir_save() does; or room.
- * @old_image, @new_image: of filters of any kind, plain or compressed, in any location that
- *   weir_image_copy() reads from.
+ * @to: a path, where the call replaces the file atomically, as weir_save() does; or memory
+ *   (weir_location_room()).
+ * @old_image, @new_image: any locations that weir_image_copy() reads; plain or compressed.
  * @options: NULL for the defaults.
  * Return: bytes of the delta, or a negative errno. After a failure the old file stays, unless only
  *   the sync of the folder failed (see weir_save()).

@@ -45,10 +45,10 @@ struct weir_follow_options {
 #define WEIR_FOLLOW_OPTIONS_INIT WEIR__INIT(weir_follow_options)
 
 /**
- * Start to follow a file. A check that fails (a reload runs, no memory, no such file yet) is
- * repeated after 50 ms, then each time after twice as long, up to poll_seconds. So is a check that
- * finds an image marked live. A refused file is checked again only when it changes, or, if the
- * refusal depends on the current filter too (refresh.h), when another filter is current.
+ * Start to follow a file. A check that fails (a reload runs, memory lacks, the file is missing or
+ * marked live) is repeated after 50 ms, then each time after twice as long, up to poll_seconds. A
+ * refused file is checked again only when it changes. If the refusal depends on the current filter
+ * too (refresh.h), the file is also checked again when another filter is current.
  * @out: receives the follower; untouched on failure.
  * @path: copied. If it is relative, each check starts from the process's current folder. Replace
  *   the file by renaming, as weir_save() does.

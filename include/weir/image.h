@@ -120,7 +120,7 @@ static inline struct weir_location weir_location_map(const char *path, enum weir
 	return at;
 }
 
-/** Locate a plain image in memory, 64-byte aligned, as weir_image_copy() writes it to room. The
+/** Locate a plain image in memory, 64-byte aligned, as weir_image_copy() writes it. The
  * filter uses the image in place, read-only, as with WEIR_MAP_READ. The memory stays the caller's
  * and must be readable until weir_destroy() has returned.
  *
@@ -163,7 +163,7 @@ enum weir_image_marks {
 
 /** Progress of a call. It is called after each shard, and at least after each MiB while an image is
  * read or its bits are counted. Return non-zero to stop the call, which then fails with -ECANCELED
- * and leaves nothing behind, except what it has written to a descriptor or to room. */
+ * and leaves nothing behind, except what it has written to a descriptor or to memory. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Options of weir_save(). Start from WEIR_SAVE_OPTIONS_INIT. */
@@ -281,17 +281,17 @@ struct weir_image_info {
  *
  * Descriptor. The call writes at the position, without a temporary file or fsync. The padding is a
  * hole at the end of a regular file without O_APPEND, else zeros. If you ignore SIGPIPE, the call
- * returns -EPIPE when a reader closes the pipe. After a failure a descriptor or room may have a
+ * returns -EPIPE when a reader closes the pipe. After a failure a descriptor or memory may have a
  * part of the image.
  * @f: may be in use. An insert concurrent with the call may or may not be in the image.
- * @to: a path, a descriptor or room.
+ * @to: a path, a descriptor or memory (weir_location_room()).
  * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. If only
  *   linkat is refused, the call writes everything a second time, and progress starts again at 0.
  * Return: bytes of the image, or a negative errno. After a failure the old file stays, with two
  *   exceptions: after -ENOTRECOVERABLE, and if only the sync of the folder failed, the new file is
  *   in place. Without the sync a power cut may bring the old file back, so save again.
  * Errors: the errno of open, fallocate, write, fsync, fcntl, rename and getrandom (-ENOSPC,
- *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the room is too small; -ECANCELED if progress
+ *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the memory is too small; -ECANCELED if progress
  *   stopped it; -EAGAIN if the image is not the one that options->replaces names, or another such
  *   save runs: read the image again; -EAGAIN if @f is the placeholder of a handle without a set
  *   (weir_handle_get()); -ENOTRECOVERABLE if the image that options->replaces names could not be
@@ -312,8 +312,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
 /**
  * Load a filter of any kind: read the image into memory and check every byte, or map it.
  * @out: receives the filter; untouched on failure.
- * @from: any location but room. From a descriptor the call reads one image at the position; other
- *   bytes may follow the image.
+ * @from: any location except weir_location_room(). From a descriptor the call reads one image at
+ *   the position; other bytes may follow the image.
  * @options: NULL for the defaults. Mapping allows no flags, memory and keyless. Reading allows no
  *   no_verify, and a chain no flags and memory. lock_dir needs WEIR_MAP_LIVE.
  * Return: 0 or a negative errno; never an empty or partial filter.
@@ -400,8 +400,7 @@ WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
  * @out: from WEIR_IMAGE_INFO_INIT.
  * Return: 0 or a negative errno.
  * Errors: as weir_load(), but a live image is accepted; -EINVAL for struct_size.
- * Threads: any.  Progress: blocking (file system).  Cost: some microseconds; for a chain as
- *   weir_load().
+ * Threads: any.  Progress: blocking (file system).  Cost: microseconds; for a chain as weir_load().
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_inspect(struct weir_location from,
                                                 struct weir_image_info *out);
@@ -447,17 +446,18 @@ WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint3
  * Copy an image and check every byte. Use it to compress or unpack an image, to put one into memory
  * that processes share, or to apply deltas. Identity, generation and marks stay, so without
  * zstd_level the result has the bytes that weir_save() writes.
- * @to: a path (which may be that of the old image), a descriptor, or room, 64-byte aligned.
+ * @to: a path (which may be that of the old image), a descriptor, or memory, 64-byte aligned
+ *   (weir_location_room()).
  * @from: a path, a descriptor, memory or a chain.
  * @reading: max_bytes and progress; if a secret is given, it must be the right one. All other
  *   options must have their defaults. NULL for the defaults.
  * @writing: generation and marks must have their defaults. NULL for the defaults.
  * Return: bytes of the new image, or a negative errno.
- * Errors: as weir_load() and weir_save(); -ENOSPC if the room is too small: the sentence has both
+ * Errors: as weir_load() and weir_save(); -ENOSPC if the memory is too small: the sentence has both
  *   sizes (growing, window: the bytes up to the first layer or generation that does not fit).
  * Threads: any.  Order: none; publish the image with release order.  Progress: blocking (file
- *   system).  Cost: as weir_load(). Without zstd_level into room it takes no other memory;
- *   otherwise memory for the plain image and one of its shards.
+ *   system).  Cost: as weir_load(), and memory for the plain image and one of its shards; no memory
+ *   if @to is memory and zstd_level is 0.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_image_copy(struct weir_location to, struct weir_location from,
                                                  const struct weir_load_options *reading,

@@ -183,10 +183,10 @@ WEIR__INLINE __m512i weir__words(const uint64_t *block, unsigned z, uint64_t r)
 	__m512i line = _mm512_load_si512((const void *)block);
 	if (z == 8)
 		return line;
-	/* index = base | (sector & (8/z - 1)), of which vpermq reads three bits. With one or two
-	 * groups the mask is not needed. One group has a sector of three bits. Of two groups the
-	 * first has its two-bit sector at the top of r, so bit 2 is 0. The second has bit 2 set in
-	 * its base anyway. */
+	/* index = base | (sector & (8/z - 1)). vpermq reads three bits of the index, so one or two
+	 * groups need no mask. A single group has a sector of three bits. With two groups, the
+	 * first group has its two-bit sector at the top of r, so bit 2 is 0, and the second group
+	 * has bit 2 set in its base anyway. */
 	__m512i base = WEIR__LANES8(WEIR__L_BASE);
 	__m512i sector = _mm512_srlv_epi64(_mm512_set1_epi64((long long)r),
 	                                   WEIR__LANES8(WEIR__L_SECTOR));

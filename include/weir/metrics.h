@@ -29,7 +29,7 @@
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes stopped by a gate or a bad file
  *     weir_failed_total            counter  commits whose filter could not be built
- *     weir_kept_dropped            gauge    kept keys that the first filter had no room for
+ *     weir_kept_dropped            gauge    kept keys that did not fit in the first filter
  *     weir_refused                 gauge    1: the last commit or refresh was refused or failed
  *     weir_refused_seconds         gauge    since refusals began; 0 while weir_refused is 0
  *     weir_last_reload_seconds     gauge    duration of the last commit or refresh

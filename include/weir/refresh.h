@@ -113,7 +113,7 @@ struct weir_refresh_options {
  *   weir_insert(), for a kept key; with carry -ECANCELED if the gate refused, -EINVAL for
  *   different shapes or seeds, -EROFS for a read-only mapping, -ENOSPC if a growing or cuckoo
  *   filter cannot hold the keys to merge. Inserts and removals do not make another filter current:
- *   touch the file if a removal has made room, or has removed a must_miss key.
+ *   touch the file if a removal has freed slots, or has removed a must_miss key.
  *   After all others the next call tries again: -EBUSY if the image is marked live, if a process
  *   marked, sealed or overwrote it during the call, or if a reload or another refresh runs;
  *   -EDEADLK inside a read-side section; -EFBIG above max_bytes; -E2BIG for more than 4096 deltas;

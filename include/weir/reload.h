@@ -130,8 +130,8 @@ struct weir_reload_options {
  *    filter that is mapped read-only, or the placeholder of a handle without keep_inserts. Any
  *    other handle refuses it (-ENOTSUP), since live inserts would be lost. During the reload
  *    inserts through the handle return what they returned before.
- *  - If params.capacity is 0, or there are no params, the filter has room for all keys that are
- *    added. Without params it has the kind, rate and hash of the current filter.
+ *  - If params.capacity is 0, or there are no params, the filter becomes as large as the added keys
+ *    need. Without params it has the kind, rate and hash of the current filter.
  *  - weir_reload_insert*() collect keys and return 0, for new and for old keys. After a failure the
  *    reload can only be aborted. weir_reload_copy() returns -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. If weir_builder_finish()

@@ -11,7 +11,7 @@
  *     set = weir_replica_handle(replica);
  *     weir_handle_contains(set, key, len)               any thread: local, never waits
  *     weir_replica_insert(replica, key, len, WEIR_REPLICA_SOON)
- *                                                       any thread: here at once, soon everywhere
+ *                                                       any thread: soon on all nodes
  *     weir_replica_insert(replica, key, len, WEIR_REPLICA_CONFIRMED)
  *                                                       when it returns, redis has the key
  *     weir_replica_close(replica);
@@ -26,7 +26,7 @@
  * set, and publishes if redis may lack keys. A second thread moves images. Lookups never wait.
  *
  * Failures. An insert has returned, and then a failure happens. Do all nodes get the key in the
- * end? The table assumes that nobody has tampered with redis (see trusted_keys).
+ * end? The table assumes that redis is not tampered with (see trusted_keys).
  *
  *                                 | insert    | confirmed,   | confirmed,    | confirmed by
  *                                 |           | appendfsync  | appendfsync   | replicas
@@ -59,9 +59,9 @@
  * may lose the set, so confirmed inserts return -EAGAIN, and the node reports it.
  *
  * Seeds. Nodes exchange hashes, which are valid for one seed only. A set keeps the seed of its
- * first filter; for another seed make another set. Give all nodes the same secret, which is no
- * seed. In a set with normalisation (text.h) keys are texts. With cidr or suffixes a hash cannot
- * stand for a text, so such a set is replicated by images alone.
+ * first filter; for another seed make another set. All nodes must also have the same secret. In a
+ * set with normalisation (text.h) keys are texts. With cidr or suffixes a hash cannot stand for a
+ * text, so such a set is replicated by images alone.
  *
  * Signatures. With trusted_keys a node accepts only generations signed by one of these keys. This
  * needs state_file, with which it accepts no generation older than one it accepted before. The log
@@ -207,7 +207,7 @@ WEIR_API int weir_replica_close(struct weir_replica *r);
 /** Get the handle of a replica, for lookups by any verb of handle.h. Wait-free. */
 WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
-/** What an insert waits for. */
+/** How long an insert waits. */
 enum weir_replica_wait {
 	WEIR_REPLICA_SOON = 0,      /* nothing: this node has the key now, and all others soon */
 	WEIR_REPLICA_CONFIRMED = 1, /* redis and confirm_replicas have the key: see Failures */

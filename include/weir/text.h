@@ -49,9 +49,9 @@ enum weir_text_steps {
 };
 
 /** The normalisation of a set: its steps, and the key lengths that a lookup probes. With steps 0
- * keys are bytes and stay as they are. An insert of a key with a new length first records the
- * length here. A set that is closed or mapped live refuses such a key instead. The struct is part
- * of the image format, so its size never changes. */
+ * keys are bytes and stay as they are. An insert of a key with a new length first records that
+ * length. A set that is closed or mapped live refuses the key instead. The struct is part of the
+ * image format, so its size never changes. */
 struct weir_text {
 	uint32_t steps;     /* enum weir_text_steps */
 	uint32_t reserved;  /* 0 */
