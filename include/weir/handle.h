@@ -430,8 +430,8 @@ WEIR_API uint32_t weir_handle_shards(const struct weir_handle *h);
  * reads the source once instead of once for each shard.  Errors: none.  Threads: any. */
 WEIR_API uint32_t weir_handle_shard(const struct weir_handle *h, uint64_t hash);
 /**
- * Get the filter of one shard, as weir_handle_get() does, for example to save it. A shard's hashes
- * are those of the set, rotated left by log2(shards) bits.
+ * Get the filter of one shard, as weir_handle_get() does, for example to save the shard. The hashes
+ * in a shard are those of the set, rotated left by log2(shards) bits.
  * @shard: 0 to weir_handle_shards() - 1; not checked.
  */
 WEIR_API const struct weir_filter *weir_handle_get_shard(const struct weir_handle *h,

@@ -9,8 +9,8 @@
 
 WEIR_BEGIN_DECLS
 
-/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts. They are written out
- * below, since compilers do not remove the calls and length tests of xxhash.h. Source:
+/* XXH3_64bits_withSeed of eight bytes is two multiplies, rotates and shifts. The code below repeats
+ * it, since compilers do not remove the calls and length tests of xxhash.h. Source:
  * XXH3_len_4to8_64b and XXH3_rrmxmx in xxHash 0.8. The tests compare the results with XXH3. */
 #define WEIR__HASH8_M UINT64_C(0x9FB21C651E98DF25)
 

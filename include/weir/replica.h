@@ -131,9 +131,9 @@ struct weir_replica_options {
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
 	                                  256 MiB */
-	uint32_t poll_ms;              /* time between two reads of the log, and between two sends
-	                                  of less than 64 KB: up to 1000; 0: 20, or a fifth of the
-	                                  number of nodes if that is more */
+	uint32_t poll_ms;              /* milliseconds between two reads of the log, and between two
+	                                  sends of less than 64 KB: up to 1000; 0: 20, or a fifth of
+	                                  the number of nodes if that is more */
 	uint32_t confirm_replicas;     /* number of replicas that must have a confirmed insert;
 	                                  WEIR_REPLICAS_ALL (0), WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* timeout of a confirmed insert; 0: 10000 */
@@ -258,7 +258,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_flush(struct weir_replica *r, uint32_t
  * Return: 0 or a negative errno.
  * Errors: -EAGAIN if redis cannot serve now, or this node lacked inserts of others for 10 s;
  *   -ENOSPC if redis is full; -EKEYREJECTED if the set is signed and this node cannot sign;
- *   -ECANCELED as weir_replica_flush(); those of the connection.
+ *   -ECANCELED as weir_replica_flush(); errors of the connection.
  * Threads: any, outside of read-side sections.  Progress: blocking.  Cost: an image's transport.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish(struct weir_replica *r);

@@ -89,7 +89,7 @@ WEIR_API WEIR_MUST_CHECK int weir_text_key(const struct weir_text *t, const void
  * @room: scratch memory of WEIR_TEXT_ROOM(len) bytes.  @keys: receives up to WEIR_TEXT_LOOKUPS
  *   pointers into @text or @room: prefixes longest first, domains shortest first.
  * Return: how many keys; 0 if the text is certainly not in the set; or a negative errno.
- * Errors: -EINVAL as weir_text_key(), except that for more than 127 labels it gives the parents.
+ * Errors: -EINVAL as weir_text_key(), but more than 127 labels give the keys of the parents.
  * Threads: any.  Progress: wait-free.  Cost: as weir_text_key(), and some nanoseconds a key.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const void *text,
