@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads the bits. A hostile image declares sizes that its file does not hold, by a sparse file or
- * by compression. So memory for the bits is not touched before they have arrived, and each piece
- * may be the last. */
+ * Reads the bits of an image. A hostile image may declare more bits than its file has, by a sparse
+ * file or by compression. So memory for the bits is touched only when the bits arrive, and the read
+ * may fail after any piece. */
 #include <stdlib.h>
 #include "ground/error.h"
 #include "hash/hash.h"
@@ -15,7 +15,7 @@ struct reading {
 	struct weir_unpacker unpacker; /* for a compressed image */
 	bool packed;
 	unsigned char *scratch;        /* a piece, if the caller does not keep the bits */
-	uint64_t done;                 /* bytes of bits; if all, each shard was right */
+	uint64_t done;                 /* bytes of bits read so far */
 };
 
 static uint64_t at_most(uint64_t n, uint64_t most)
@@ -44,8 +44,8 @@ static int too_short(const struct reading *r, uint64_t got)
 	                  (unsigned long long)r->preface->shard_bytes);
 }
 
-/* All bits of a frame are unpacked: check that no more follow. Steps that unpack nothing call the
- * progress function too, since a hostile frame may have nothing else. */
+/* Check that the frame ends after the bits of the shard. Call the progress function in every step,
+ * even if the step unpacks nothing, since a hostile frame may have many such steps. */
 static int finish_frame(struct reading *r)
 {
 	unsigned char more;
@@ -138,7 +138,7 @@ int weir__bits_load(struct weir_filter **out, struct weir_source *source,
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);
 	layout.flags |= options->flags & WEIR_ONCE;
-	/* Reading touches every page, but only when there are bytes for it. */
+	/* Do not prefault: pages are touched only when their bits arrive. */
 	if (!err)
 		err = weir__memory_alloc(&memory, 64 * layout.lines,
 		                         options->flags & ~WEIR_PREFAULT, options->memory,

@@ -13,20 +13,20 @@
 struct members {
 	const struct weir_preface *whole;
 	struct weir_source *source;
-	struct weir_load_options options; /* for a member */
+	struct weir_load_options options; /* for reading a member */
 	const struct weir_load_options *asked;
-	uint64_t from;   /* the image's first byte in the source */
+	uint64_t from;   /* the offset of the image in the source */
 	unsigned now;    /* the number of the current member */
-	uint64_t before; /* bytes of bits in the members before this one */
-	weir__give_fn *give; /* receives each member, or NULL */
+	uint64_t before; /* bytes of bits in the earlier members */
+	weir__give_fn *give; /* NULL, or receives each member */
 	void *give_arg;
-	weir__each_fn *each; /* reads the bits instead, with give_arg */
-	/* for a mapped image: */
+	weir__each_fn *each; /* NULL, or reads the bits of each member, with give_arg */
+	/* only for a mapped image: */
 	unsigned char *image;
 	int insert_error;
 };
 
-/* Members that are kept until all have been read. */
+/* Members that are kept until all members have been read. */
 struct kept {
 	struct weir_member *out;
 	unsigned n;
@@ -40,8 +40,8 @@ static int keep(void *arg, unsigned i, const struct weir_member *member)
 	return 0;
 }
 
-/* Handles a member whose bits come next in @rest. @at: the offset of its image in the whole
- * image.  @f: receives the filter, if one is made. */
+/* Reads a member. @rest: the source, positioned at the member's bits.  @at: the offset of the
+ * member in the whole image.  @f: receives the filter, if one is made. */
 typedef int take_fn(struct members *m, const struct weir_preface *p, struct weir_source *rest,
                     uint64_t at, struct weir_filter **f);
 
@@ -64,7 +64,7 @@ static struct members members_begin(const struct weir_preface *whole, struct wei
 	return m;
 }
 
-/* Puts the image's name in front of the sentence. */
+/* Put the image's name in front of the error message. */
 static int failed_in(const char *name, int err)
 {
 	return weir__fail(err, "%s: %s", name, weir_error_detail());
@@ -74,7 +74,7 @@ static int failed_in(const char *name, int err)
 	weir__fail(-EBADMSG, "%s: member %u: " what " is " format " where the compound has " \
 	           format, (m)->source->name, i, member, head)
 
-/* C1 to C3 */
+/* Check a member's head (C1 to C3). */
 static int member_check(const struct members *m, unsigned i, const struct weir_preface *p)
 {
 	const struct weir_image_head *whole = &m->whole->head, *head = &p->head;
@@ -121,20 +121,20 @@ struct weir_parts weir__parts_of(const struct weir_preface *whole, const struct 
 	return parts;
 }
 
-/* C3 */
+/* Let the compound's kind check a member (C3). */
 static int check_suits(const struct members *m, const struct weir_preface *p)
 {
 	const struct weir_preface *whole = m->whole;
 	struct weir_layout compound = { .kind = whole->kind }, member;
 	struct weir_parts parts = weir__parts_of(whole, &compound);
-	/* cannot fail: no secret key is checked */
+	/* cannot fail: weir__no_secret skips the check of the key */
 	(void)weir__preface_layout(&compound, whole, weir__no_secret, m->source->name);
 	(void)weir__preface_layout(&member, p, weir__no_secret, m->source->name);
 	int err = whole->kind->suits(&parts, m->now, &member);
 	return err ? failed_in(m->source->name, err) : 0;
 }
 
-/* Go to member i and read everything before its bits. @rest: receives the remaining source. */
+/* Go to member @i and read its preface. @rest: receives a source at the member's bits. */
 static int member_open(struct members *m, unsigned i, struct weir_source *rest,
                        struct weir_preface *p)
 {
@@ -168,7 +168,7 @@ static void member_close(struct members *m, const struct weir_source *rest,
 	weir__preface_free(p);
 }
 
-/* All members are read, so the image must end here. */
+/* Check that the image ends after the last member. */
 static int members_end(const struct members *m)
 {
 	const struct weir_image_head *whole = &m->whole->head;
@@ -186,7 +186,7 @@ static void options_of(struct members *m, unsigned i)
 		m->options.progress = members_progress;
 		m->options.progress_arg = m;
 	}
-	if (i) { /* the caller's memory is for the first member */
+	if (i) { /* only the first member gets the caller's memory */
 		m->options.memory = NULL;
 		m->options.memory_bytes = 0;
 	}
@@ -239,7 +239,7 @@ static int each_bits(struct members *m, const struct weir_preface *p, struct wei
 	return m->each(m->give_arg, m->now, p, rest, &m->options);
 }
 
-/* Skip the bits of a plain member, whose length was checked. */
+/* Skip the bits of a plain member without reading them. The file's length was checked. */
 static int skip_bits(struct weir_source *rest, uint64_t bytes)
 {
 	if (rest->fd < 0)
@@ -252,7 +252,7 @@ static int skip_bits(struct weir_source *rest, uint64_t bytes)
 	return 0;
 }
 
-/* Make a filter around the mapped bits. */
+/* Make a filter around the mapped bits of a member. */
 static int take_mapped(struct members *m, const struct weir_preface *p, struct weir_source *rest,
                        uint64_t at, struct weir_filter **f)
 {

@@ -23,67 +23,67 @@
 _Static_assert((int)WEIR__OWN_WORDS == (int)WEIR_IMAGE_OWN, "the words of a compound's own");
 _Static_assert((int)WEIR__MEMBERS_MOST == (int)WEIR_IMAGE_MEMBERS, "the members of a compound");
 
-/* The number of zeros after a member's image that ends at @at. */
+/* Return: the number of zeros after a member whose image ends at @at. */
 static inline uint64_t weir__to_page(uint64_t at)
 {
 	return (4096 - at % 4096) % 4096;
 }
 
-/* Was the image of a compound read? */
+/* Return: true if the image that was read is a compound. */
 static inline bool weir__is_compound(const struct weir_preface *preface)
 {
 	return preface->head.members != 0;
 }
 
-/* The kind's view of a compound image. @layout: the compound's, which may be filled in later. */
+/* Describe a compound image to its kind. @layout: the compound's; it may be filled in later. */
 struct weir_parts weir__parts_of(const struct weir_preface *whole,
                                  const struct weir_layout *layout);
 
 /*
- * Read and check all members after a compound's head, each into memory of its own.
- * @whole: read from @source by weir__preface_read().
- * @secret: in @options, as for any image.
+ * Read and check all members of a compound image, each into its own memory.
+ * @whole: the compound's preface, from weir__preface_read() on @source.
  * @out: receives whole->head.members members with their notes; the caller owns them.
  */
 int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
                        const struct weir_preface *whole, struct weir_source *source,
                        const struct weir_load_options *options);
-/* The same, but each member is given away as it is read. The callee owns the filter, even if it
- * fails; a failure ends the reading. */
+/* Read and check all members of a compound image, and pass each to @give as soon as it is read.
+ * @give owns the filter, even if it fails. A failure ends the reading. */
 typedef int weir__give_fn(void *arg, unsigned i, const struct weir_member *member);
 int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
-/* The same, but the callee reads the bits of each member itself.
- * @p: the member's, checked.  @bits: the source, positioned at the member's bits. */
+/* Call @each for every member of a compound image, to read the bits of the member itself.
+ * @p: the member's preface, checked.  @bits: the source, positioned at the member's bits. */
 typedef int weir__each_fn(void *arg, unsigned i, const struct weir_preface *p,
                           struct weir_source *bits, const struct weir_load_options *options);
 int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
-/* Make filters around the members of an image that is mapped. Their bits are read only if @options
- * asks to verify them. The caller keeps the memory.
+/* Make filters around the members of a mapped image. Their bits are read only to verify them,
+ * unless options->no_verify. The caller keeps the memory.
  * @insert_error: what an insert into a member returns; 0: inserts are allowed. */
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
                       const struct weir_preface *whole, struct weir_source *source,
                       const struct weir_load_options *options, int insert_error);
 
-/* Make a compound of members that were read, or free them. @name: the image's. */
+/* Make a compound of members that were read. On failure the members are freed. @name: the image's,
+ * for error messages. */
 int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,
                        const struct weir_member *members, unsigned n, int insert_error,
                        const char *name);
 
-/* ---- writing them ---- */
+/* ---- writing compounds ---- */
 
 /* A compound to be saved. */
 struct weir_compound {
-	/* Only shape, capacity, rate_bits, text and own are read; the rest follows from the
-	 * members. */
+	/* The caller fills shape, capacity, rate_bits, text and own. All other fields are computed
+	 * from the members. */
 	struct weir_image_head head;
-	struct weir_member member[WEIR_IMAGE_MEMBERS]; /* all with the same hashing */
+	struct weir_member member[WEIR_IMAGE_MEMBERS]; /* all members have the same hashing */
 	unsigned n;
 };
 
-/* Write the image. To a stream: from its position on, and no member may take inserts. Otherwise:
- * from offset 0 on, and the members may be in use.
+/* Write the image of a compound. A stream gets the image at its current position, and no member may
+ * take inserts. In a file the image starts at offset 0, and the members may be in use.
  * @renew: updates the members' notes after their bits were copied, or NULL. */
 int weir__compound_write(struct weir_compound *c, struct weir_sink *to,
                          const struct weir_save_options *options,

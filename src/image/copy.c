@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Verifies and copies images without making a filter. Both read the plain form: verification
- * discards it, a copy writes it. */
+ * Verifies and copies images. Both read the plain form: verification discards it, a copy writes
+ * it. */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -11,9 +11,9 @@
 #include "image/map.h"
 #include "image/save.h"
 
-enum { ALIGNED = 64 }; /* a line */
+enum { ALIGNED = 64 }; /* bytes of a cache line */
 
-/* The options that apply without a filter. */
+/* Check the options, and refuse those that apply only to a filter. */
 static int look_options(struct weir_load_options *out, const struct weir_load_options *options,
                         const char *call)
 {
@@ -28,7 +28,7 @@ static int look_options(struct weir_load_options *out, const struct weir_load_op
 	return err;
 }
 
-/* No secret key is needed, but a given one must be right. */
+/* Read and check the preface. No secret key is needed, but a given key must be right. */
 static int look(struct weir_preface *out, struct weir_source *source,
                 const struct weir_load_options *options)
 {
@@ -46,7 +46,7 @@ static int look(struct weir_preface *out, struct weir_source *source,
 
 /* ---- weir_image_verify() ---- */
 
-/* A kind that checks more than its bits needs the whole image in memory. */
+/* A kind with check() needs the whole image in memory; for other kinds the bits are only read. */
 static int verify(struct weir_source *source, const struct weir_load_options *options,
                   uint64_t *id)
 {
@@ -87,7 +87,7 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 
 static const char copy_call[] = "weir_image_copy";
 
-/* Make a filter in the room, as its readers will: that checks everything beyond the bytes. */
+/* Make a filter on the copied image, as its readers will. That checks more than checksums. */
 static int try_it(const struct weir_room *room)
 {
 	struct weir_source source = weir__source_of_memory(room->name, room->memory, room->end);
@@ -131,7 +131,7 @@ static int64_t copy_to_room(const struct weir_location *to, const struct weir_lo
 	return err ? err : (int64_t)room.end;
 }
 
-/* Write an image that is not a compound, through a filter around its bits. */
+/* Write an array, by saving a filter around its bits. */
 static int write_array(struct weir_plain *plain, const struct weir_preface *p,
                        struct weir_sink *to, const struct weir_save_options *options)
 {
@@ -139,7 +139,7 @@ static int write_array(struct weir_plain *plain, const struct weir_preface *p,
 		weir__plain_bytes(plain) + weir__image_bits_offset(&p->head)) };
 	struct weir_layout layout;
 	struct weir_filter *f;
-	/* cannot fail: no secret key is checked */
+	/* cannot fail: weir__no_secret skips the check of the key */
 	(void)weir__preface_layout(&layout, p, weir__no_secret, to->name);
 	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
 	if (err)
@@ -149,7 +149,7 @@ static int write_array(struct weir_plain *plain, const struct weir_preface *p,
 	return err;
 }
 
-/* Write the members only: a kind may have state beyond them. */
+/* Write the members themselves, without making a compound filter that may have more state. */
 static int write_compound(struct weir_plain *plain, const struct weir_preface *p,
                           struct weir_source *source, struct weir_sink *to,
                           const struct weir_save_options *options)
@@ -193,7 +193,7 @@ static int write_options(struct weir_save_options *out, const struct weir_save_o
 	return err;
 }
 
-/* Read the plain form into memory, and write from there. */
+/* Read the plain form into memory, and write it from there. */
 static int64_t copy_by_memory(const struct weir_location *to, const struct weir_location *from,
                               const struct weir_load_options *reading,
                               const struct weir_save_options *writing)

@@ -5,28 +5,30 @@
  *         0       8  magic                                WEIRDLT1
  *         8       4  format                               1
  *        12       4  bytes of a piece                     2^20
- *        16       8  old: bytes of the plain form         4096 to 2^47
- *        24       8  old: its commit record
- *        32       8  old: generation
- *        40       8  new: bytes of the plain form         4096 to 2^47
- *        48       8  new: its commit record
- *        56       8  new: generation
- *        64       8  pieces that changed                  as many as the map has bits
+ *        16       8  old image: bytes of its plain form   4096 to 2^47
+ *        24       8  old image: commit record
+ *        32       8  old image: generation
+ *        40       8  new image: bytes of its plain form   4096 to 2^47
+ *        48       8  new image: commit record
+ *        56       8  new image: generation
+ *        64       8  pieces that changed                  the number of bits set in the map
  *        72       8  length of the delta
  *        80      40  words of later formats               zero
  *       120       8  checksum                             XXH3-64 of bytes 0 to 119
- *       128  8 each  map: bit n % 64 of word n / 64       zero beyond the last piece of the new one
- *                    piece n of the new one changed
+ *       128  8 each  map: bit n % 64 of word n / 64 is    zero beyond the last piece of the new
+ *                    set if piece n of the new image      image
+ *                    differs from the old image
  *
- * The changed pieces follow the map in order. Each is 8 bytes with the length of its zstd frame,
- * then the frame (zstd.h). It holds the piece's bytes in the new image, exclusive or those in the
- * old one, or zeros beyond the old one's end. The last piece of the new image may be shorter.
+ * The changed pieces follow the map in order. Each piece is 8 bytes with the length of its zstd
+ * frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the old
+ * image and the piece in the new image. Beyond its end the old image counts as zeros.
  *
  * D1  The reader trusts nothing after the head. It counts the map's bits before it reads a frame,
- *     and a frame is bounded by its piece. The parser of images checks every byte of the result
- *     before the caller gets it. So the frames need no checksums.
- * D2  The old image is valid, and its commit record is the head's, so the delta was made from it.
- *     If the result is valid and has the new commit record, it is the new image. */
+ *     and a frame may unpack to at most one piece. The parser of images checks every byte of the
+ *     result before the caller gets the result. So the frames need no checksums.
+ * D2  The old image is valid, and its commit record is that in the delta's head, so the delta was
+ *     made from this image. If the result is valid and has the commit record of the new image, the
+ *     result is the new image. */
 #ifndef WEIR_SRC_IMAGE_DELTA_H
 #define WEIR_SRC_IMAGE_DELTA_H
 
@@ -36,7 +38,7 @@
 
 enum { WEIR_DELTA_HEAD = 128, WEIR_DELTA_FORMAT = 1 };
 
-/* One of the two images. */
+/* The old or the new image of a delta. */
 struct weir_delta_end {
 	uint64_t bytes;
 	uint64_t commit;
@@ -49,7 +51,7 @@ struct weir_delta_head {
 	uint64_t length;
 };
 
-/* The pieces of the new image, and the bytes of the map. */
+/* Return: the number of pieces of the new image; the bytes of the map. */
 static inline uint64_t weir__delta_pieces(const struct weir_delta_head *head)
 {
 	return (head->new.bytes + WEIR_DELTA_PIECE - 1) / WEIR_DELTA_PIECE;
@@ -60,7 +62,7 @@ static inline uint64_t weir__delta_map(const struct weir_delta_head *head)
 	return (weir__delta_pieces(head) + 63) / 64 * 8;
 }
 
-/* The bytes of piece @i of an image of @bytes; 0 beyond its end. */
+/* Return: the bytes of piece @i in an image of @bytes bytes; 0 beyond its end. */
 static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
 {
 	const uint64_t at = i * WEIR_DELTA_PIECE;
@@ -69,29 +71,27 @@ static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
 	return bytes - at < WEIR_DELTA_PIECE ? bytes - at : WEIR_DELTA_PIECE;
 }
 
-/* Write the head: WEIR_DELTA_HEAD bytes. */
+/* Write the head, which has WEIR_DELTA_HEAD bytes. */
 void weir__delta_put(unsigned char *bytes, const struct weir_delta_head *head);
-/* Read the head from a file, and check it. */
+/* Read the head of a delta, and check it. */
 int weir__delta_read(struct weir_delta_head *out, struct weir_source *source);
-/* Are these the first eight bytes of a delta? */
+/* Return: not 0 if these are the first eight bytes of a delta. */
 int weir__is_delta(const unsigned char bytes[8]);
 
-/* ---- shared by the verbs of deltas ---- */
+/* ---- shared by the functions for deltas ---- */
 
 /* to ^= from */
 void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
 
-/* ---- applying a delta, for a caller that has the image in memory ---- */
+/* ---- applying a delta to an image in memory ---- */
 
-/* Turn the old image into the new one, in place, and check every byte. After a failure its contents
+/* Turn the old image into the new one, in place, and check every byte. After a failure the contents
  * are undefined.
- * @name: of the old image, for sentences.  @path: of the delta.
- * @options: max_bytes and progress are used. */
+ * @name: the old image's, for errors.  @path: the delta's.  @options: max_bytes, progress. */
 int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
                       const struct weir_load_options *options);
 
-/* Check everything in a delta that does not need its images. @options: max_bytes (for its map) and
- * progress are used. */
+/* Check a delta without its two images. @options: max_bytes (for the map) and progress are used. */
 int weir__delta_verify(struct weir_source *source, const struct weir_load_options *options);
 
 #endif

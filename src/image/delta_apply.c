@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Applies deltas to the plain form of an image in memory, and checks a delta alone: see delta.h. */
+ * Applies deltas to plain images in memory, and checks deltas without their images: see delta.h. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool is_set(const unsigned char *map, uint64_t i)
 	return map[i / 8] >> i % 8 & 1;
 }
 
-/* D1 */
+/* Check that the map has as many bits as the head says, all of them for existing pieces (D1). */
 static int check_map(const struct reading *r)
 {
 	const uint64_t pieces = weir__delta_pieces(&r->head);
@@ -47,7 +47,7 @@ static int check_map(const struct reading *r)
 	return 0;
 }
 
-/* The head's copy is for people; the image has its own. */
+/* The generation in the delta's head serves weir_delta_inspect(); check that it is the image's. */
 static int check_generation(const struct reading *r, const struct weir_plain *image,
                             const struct weir_delta_end *end)
 {
@@ -58,7 +58,7 @@ static int check_generation(const struct reading *r, const struct weir_plain *im
 	                  image->generation);
 }
 
-/* D2 */
+/* Check that the delta was made from this image (D2). */
 static int check_old(const struct reading *r, const struct weir_plain *old, const char *name)
 {
 	const struct weir_delta_end *from = &r->head.old;
@@ -71,7 +71,7 @@ static int check_old(const struct reading *r, const struct weir_plain *old, cons
 	                  old->commit, old->generation, old->bytes);
 }
 
-/* The most bytes of an image besides its bits: heads, tables, paddings. */
+/* An upper bound for the bytes of an image without its bits: heads, tables, paddings. */
 static const uint64_t most_beside = UINT64_C(64) << 20;
 
 static int check_room(const struct reading *r)
@@ -101,7 +101,7 @@ static int read_map(struct reading *r)
 	return err ? err : check_map(r);
 }
 
-/* @plain: NULL: only unpack the piece. */
+/* @plain: the image to change; NULL: only decompress the piece. */
 static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
 {
 	const uint64_t n = weir__delta_piece(r->head.new.bytes, i);
@@ -125,13 +125,13 @@ static int apply_pieces(struct reading *r, struct weir_plain *plain)
 	return err ? err : weir__source_end(r->source);
 }
 
-/* D2 */
+/* Check that the result is the new image (D2). */
 static int check_new(const struct reading *r, struct weir_plain *plain)
 {
 	char name[64];
 	snprintf(name, sizeof name, "what it makes");
 	int err = weir__plain_check(plain, name, r->options);
-	if (err == -EBUSY) /* no saver makes a delta to a live image */
+	if (err == -EBUSY) /* the result is a live image, and no saver makes a delta to one */
 		err = -EBADMSG;
 	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
 		return weir__fail(err, "%s: %s", r->source->name, weir_error_detail());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The head of a delta: see delta.h. */
+ * Reads and writes the head of a delta: see delta.h. */
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
@@ -55,8 +55,8 @@ static int no_delta(const unsigned char *bytes, const char *name)
 	                  ", it is an image: weir delta makes one of two images");
 }
 
-/* A newer format is reported before the checksum is checked, since a newer weir made the file. The
- * other fields come after the checksum: if it is right, the writer wrote every field. */
+/* Check the format before the checksum, since only a newer library can read a newer format. Check
+ * all other fields after the checksum, so that damage is reported as damage. */
 static int sound(const unsigned char *bytes, const char *name)
 {
 	const uint64_t format = weir__image_get64(bytes + FORMAT);
@@ -101,7 +101,7 @@ int weir__delta_read(struct weir_delta_head *out, struct weir_source *source)
 		return no_delta(bytes, source->name);
 	if (!err)
 		err = weir__source_read(source, bytes + sizeof magic, sizeof bytes - sizeof magic);
-	if (err == -EBADMSG) /* its sentence speaks of an image */
+	if (err == -EBADMSG) /* replace the message, which speaks of an image */
 		return weir__fail(err, "%s: ends at byte %" PRIu64 ", in the middle of the delta's "
 		                  "head", source->name, source->at);
 	if (!err)

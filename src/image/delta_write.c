@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Writes a delta: see delta.h. The map is complete only after all pieces are written, so the head
- * and the map are written last. */
+ * Writes a delta: see delta.h. Head and map are written last, since they are complete only after
+ * all pieces were compressed. */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -15,11 +15,11 @@ struct writing {
 	const struct weir_delta_options *options;
 	struct weir_delta_head head;
 	unsigned char *map;
-	uint64_t *piece;           /* a piece of the exclusive or */
+	uint64_t *piece;           /* the exclusive or of a piece */
 	struct weir_packer packer;
 };
 
-/* Return: true if the two images differ in the piece. */
+/* Compute the exclusive or of piece @i in both images. Return: true if the piece differs. */
 static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 {
 	const uint64_t at = i * WEIR_DELTA_PIECE;
@@ -28,7 +28,7 @@ static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 	uint64_t any = 0;
 	memcpy(piece, weir__plain_bytes(w->new) + at, n);
 	weir__delta_xor(piece, weir__plain_bytes(w->old) + at, n < before ? n : before);
-	for (uint64_t word = 0; word < n / 8; word++) /* an image is whole lines of 64 bytes */
+	for (uint64_t word = 0; word < n / 8; word++) /* an image is a multiple of 64 bytes */
 		any |= w->piece[word];
 	return any != 0;
 }
@@ -51,7 +51,7 @@ static int write_piece(struct writing *w, uint64_t i, struct weir_sink *to)
 	return err;
 }
 
-/* Writes from the file's first byte on; it may run twice. */
+/* Write the whole file from offset 0. This may be called twice. */
 static int write_delta(void *what, struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct writing *w = what;

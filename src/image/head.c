@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The header of an image, from bytes to fields and back. This is the only parser of untrusted
- * bytes. It allocates nothing, does no input or output, and has no state. It uses a field only
- * after checking it. */
+ * Converts the header of an image from bytes to fields and back. This parser of untrusted bytes
+ * allocates nothing, does no input or output, has no state, and checks each field before its
+ * use. */
 #include <errno.h>
 #include "image/head.h"
 
 #define MAX_BLOCKS (UINT64_C(1) << 40)
 #define MAX_CAPACITY (UINT64_C(1) << 48)
-/* The bits of 1.0. Positive doubles are ordered as their bits. */
+/* The bits of 1.0. Positive doubles have the same order as their bits. */
 #define RATE_ONE UINT64_C(0x3ff0000000000000)
 #define PAGE UINT64_C(4096)
 #define HUGE_PAGE (UINT64_C(2) << 20)
@@ -20,7 +20,7 @@ enum {
 	AT_LATER = 224, AT_TABLE_CHECKSUM = 496,
 };
 enum {
-	LAST_OLD_KIND = 1, /* kinds up to this one have their numbers in the two old fields */
+	LAST_OLD_KIND = 1, /* the last kind with its shape numbers at byte 16 */
 	OLD_NUMBERS = 2,
 	LAST_HASH = 3,
 	KEYED_HASH = 3,
@@ -94,7 +94,7 @@ static uint64_t stored_length(const struct weir_image_head *head)
 	return head->compression == WEIR_IMAGE_PLAIN ? weir__image_length(head) : 0;
 }
 
-/* Return: true if @found is @wanted; else the fault is set. */
+/* Check that @found is @wanted. Return: true if so; otherwise the fault is set. */
 static bool same(struct weir_image_fault *fault, const char *field, uint64_t found, uint64_t wanted)
 {
 	if (found == wanted)
@@ -105,7 +105,7 @@ static bool same(struct weir_image_fault *fault, const char *field, uint64_t fou
 	return false;
 }
 
-/* Return: @legal; if it is false, the fault is set. */
+/* Return: @legal. If it is false, the fault is set. */
 static bool rule(struct weir_image_fault *fault, int err, const char *field, uint64_t found,
                  bool legal, const char *rule)
 {
@@ -117,7 +117,7 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 	return false;
 }
 
-/* Mark a fault in a checksum or a name. */
+/* Make a fault print its numbers in base 16, for checksums and magic numbers. Return: @right. */
 static bool in_hex(struct weir_image_fault *fault, bool right)
 {
 	if (!right)
@@ -140,9 +140,8 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Is it a complete image of this format? Magic and format version come first, since the version
- * says what follows. The checksum comes before all other fields, so that damage is reported as
- * damage. */
+/* Check that the bytes are a complete header of a known format. The format version says what
+ * follows. The checksum comes before all other fields, so that damage is reported as damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
 {
@@ -247,7 +246,7 @@ static bool nothing_later(const unsigned char *bytes, unsigned from,
 	            false, "none; a newer weir made it");
 }
 
-/* Check a compound. The length of a plain one is settled when the members' heads have been read. */
+/* Check the fields of a compound. Its exact length follows from its members' heads, read later. */
 static bool compound(const unsigned char *bytes, const struct weir_image_head *h,
                      struct weir_image_fault *fault)
 {
@@ -267,7 +266,8 @@ static bool compound(const unsigned char *bytes, const struct weir_image_head *h
 	            "that of the members; 0 if compressed");
 }
 
-/* Check the words of format 2. An unknown bit is not damage: a newer library wrote it. */
+/* Check the fields of format 2. An unknown mark gives -ENOTSUP, not -EBADMSG, since a newer library
+ * wrote it. */
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
@@ -310,7 +310,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
-	/* always complete, even if a prover does not know the check that failed */
+	/* complete even if no check sets it, since the prover cannot see that one does */
 	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = "", .rule = "" };
 	if (!recognise(bytes, given, fault))
 		return fault->err;

@@ -104,7 +104,7 @@ static struct weir_file_identity identity_of(const struct stat *st, int fd)
 	                                    .commit = commit };
 }
 
-/* A change of links or permissions alone leaves the bytes as they are, so ctime is ignored. */
+/* Ignore ctime: new links or permissions change it, but not the bytes. */
 bool weir__source_changed(const struct weir_source *source)
 {
 	struct stat st;
@@ -122,7 +122,7 @@ int weir__source_find(struct weir_source *source, const char *path, int flags)
 	if (!path)
 		return weir__fail(-EINVAL, "path is NULL: the image's file name");
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer. It has no effect on a regular
-	 * file, but a network or user-space file system may be interrupted while it opens one. */
+	 * file. Retry on EINTR, which network and user-space file systems may return. */
 	int fd;
 	do
 		fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -231,14 +231,14 @@ int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at,
 	       0;
 }
 
-/* Linux 5.14 */
+/* since Linux 5.14 */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
 
-/* The memory may be a mapped file, and the zeros a hole. When a hole in tmpfs is read through a
- * mapping, tmpfs allocates pages for it, and raises SIGBUS if it has none left. Faulting them in
- * first gives an error instead; kernels before 5.14 do not know this advice. */
+/* The memory may be a mapped file, and the zeros a hole in it. When a process reads such a hole in
+ * tmpfs, tmpfs allocates pages, and raises SIGBUS if it has none left. Fault the pages in first,
+ * which gives an error instead. Kernels before 5.14 do not know this advice. */
 static int touch_zeros(struct weir_source *source, uint64_t n)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)source->memory,
@@ -296,7 +296,7 @@ static int write_fd(const struct weir_sink *sink, const unsigned char *p, uint64
 	return 0;
 }
 
-/* A gap is filled with zeros, as in a file. */
+/* Write to memory. A gap before @from is filled with zeros, as in a file. */
 static int write_room(struct weir_sink *sink, const void *bytes, uint64_t n, uint64_t from)
 {
 	if (!sink->room)
@@ -332,8 +332,8 @@ int weir__write_seek(struct weir_sink *sink, uint64_t at)
 	return 0;
 }
 
-/* Is the position at the end of a regular file, so that skipping ahead leaves a hole? With O_APPEND
- * it would not. */
+/* Return: true if the position is at the end of a regular file, so that lseek() can leave a hole.
+ * With O_APPEND the next write would not follow the hole. */
 static bool may_skip(int fd)
 {
 	struct stat st;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Live images: the live mark, and sealing. live_lock.c has the lock that keeps live mappings and a
- * seal apart. */
+ * Live images: the live mark, and sealing. The lock that both need is in live_lock.c. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,15 +11,14 @@
 #include "image/map.h"
 #include "image/plain.h"
 
-/* The checksums of a mapped image. The code below verifies them; the live mark makes them void;
+/* The life of an image's checksums: verification compares them, the live mark makes them void, and
  * sealing computes them again.
  *
- * The commit record is one aligned word: live or sealed. It is set to live and synced before the
- * first insert. It is set to sealed last, when bits and checksums are on the disk, by the holder of
- * the only live mapping (S1 to S4 in image/map.h). So a crash at any point leaves either a live
+ * The commit record is one aligned word, live or sealed. It is set to live and synced before the
+ * first insert. It is set to sealed last, when bits and checksums are on the disk, by the process
+ * with the only live mapping (S1 to S4 in map.h). So a crash at any point leaves either a live
  * image, which can be mapped live and sealed again, or a sealed one with correct checksums.
- * tests/fault/test_power_cut.c replays the steps of this file, cut off at every
- * point. */
+ * tests/fault/test_power_cut.c replays the steps of this file, cut off at every point. */
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {
@@ -47,8 +45,9 @@ static bool refused(int error)
 	return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == EPERM;
 }
 
-/* @at, @bytes: a part of the image that will be written. A store into a hole needs disk space; if
- * none is left, the kernel kills the process with SIGBUS. So reserve the space now. */
+/* Reserve disk space for a part of the image that will be written: @bytes bytes at offset @at. A
+ * store into a hole needs disk space, and if none is left, the kernel kills the process with
+ * SIGBUS. */
 static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
 {
 	const int fd = m->lock.image.fd;
@@ -73,7 +72,7 @@ static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
 	                  "for them: replace it by a copy without (cp --sparse=never)", m->name);
 }
 
-/* The padding stays a hole, since nothing is stored there. */
+/* The padding stays a hole, since no store goes there. */
 static int reserve(const struct weir_mapping *m)
 {
 	const uint64_t bits = weir__image_bits_offset(&m->head);
@@ -81,7 +80,7 @@ static int reserve(const struct weir_mapping *m)
 	return err ? err : fill_holes(m, bits, m->length - bits);
 }
 
-/* @found: the commit record before. */
+/* Mark the image live. @found: the commit record that was read. */
 static int begin(struct weir_mapping *m, uint64_t found)
 {
 	bool marked = found != WEIR_IMAGE_LIVE &&
@@ -96,7 +95,7 @@ int weir__live_begin(struct weir_mapping *m)
 	return err ? err : begin(m, m->head.commit);
 }
 
-/* Are the reserved bytes between table and bits still zero? */
+/* Check that the reserved bytes between table and bits are still zero. */
 static int check_gap(const struct weir_mapping *m)
 {
 	const uint64_t bits = weir__image_bits_offset(&m->head), n = weir__image_padding(&m->head);
@@ -112,7 +111,7 @@ static int went_live(const struct weir_mapping *m)
 	                  "until it is sealed", m->name);
 }
 
-/* Read the mapping as an image in memory. */
+/* Verify a compound by reading the mapping as an image in memory. */
 static int verify_members(const struct weir_mapping *m, const struct weir_filter *f)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
@@ -154,8 +153,8 @@ int weir_verify(const struct weir_filter *f)
 	return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);
 }
 
-/* Renew the table and the head's checksums in the mapping. @commit receives the new commit record;
- * the one in the mapping stays live. */
+/* Write new checksums to the mapping: the table and those in the head. @commit: receives the new
+ * commit record, which the mapping does not have yet: it stays live. */
 static int seal_sums(struct weir_filter *f, uint64_t *commit)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -176,7 +175,7 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 	return 0;
 }
 
-/* S3 */
+/* S3: write and sync everything but the sealed record. */
 static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
 {
 	/* a process forked from this one may have sealed it */
@@ -186,7 +185,8 @@ static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t 
 	return err ? err : sync_pages(m, m->length);
 }
 
-/* From the sealed record on, no insert may follow, whether or not the record can be synced. */
+/* S4: after the sealed record is stored, the mapping becomes read-only, even if the record cannot
+ * be synced. */
 static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t commit)
 {
 	weir__commit_store_release(commit_word(m), commit);
@@ -194,7 +194,7 @@ static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t c
 	const bool lost = weir__live_is_lost(m);
 	weir__filter_read_only(f);
 	m->mode = WEIR_MAP_READ;
-	/* S4. A view made from the filter earlier could still insert. */
+	/* a view made from the filter earlier must not insert either */
 	(void)mprotect(m->image, m->length, PROT_READ);
 	weir__live_release(m);
 	if (lost)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images (map.h) is on a lock file beside the image. Users who may only read the
- * image cannot open it. A reader can lock the image itself, so a lock there never decides about a
+ * The lock of live images; map.h has its rules S1 to S5. It is on a lock file, which users who may
+ * only read the image cannot open. They can lock the image, so that lock does not decide about a
  * seal.
  *
- * A name of the image in another folder, a bind mount or another lock_dir leads to another lock
- * file. Only one of them may count: the home of the image, which is the lock file that is not
- * empty. A mapper writes the file's one byte when it turns the image from sealed to live, which
- * only one of two mappers can do, or when no other process has locked the image. The sealer empties
- * the file.
+ * A path to the image through another folder, a bind mount or another lock_dir leads to another
+ * lock file. Only one lock file counts: the home of the image, which is the lock file that is not
+ * empty. A mapper makes its lock file the home by writing one byte to it. It does so after it has
+ * turned the image from sealed to live, which only one of two mappers can do, or while no other
+ * process has locked the image. The sealer empties the lock file.
  *
  * A stranger may have put a file at the lock file's name. We use it only if its owner may write the
- * image and it has no other name. We never follow a link there, and never change a file that is not
- * ours.
+ * image and it has no other name. We never follow a link there, nor change another user's file.
  *
  * A stranger who may rename files in the folder, as its owner can, may put another image's lock
  * file there, or an older one of this image. Two mappers could then each hold a home, and one could
@@ -28,7 +27,7 @@
 
 enum { MOST_WAITS = 100, WAIT_US = 10000 };
 
-/* Reasons to try again. */
+/* Reasons to retry, as positive return values. */
 enum { CHANGED = 1, SEALING, ELSEWHERE };
 
 static const char *const why[] = {
@@ -42,14 +41,14 @@ static const char *const why[] = {
 struct attempt {
 	struct weir_live_lock *lock;
 	const struct weir_source *image;
-	const char *where;  /* the folder of the lock file, for sentences */
-	struct stat st;     /* of the image */
-	bool acl;           /* it has an access control list, or may have one */
+	const char *where;  /* the folder of the lock file, for error messages */
+	struct stat st;     /* state of the image */
+	bool acl;           /* the image has an access control list, or may have one */
 };
 
 /* ---- descriptors ---- */
 
-/* Return: 0, or the errno of fstat. */
+/* Remember an open file. Return: 0, or the errno of fstat. */
 static int hold(struct weir_held *h, int fd)
 {
 	struct stat st;
@@ -92,7 +91,8 @@ static int cannot_lock(const char *name)
 	                  "needs: %s", name, weir_strerror(errno));
 }
 
-/* Does the lock file still have its name? It may have been removed before we locked it. */
+/* Return: true if the lock file still has its name. It may have been removed before it was
+ * locked. */
 static bool stands(const struct weir_live_lock *l)
 {
 	struct stat st;
@@ -115,8 +115,8 @@ static int set_home(const struct weir_live_lock *l, const char *name, bool home)
 
 /* ---- the lock file ---- */
 
-/* Only classes of users that may write the image may lock it. With an access control list the group
- * bits grant more than they show. */
+/* Only users that may write the image may lock the lock file. With an access control list, the
+ * image's group bits may be wider than the group's rights, so the group gets none. */
 static mode_t rights(const struct attempt *a, gid_t group)
 {
 	mode_t mode = S_IRUSR | S_IWUSR;
@@ -127,15 +127,15 @@ static mode_t rights(const struct attempt *a, gid_t group)
 
 static bool folder_acl(int folder)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it may be O_PATH */
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* may be O_PATH */
 	bool has = fd < 0 || weir__acl_has(fd);
 	if (fd >= 0)
 		close(fd);
 	return has;
 }
 
-/* Can users who may not write the image create files in the folder or, if it is not sticky, rename
- * those of others? The folder's owner always can. */
+/* Return: true if users who may not write the image can create or rename other users' files in the
+ * folder. Its owner always can. @unless: a mode bit that prevents it (S_ISVTX), or 0. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -202,9 +202,8 @@ static void give_rights(const struct attempt *a, int fd)
 	(void)fchmod(fd, weir__acl_drop(fd) ? mode : mode & ~(mode_t)S_IRWXG);
 }
 
-/* Create it without a name first, so that it has its permissions before other processes can find
- * it.
- * Return: a descriptor, or -1; errno EEXIST: another process was faster. */
+/* Create the lock file, first without a name, so that it has its permissions before others find it.
+ * Return: a descriptor, or -1. errno EEXIST: another process created it first. */
 static int make_file(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -249,8 +248,9 @@ static int open_file(const struct attempt *a)
 	return err;
 }
 
-/* Closes the opening, which a process forked from this one may share, and locks the file through
- * another opening. So the lock tells whether this was the last mapper. */
+/* Close the lock file, and remove it if this was the last mapper and the file is empty. A process
+ * forked from this one may share the open file description and its lock. So close it first, and
+ * test with a new description whether another mapper holds the lock. */
 static void drop_file(struct weir_live_lock *l)
 {
 	struct weir_held fresh = l->file;
@@ -266,15 +266,15 @@ static void drop_file(struct weir_live_lock *l)
 	close(fresh.fd);
 }
 
-/* ---- both locks, shared ---- */
+/* ---- S1: both locks, shared ---- */
 
 static bool is_live(const struct attempt *a)
 {
 	return weir__commit_now(a->lock->image.fd) == WEIR_IMAGE_LIVE;
 }
 
-/* Lock the image, so that mappers with another lock file see this mapping. A live image whose home
- * is elsewhere or missing gets it here only if no other process has locked the image. */
+/* Lock the image, so that mappers with another lock file see this mapping. If the image is live and
+ * has its home elsewhere, move it here, but only if no other process has locked the image. */
 static int lock_image(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -306,7 +306,7 @@ static int was_replaced(const char *name)
 	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again", name);
 }
 
-/* S5 */
+/* S5: return true if the path still leads to the image. */
 static bool still_there(const struct weir_live_lock *l, const char *name)
 {
 	struct stat st;
@@ -314,7 +314,7 @@ static bool still_there(const struct weir_live_lock *l, const char *name)
 	       st.st_ino == l->image.inode;
 }
 
-/* Some file systems report 0 links for every file, so check that the name leads elsewhere, too. */
+/* Some file systems report 0 links for every file, so check also that the path leads elsewhere. */
 bool weir__live_is_lost(const struct weir_mapping *m)
 {
 	struct stat st;
@@ -326,12 +326,12 @@ int weir__live_confirm(const struct weir_live_lock *l, const char *name)
 {
 	if (still_there(l, name))
 		return 0;
-	if (set_lock(&l->file, F_WRLCK) == 0) /* the only mapper */
-		(void)set_home(l, name, false); /* so that drop_file() removes it */
+	if (set_lock(&l->file, F_WRLCK) == 0) /* this is the only mapper */
+		(void)set_home(l, name, false); /* drop_file() removes only an empty file */
 	return was_replaced(name);
 }
 
-/* Open the folder of the image itself, which links lead to. */
+/* Open the folder of the image itself, even if the path is a symbolic link. */
 static int open_beside(const struct attempt *a)
 {
 	struct weir_target t;
@@ -402,7 +402,7 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 
 /* ---- the seal ---- */
 
-/* The lock file was removed: by hand, or by a process forked from this one, which has sealed the
+/* The lock file was removed, by hand or by a process forked from this one that has sealed the
  * image. Lock the file that has the name now, as a new mapper does. */
 static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
@@ -417,7 +417,7 @@ static int join_again(struct weir_mapping *m, const struct attempt *a)
 	return 0;
 }
 
-/* Every mapper has locked the image, whichever lock file it uses. */
+/* S3: if a stranger could swap lock files, the sealer needs the image's exclusive lock too. */
 static int claim_image(const struct attempt *a)
 {
 	if (a->st.st_mode & S_IWOTH || !strangers_may(a, S_ISVTX) ||
@@ -465,7 +465,7 @@ int weir__live_claim(struct weir_mapping *m)
 
 void weir__live_unclaim(const struct weir_mapping *m)
 {
-	/* If this fails, the lock stays exclusive: others cannot map then, but nothing is lost. */
+	/* If unlocking fails, no process can map the image live, but nothing is lost. */
 	(void)set_lock(&m->lock.file, F_RDLCK);
 	(void)set_lock(&m->lock.image, F_RDLCK);
 }
@@ -477,7 +477,7 @@ int weir__live_empty(const struct weir_mapping *m)
 
 void weir__live_release(struct weir_mapping *m)
 {
-	/* this also releases it for a process forked from this one */
+	/* also unlocks for a process forked from this one */
 	(void)set_lock(&m->lock.file, F_UNLCK);
 	if (is_open(&m->lock.image))
 		(void)set_lock(&m->lock.image, F_UNLCK);

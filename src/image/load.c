@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loading: reads an image into the filter's own memory. Every byte is checked before the filter
- * exists. */
+ * Loads an image into the filter's own memory. Every byte is checked before the caller gets the
+ * filter. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "image/compound.h"
@@ -37,8 +37,8 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
-/* Members that share one array: each is put into it as it is read, so that two are never in memory
- * at the same time. */
+/* Copy a member into the array that all members share, as soon as the member is read. So only one
+ * member is in memory besides the array. */
 static int put(void *whole, unsigned i, const struct weir_member *member)
 {
 	struct weir_filter *f = whole;
@@ -51,7 +51,7 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
                 const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	const struct weir_kind *kind = preface->kind;
-	struct weir_load_options each = *options; /* flags and memory: for the whole */
+	struct weir_load_options each = *options; /* flags and memory are for the shared array */
 	struct weir_layout layout;
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);

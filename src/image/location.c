@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The place of an image: see location.h. */
+ * Opens locations for reading, and loads from them: see location.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ int weir__location_check(const struct weir_location *at, uint32_t takes, const c
 	return at->path ? 0 : weir__fail(-EINVAL, "path is NULL: the image's file name");
 }
 
-/* Reads the caller's descriptor from its position on. */
+/* Read the caller's descriptor from its current position. */
 static int source_of_fd(struct weir_source *source, int fd, const char *name)
 {
 	struct stat st;
@@ -131,7 +131,7 @@ int weir__location_open(struct weir_opened *out, const struct weir_location *fro
 int weir__location_close(struct weir_opened *opened, int err)
 {
 	err = weir__source_settle(&opened->source, err);
-	if (opened->source.mode) /* a file opened here */
+	if (opened->source.mode) /* true for a file that was opened here */
 		weir__source_close(&opened->source);
 	weir__plain_free(&opened->plain);
 	return err;
@@ -144,7 +144,7 @@ int weir__location_plain(struct weir_plain *out, const struct weir_location *fro
 	int err = weir__location_open(&opened, from, WEIR__TO_READ, call, options);
 	if (err)
 		return err;
-	if (from->form == WEIR_LOCATION_CHAIN) { /* already checked */
+	if (from->form == WEIR_LOCATION_CHAIN) { /* the result of a chain is a checked plain form */
 		*out = opened.plain;
 		return 0;
 	}
@@ -154,7 +154,7 @@ int weir__location_plain(struct weir_plain *out, const struct weir_location *fro
 
 /* ---- weir_load() ---- */
 
-/* Checks the options of reading into memory. The result of a chain already has its own memory. */
+/* Check the options for reading into memory. The result of a chain is in memory already. */
 static int read_options(struct weir_load_options *o, bool chain)
 {
 	if (o->no_verify)

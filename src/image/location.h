@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The place of an image (struct weir_location): the forms that each call takes, and access to the
- * bytes. A call opens its input as a source, so files, streams, memory and chains of deltas share
- * one path through image/. A chain is first turned into a plain image in memory. */
+ * A location says where an image is (struct weir_location). Here are the forms that each call
+ * accepts, and access to the bytes. A call opens its input as a source, so files, streams, memory
+ * and chains of deltas share one code path. A chain becomes a plain image in memory first. */
 #ifndef WEIR_SRC_IMAGE_LOCATION_H
 #define WEIR_SRC_IMAGE_LOCATION_H
 
 #include "image/plain.h"
 
-/* The forms that calls take, as bits numbered by enum weir_location_form. */
+/* The forms that calls accept, as bits numbered by enum weir_location_form. */
 enum {
 	WEIR__TO_WRITE = 1 << WEIR_LOCATION_PATH | 1 << WEIR_LOCATION_FD | 1 << WEIR_LOCATION_ROOM,
 	WEIR__TO_PARSE = 1 << WEIR_LOCATION_PATH | 1 << WEIR_LOCATION_FD |
@@ -18,26 +18,26 @@ enum {
 
 enum { WEIR__FD_NAME = 32 }; /* bytes for "file descriptor 1234567890" */
 
-/* A name for sentences. @fd: room for the name of a descriptor. */
+/* Return: a name for error messages. @fd: a buffer for the name of a descriptor. */
 const char *weir__location_name(const struct weir_location *at, char fd[WEIR__FD_NAME]);
-/* Does @call take this form, and is it usable: a path or memory that is not NULL, an open
- * descriptor?
- * @takes: bits as above.  Return: 0, -EINVAL or -EBADF. */
+/* Check that @call accepts the form of the location, and that its path or memory is not NULL and
+ * its descriptor is open.
+ * @takes: the accepted forms, as bits.  Return: 0, -EINVAL or -EBADF. */
 int weir__location_check(const struct weir_location *at, uint32_t takes, const char *call);
 
 /* A location opened for reading. */
 struct weir_opened {
 	struct weir_source source;
-	struct weir_plain plain; /* for a chain: the source reads it; otherwise without memory */
+	struct weir_plain plain; /* for a chain: the memory that the source reads */
 	char name[WEIR__FD_NAME];
 };
 
 /* Check a location and open it.
- * @takes: bits of WEIR__TO_READ.  @call: as for weir__location_check().
- * @options: checked; max_bytes and progress are used, for a chain. */
+ * @takes: the accepted forms, as bits.  @call: the calling function, for error messages.
+ * @options: after weir__load_options(); for a chain, max_bytes and progress are used. */
 int weir__location_open(struct weir_opened *out, const struct weir_location *from, uint32_t takes,
                         const char *call, const struct weir_load_options *options);
-/* @err: the error of reading it. Return: @err after weir__source_settle(). */
+/* @err: the result of reading the location. Return: @err after weir__source_settle(). */
 int weir__location_close(struct weir_opened *opened, int err);
 
 /* Read the plain form of a location of WEIR__TO_READ, and check every byte. */

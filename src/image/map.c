@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Mapping: the pages of a file, or the caller's memory, become the filter's bits. The header is
- * copied once. After that only its checksums and its commit record are used in the mapping.
- * Verification reads the file and not the mapping, so a file that shrinks in between gives an
- * error, not a SIGBUS. */
+ * Maps images: the pages of a file, or the caller's memory, become the filter's bits. The head is
+ * copied once. Later only its checksums and commit record are read from the mapping. Verification
+ * reads the file, not the mapping, so a file that shrinks gives an error, not a SIGBUS. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +15,7 @@
 
 enum { LINE = 64 };
 
-enum { MOST_AGAIN = 100 }; /* how often to reread a file that others mark live at the same time */
+enum { MOST_AGAIN = 100 }; /* retries if other processes mark the file live */
 
 int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {
@@ -45,9 +44,9 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 	return weir__bits_read(source, preface, options, NULL);
 }
 
-/* Map a file of 2 MiB or more at a multiple of 2 MiB; its bits begin at such an offset too. Huge
- * pages need both. The padding before the bits is a hole. A huge page there would allocate the hole
- * when a live mapping writes to the head, and raise SIGBUS if the disk is full. */
+/* Map a file of 2 MiB or more at a multiple of 2 MiB, as huge pages need, and ask for huge pages
+ * for its bits. The padding before the bits is a hole. A huge page there would allocate the hole
+ * when a live mapping writes to the head, and raise SIGBUS on a full disk. */
 static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, int flags)
 {
 	if (length < HUGE_PAGE)
@@ -69,7 +68,7 @@ static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, in
 		munmap(room, (size_t)(aligned - room));
 	if (end < room + slack)
 		munmap(end, (size_t)(room + slack - end));
-	/* Advice only: most file systems have no huge pages. */
+	/* Ignore errors: most file systems have no huge pages. */
 	(void)madvise((char *)p + bits, length - bits, MADV_HUGEPAGE);
 	return p;
 }
@@ -93,7 +92,7 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		.lock = WEIR_NO_LIVE_LOCK
 	};
 	strcpy(m->name, source->name);
-	if (m->given) /* the head was read already */
+	if (m->given) /* go back over the head, which was read already */
 		m->image = (unsigned char *)(uintptr_t)(source->memory - source->at);
 	else
 		m->image = map_file(source->fd, length, weir__image_bits_offset(&m->head),
@@ -114,7 +113,7 @@ static void unmap(const struct weir_memory *memory)
 	struct weir_mapping *m = memory->origin;
 	if (!m->given)
 		munmap(memory->base, memory->base_bytes);
-	weir__live_close(m); /* S1 */
+	weir__live_close(m); /* S1: release the locks after the unmapping */
 	free(m);
 }
 
@@ -151,7 +150,7 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 	return 0;
 }
 
-/* Make the members around the mapping. Bits that must be verified are read from the file. */
+/* Make the members around the mapping. Their bits are verified by reading the file. */
 static int map_compound(struct weir_filter **out, struct weir_source *source,
                         const struct weir_preface *preface, enum weir_map_mode mode,
                         const struct weir_load_options *options, const struct weir_layout *layout)
@@ -198,7 +197,7 @@ static bool can_map(const struct weir_preface *preface)
 	return weir__kind_can(preface->kind) & WEIR_CAN_MAP;
 }
 
-/* Also check that the mapped filter can do what the caller needs. */
+/* Map, then check that the filter has the abilities in options.can. */
 static int map_wanted(struct weir_filter **out, struct weir_source *source,
                       const struct weir_preface *preface, enum weir_map_mode mode,
                       const struct weir_load_options *options)
@@ -257,7 +256,7 @@ static bool is_line(const void *memory)
 	return (uintptr_t)memory % LINE == 0;
 }
 
-/* Can a source whose head was read be mapped? A stream cannot. */
+/* Return: true if a source whose head was read can be mapped. A stream cannot. */
 static bool mappable(const struct weir_source *source, const struct weir_preface *p)
 {
 	return source->exact && (source->fd >= 0 || is_line(source->memory - source->at)) &&
@@ -278,7 +277,7 @@ int weir__map_or_load(struct weir_filter **out, struct weir_source *source,
 	return weir__source_settle(source, err);
 }
 
-/* The mapping takes over the locks, and with them the descriptor. */
+/* Mark the image live. On success the mapping owns the locks and the source's descriptor. */
 static int go_live(struct weir_filter *f, struct weir_live_lock *lock, struct weir_source *source)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -316,7 +315,8 @@ static int map_live(struct weir_filter **out, struct weir_source *source,
 	return err;
 }
 
-/* @changed: another process marked it live or sealed it during the read: read it again. */
+/* Map the file. @changed: receives true if another process marked the image live or sealed it
+ * during the read, so the caller should retry. */
 static int map_once(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options,
                     bool *changed)
@@ -335,7 +335,7 @@ static int map_once(struct weir_filter **out, const char *path, enum weir_map_mo
 	return err;
 }
 
-/* Other processes may map a live image, and insert into it, at the same time. So retry. */
+/* Map a file. Retry a live image if another process marks it live or seals it during the read. */
 static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {

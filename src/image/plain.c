@@ -6,9 +6,8 @@
 #include "image/load.h"
 #include "image/plain.h"
 
-/* Puts the plain form of an image into memory. A compressed image becomes the plain image that the
- * same filter would be saved as. Its bits and their checksums are the same; the fields that depend
- * on the form are made anew. */
+/* Copies the plain form of an image to memory. For a compressed image, that is the plain image of
+ * the same filter, with the same bits and checksums of bits. Only the head depends on the form. */
 
 enum { PAGE = 4096 }; /* the alignment of members */
 
@@ -19,7 +18,7 @@ static int no_room(const struct weir_room *room, uint64_t needed)
 	                  (unsigned long long)room->bytes);
 }
 
-/* Fill with zeros up to @to. */
+/* Fill with zeros up to offset @to. */
 static int advance(struct weir_room *room, uint64_t to)
 {
 	if (to > room->bytes)
@@ -30,7 +29,7 @@ static int advance(struct weir_room *room, uint64_t to)
 	return 0;
 }
 
-/* Write head and table of the image at @at. */
+/* Write head and table of the image at offset @at. */
 static void put_head(struct weir_room *room, uint64_t at, struct weir_image_head *head,
                      const unsigned char *table)
 {
@@ -43,7 +42,7 @@ static void put_head(struct weir_room *room, uint64_t at, struct weir_image_head
 	memcpy(room->memory + at + sizeof bytes, table, weir__image_table(head));
 }
 
-/* Put the image of an array after the bytes so far. */
+/* Append the image of an array. */
 static int put_array(struct weir_room *room, const struct weir_preface *p,
                      struct weir_source *source, const struct weir_load_options *options)
 {
@@ -63,7 +62,7 @@ static int put_array(struct weir_room *room, const struct weir_preface *p,
 	return 0;
 }
 
-/* C1: the row has the commit record of the member's plain form. */
+/* Append a member. C1: its row in the table gets the commit record of its plain form. */
 static int put_member(void *arg, unsigned i, const struct weir_preface *p,
                       struct weir_source *source, const struct weir_load_options *options)
 {
@@ -101,7 +100,7 @@ int weir__room_put(struct weir_room *room, const struct weir_preface *p, struct 
 	                              put_array(room, p, source, options);
 }
 
-/* ---- the whole image ---- */
+/* ---- the whole image in memory ---- */
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -112,7 +111,8 @@ static int allocate(struct weir_plain *plain, uint64_t bytes, const char *name)
 	return err ? weir__fail(err, "%s: %s", name, weir_error_detail()) : 0;
 }
 
-/* An upper bound of the bytes of the plain form. Each member may have a table and a padding. */
+/* Return: an upper bound for the bytes of the plain form, with a table and padding for each
+ * member. */
 static uint64_t room_of(const struct weir_image_head *head)
 {
 	struct weir_image_head plain = *head;
@@ -122,8 +122,7 @@ static uint64_t room_of(const struct weir_image_head *head)
 	return 64 * head->nblocks + (head->members + 1) * (uint64_t)(2 * HUGE_PAGE);
 }
 
-/* Checks what the kind knows beyond its bits (check() in kind.h). @image: the plain form, which
- * begins with the preface's head. */
+/* Call the kind's check(). @image: the plain form of the image that @preface is of. */
 static int check_array(unsigned char *image, const struct weir_preface *preface, const char *name)
 {
 	struct weir_image_head head = preface->head;
@@ -135,7 +134,7 @@ static int check_array(unsigned char *image, const struct weir_preface *preface,
 	};
 	if (!preface->kind->check)
 		return 0;
-	/* cannot fail: no secret key is checked */
+	/* cannot fail: weir__no_secret skips the check of the key */
 	(void)weir__preface_layout(&layout, preface, weir__no_secret, name);
 	int err = weir__filter_make(&f, &layout, &memory, -EROFS);
 	if (err)
@@ -255,7 +254,8 @@ static int filter_of_compound(struct weir_filter **out, const struct weir_plain 
 	return 0;
 }
 
-/* Members that share one array in memory have no such array in an image, so read them again. */
+/* Members that share one array in the filter are separate in an image. So load them like any other
+ * image, instead of making a filter around the plain form. */
 static int thawed(struct weir_filter **out, struct weir_plain *plain, struct weir_source *source,
                   const struct weir_preface *preface, const struct weir_load_options *options)
 {
@@ -283,8 +283,8 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
-		plain->memory = (struct weir_memory){ 0 }; /* the filter owns it, or copied it */
-		err = weir__bits_check(f, name); /* this also reads a router's names */
+		plain->memory = (struct weir_memory){ 0 }; /* owned or copied by the filter */
+		err = weir__bits_check(f, name); /* also reads the names of a router */
 		if (err)
 			weir_destroy(f);
 		else

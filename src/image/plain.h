@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The plain form of a whole image in its own memory: byte for byte what weir_save() writes without
- * compression, whatever form the file has. */
+ * The plain form of an image: the bytes that weir_save() writes without compression. It is kept in
+ * memory, whatever form the file has. */
 #ifndef WEIR_SRC_IMAGE_PLAIN_H
 #define WEIR_SRC_IMAGE_PLAIN_H
 
 #include "image/preface.h"
 
 struct weir_plain {
-	struct weir_memory memory; /* its bits are the image, with zeros from there up to room */
+	struct weir_memory memory; /* memory.bits is the image, with zeros from its end up to
+	                            * room */
 	uint64_t bytes, room;
 	uint64_t commit, generation; /* as in the head */
 };
@@ -17,39 +18,38 @@ static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)
 	return (unsigned char *)plain->memory.bits;
 }
 
-/* Read an image into its plain form, and check every byte. @options: checked; max_bytes and
- * progress are used. */
+/* Read an image into its plain form, and check every byte. @options: after weir__load_options();
+ * max_bytes and progress are used. */
 int weir__plain_read(struct weir_plain *out, struct weir_source *source,
                      const struct weir_load_options *options);
-/* The same, after a preface that was read. */
+/* Read an image whose preface was read already into its plain form, and check every byte. */
 int weir__plain_behind(struct weir_plain *out, const struct weir_preface *preface,
                        struct weir_source *source, const struct weir_load_options *options);
-/* Make room for @bytes and set the size to it; new bytes are zero. */
+/* Set the size of the image to @bytes, and reallocate if necessary. New bytes are zero. */
 int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *name);
-/* Check every byte, after its bytes have changed. */
+/* Check every byte of an image that was changed in memory. Updates commit and generation. */
 int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options);
-/* A source that reads it. No other thread writes to it, so it stays as it was checked. */
+/* A source that reads the plain form. No other thread may write to that memory. */
 struct weir_source weir__plain_source(const struct weir_plain *plain, const char *name);
-/* Make a filter of a checked plain form. The filter takes over the memory; on failure the caller
- * keeps it. @options: secret is used. */
+/* Make a filter of a checked plain form. The filter takes over the memory or copies from it. In all
+ * cases call weir__plain_free() afterwards. @options: after weir__load_options(). */
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
                        const struct weir_load_options *options);
 void weir__plain_free(const struct weir_plain *plain);
 
-/* ---- memory that receives the plain form of an image ---- */
+/* ---- copying the plain form of an image to memory ---- */
 
 struct weir_room {
 	unsigned char *memory;  /* NULL: only check and count */
 	uint64_t bytes;
-	uint64_t end;           /* the end of the bytes so far */
-	const char *name;       /* the image's */
-	uint64_t commit;        /* of the whole, when complete */
+	uint64_t end;           /* the end of the bytes written so far */
+	const char *name;       /* the image's, for error messages */
+	uint64_t commit;        /* the commit record of the plain form, when it is complete */
 	unsigned char *members; /* the rows of a compound's table */
 };
 
-/* Read everything after a preface, check each bit, and put the image's plain form into the room:
- * byte for byte what weir_save() writes without compression. */
+/* Read and check everything after a preface, and write the image's plain form to @room. */
 int weir__room_put(struct weir_room *room, const struct weir_preface *p, struct weir_source *source,
                    const struct weir_load_options *options);
 

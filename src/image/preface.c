@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The part of an image before its bits: the head, its kind and the table of checksums. */
+ * Reads and checks the preface of an image: the head, its kind and the table of checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,12 @@ static int explain(const char *name, const struct weir_image_fault *fault)
 	                  wanted);
 }
 
-/* If the shape is not legal, the sentence lists all its numbers by name. */
+/* If the shape is not legal, the error message lists all its numbers by name. */
 static int shape_check(const struct weir_preface *p, const char *name)
 {
 	if (weir__shape_legal(p->kind, &p->head.shape, p->head.nblocks))
 		return 0;
-	char numbers[512] = ""; /* room for more than seven names and numbers */
+	char numbers[512] = ""; /* enough for more than seven names and numbers */
 	for (size_t i = 0, at = 0; i < WEIR_SHAPE_FIELDS && p->kind->fields[i]; i++) {
 		snprintf(numbers + at, sizeof numbers - at, "%s%.40s is %u", i ? ", " : "",
 		         p->kind->fields[i], p->head.shape.field[i]);
@@ -42,7 +42,7 @@ static int shape_check(const struct weir_preface *p, const char *name)
 	                  numbers, p->kind->name);
 }
 
-/* A compound kind, and no other, has images of format 3. */
+/* Check that the image has format 3 if its kind is a compound, and only then. */
 static int form_check(const struct weir_preface *p, const char *name)
 {
 	const bool compound = p->kind->suits;
@@ -59,8 +59,8 @@ static int form_check(const struct weir_preface *p, const char *name)
 	return 0;
 }
 
-/* A kind that other programs read has seed 0 and no steps: keys are hashed as they are. Every other
- * kind has a seed that is not 0, since 0 asks for a random seed when a filter is made. */
+/* A kind whose format other programs read has seed 0 and does not normalise keys. Every other kind
+ * has a seed that is not 0, since 0 asks for a random seed when a filter is made. */
 static int as_is_check(const struct weir_preface *p, const char *name)
 {
 	const struct weir_image_head *h = &p->head;
@@ -96,7 +96,7 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 	return form_check(p, name);
 }
 
-/* The name of the format that a compressor wrote, or NULL. */
+/* Return: the name of the format that a compressor wrote, or NULL. */
 static const char *packed(const unsigned char *bytes, uint64_t got)
 {
 	static const struct {
@@ -116,7 +116,7 @@ static const char *packed(const unsigned char *bytes, uint64_t got)
 	return NULL;
 }
 
-/* The first check: is it a file of another type? @got: bytes of it. */
+/* Refuse a file that does not begin like an image, and name its type if known. @got: bytes read. */
 static int not_an_image(const char *name, const unsigned char *bytes, uint64_t got)
 {
 	static const unsigned char begin[8] = { 'W', 'E', 'I', 'R', 'I', 'M', 'G', '1' };
@@ -238,9 +238,9 @@ int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f,
 
 const unsigned char weir__no_secret[WEIR_SIPHASH_KEY];
 
-/* How to hash the image's keys, if the caller has the secret key that it needs. Without the key a
- * lookup of a key could only answer no. A superfluous key is refused too: otherwise an attacker who
- * can replace the file could make the server read a set that is not keyed. */
+/* Choose how to hash the image's keys. A keyed image needs its secret key, since without the key
+ * every lookup would answer no. A key for an image that is not keyed is refused. Otherwise an
+ * attacker who can replace the file could make the server read a set that is not keyed. */
 static int hashing_of(struct weir_hashing *out, const struct weir_image_head *head,
                       const struct weir_hash *by, const void *secret, const char *name)
 {

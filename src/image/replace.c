@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Replaces a file at once: a reader always finds either the old file or the new one, complete, even
- * after a crash or on a full disk. tests/fault/test_power_cut.c replays the steps of this file, cut
- * off after every call. */
+ * Replaces a file at once: a reader always finds the old or the new file, complete, even after a
+ * crash or on a full disk. tests/fault/test_power_cut.c replays all steps, cut off after every
+ * call. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,18 +10,17 @@
 #include "ground/error.h"
 #include "image/replace.h"
 
-/* A job run as root replaces files in folders that others may write to. A stranger may have put the
- * old file there to gain something from the job, so:
+/* A job run as root replaces files in folders that other users may write to. A stranger may have
+ * put the old file there to gain permissions by the job. So:
  *
- *  - Permissions given by the caller are all that the file gets: an access control list inherited
- *    from the folder is removed. Otherwise the file never inherits setuid, setgid, sticky, or the
- *    write permission of group and others.
- *  - The owner is inherited only in a folder where only the saver and root can have put the file.
- *    If the group is not inherited, or the old file had an access control list (which makes its
- *    group's permissions look wider than they are), the new group may do no more than others.
- *  - In other folders a stranger's file cannot add to the permissions that the saver's umask
- *    leaves.
- *  - The file never has more permissions than in the end. */
+ *  - If the caller gave permissions, the file gets exactly these, without an inherited access
+ *    control list. Otherwise the file takes the old file's permissions, but never setuid, setgid,
+ *    sticky, or the write permission of group and others.
+ *  - The old owner is kept only in a folder where only the saver and root can have put the file.
+ *  - If the new file has another group, or the old file had an access control list (which makes
+ *    its group bits look wider than they are), the group gets no more rights than others.
+ *  - Elsewhere a stranger's file cannot add to the permissions that the saver's umask leaves.
+ *  - At no time does the file have more permissions than in the end. */
 
 enum { AS_NEW = 0644, MOST_INHERITED = 0755 };
 
@@ -30,7 +29,7 @@ static mode_t group_as_others(mode_t mode)
 	return (mode & ~(mode_t)S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
 }
 
-/* May another user have put the old file there? */
+/* Return: true if another user may have put the old file there. */
 static bool planted(const struct weir_target *t)
 {
 	return !t->private && t->old.st_uid != geteuid();
@@ -43,11 +42,11 @@ mode_t weir__rights_at_first(const struct weir_target *t, unsigned given)
 	return !given && planted(t) ? AS_NEW & group_as_others(t->old.st_mode) : 0600;
 }
 
-/* Root may set both; other users only a group that they are in. */
+/* Root may set owner and group. Other users may set only a group that they are in. */
 void weir__owner_keep(int fd, const struct stat *old)
 {
 	if (fchown(fd, old->st_uid, old->st_gid) && fchown(fd, (uid_t)-1, old->st_gid))
-		return; /* it keeps this process's owner and group */
+		return; /* the file keeps this process's owner and group */
 }
 
 bool weir__acl_drop(int fd)
@@ -62,7 +61,7 @@ int weir__rights_settle(const struct weir_target *t, unsigned given, int fd, mod
 	if (t->exists && t->private)
 		weir__owner_keep(fd, &t->old);
 	*mode = given;
-	if (given) /* otherwise the folder's list would grant access to others */
+	if (given) /* an inherited access control list would grant more than the caller gave */
 		return weir__acl_drop(fd) ? 0 : errno;
 	if (fstat(fd, &now))
 		return errno;
@@ -76,7 +75,7 @@ int weir__rights_settle(const struct weir_target *t, unsigned given, int fd, mod
 	return 0;
 }
 
-/* ---- the steps ---- */
+/* ---- the steps of a save ---- */
 
 static int fail(const struct weir_replace *r, int error, const char *what)
 {
@@ -108,8 +107,9 @@ static int sync_retrying(int fd)
 	return 0;
 }
 
-/* No file had the name, and a file that got it since must not be replaced. If links are refused, a
- * save that comes between the check and the rename is lost. Return: 0; 1 refused; or -EAGAIN. */
+/* Give the new file the target's name, which no file had. If links are refused, the caller renames,
+ * which loses a save between its check and the rename. Return: 0; 1 links are refused; or
+ * -EAGAIN. */
 static int take_name(struct weir_replace *r)
 {
 	const struct weir_target *t = &r->target;
@@ -123,7 +123,7 @@ static int take_name(struct weir_replace *r)
 	return 0;
 }
 
-/* Readers may open the file only at the very end: T6. */
+/* Claim the target (T4). Readers may open the new file only after all checks (T6). */
 static int claim(struct weir_replace *r)
 {
 	int err = fchmod(r->new.fd, 0600) ? fail(r, errno, "set the permissions") :
@@ -166,7 +166,7 @@ int weir__replace_publish(struct weir_replace *r)
 {
 	weir__target_look_again(&r->target);
 	int error = weir__rights_settle(&r->target, r->mode, r->new.fd, &r->last);
-	const bool waits = r->replaces && r->target.exists; /* most likely true, for claim() */
+	const bool waits = r->replaces && r->target.exists; /* then claim() sets them */
 	if (!error && (r->mode || r->target.exists))
 		error = fchmod(r->new.fd, waits ? 0600 : r->last) ? errno : 0;
 	if (error)
@@ -177,13 +177,13 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
 	if (!err && r->replaces)
 		err = weir__target_hold(&r->target, r->replaces, r->path);
-	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it is gone */
+	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it was removed */
 		err = fail(r, errno, "set the permissions");
 	if (!err)
 		err = switch_name(r);
 	if (err)
 		return err;
-	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* syncs the permissions */
+	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* of claim() */
 	if (!error)
 		error = sync_retrying(r->target.folder);
 	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;

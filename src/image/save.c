@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Saves to a file, a stream or room. For a stream the whole filter is copied first, which needs the
- * filter's memory once more (write.c). */
+ * Saves to a file, a stream or memory. For a stream the whole filter is copied first (write.c). */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -60,7 +59,7 @@ static void compound_of(struct weir_compound *c, const struct weir_filter *f)
 	c->n = weir__members(f, c->member);
 }
 
-/* Copies the members of a kind whose members share one array; the caller owns them. */
+/* Copy the members of a kind whose members share one array. The caller owns the copies. */
 static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 {
 	struct weir_frozen frozen;
@@ -74,7 +73,8 @@ static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 	return 0;
 }
 
-/* Members may have been added during the save; the saved ones are still the first ones (M2). */
+/* Update the notes of the saved members. Members may have been added during the save, but the saved
+ * ones are still the first ones (M2). */
 static void renew_notes(void *f, struct weir_compound *c)
 {
 	struct weir_member now[WEIR__MEMBERS_MOST];
@@ -106,7 +106,7 @@ static int write_frozen(void *compound, struct weir_sink *to,
 	return weir__compound_write(compound, to, options, NULL, NULL);
 }
 
-/* ---- to its destination ---- */
+/* ---- writing to a location ---- */
 
 /* @named: as for weir__replace_begin(). */
 static int64_t replace(weir__write_fn *write, void *what, const char *path,
@@ -117,9 +117,9 @@ static int64_t replace(weir__write_fn *write, void *what, const char *path,
 	if (err)
 		return err;
 	struct weir_sink to = { .name = path, .fd = r.new.fd };
-	r.only_images = options->only_images; /* checked again when the file is replaced */
+	r.only_images = options->only_images; /* checked again at the rename */
 	r.replaces = options->replaces;
-	if (options->only_images) /* and before all of it is written */
+	if (options->only_images) /* check before the new file is written */
 		err = weir__target_check_image(&r.target, path);
 	if (!err && r.replaces)
 		err = weir__target_look(&r.target, r.replaces, path);
@@ -152,9 +152,9 @@ int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_locat
 	return err ? err : (int64_t)sink.end;
 }
 
-/* While a filter is held, inserts wait, and so do threads that wait for a grace period. So hold it
- * only for a copy in memory, not for compression and a disk. A stream also needs bits that do not
- * change. */
+/* Save a copy of the filter. While a filter is held, inserts wait, and so do threads that wait for
+ * a grace period. So it is held only to copy it in memory, not to compress it or write it to a
+ * disk. A stream also needs bits that do not change. */
 static int64_t save_a_copy(const struct weir_filter *f, const struct weir_location *to,
                            const struct weir_save_options *options)
 {

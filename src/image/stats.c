@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Facts about an image without a filter: its head, the head of a delta, and statistics of its bits.
- * They need no secret key. */
+ * Describes an image without loading it: its head, the head of a delta, and statistics of its bits.
+ * No secret key is needed. */
 #include <string.h>
 #include <weir/filter.h>
 #include "filter/filter.h"
@@ -13,7 +13,7 @@
 
 /* ---- weir_image_inspect() ---- */
 
-/* For a stream, the bytes of the image itself, if its head has them. */
+/* For a stream, the bytes of the image, or 0 if its head does not tell. */
 static uint64_t file_bytes(const struct weir_source *source, const struct weir_image_head *head)
 {
 	return source->exact ? source->length :
@@ -24,7 +24,7 @@ static struct weir_image_info info_of(const struct weir_preface *p,
                                       const struct weir_source *source)
 {
 	struct weir_layout layout;
-	/* cannot fail: no secret key is checked */
+	/* cannot fail: weir__no_secret skips the check of the key */
 	(void)weir__preface_layout(&layout, p, weir__no_secret, source->name);
 	return (struct weir_image_info){
 		.format = weir__image_format(&p->head),

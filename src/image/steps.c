@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The normalisation of keys, from bytes to fields and back, as head.c does for the other fields. */
+ * Converts the normalisation of keys from header bytes to fields and back. head.c does the rest. */
 #include "ground/error.h"
 #include "image/head.h"
 #include "normalise/normalise.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A path whose last part is a symbolic link means the file that the link names. The kernel resolves
- * it, not this code, so links that the kernel refuses to follow (fs.protected_symlinks: another
- * user's link in a folder like /tmp) are refused here too. This code then opens the folder of the
- * file found, and checks that the name in that folder is the same file. */
+ * Finds the file that a save replaces. If the last part of the path is a symbolic link, the target
+ * is the file that the link leads to. The kernel resolves the link, so a link that it refuses to
+ * follow (fs.protected_symlinks: another user's link in a folder like /tmp) is refused here too.
+ * Then this code opens that file's folder, and checks that the name there is the same file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "image/io.h"
 #include "image/replace.h"
 
-enum { MOST_TRIES = 100 }; /* to follow a link to a file that others keep replacing */
+enum { MOST_TRIES = 100 }; /* tries to follow a link whose file other processes keep replacing */
 
 static int fail(const char *path, int error, const char *what)
 {
 	return weir__fail(-error, "%s: cannot %s: %s", path, what, weir_strerror(error));
 }
 
-/* Split @name, which is changed, at its last slash: open the folder and keep the rest. */
+/* Open the folder part of @name and copy the rest to t->base. @name is changed. */
 static int open_folder(struct weir_target *t, char *name, const char *path)
 {
 	char *slash = strrchr(name, '/');
@@ -45,8 +45,8 @@ static int refuse_kind(const char *path, mode_t mode)
 	                  path);
 }
 
-/* Point @t to the file itself. @link: opened with O_PATH through a link.
- * Return: 0; 1 the file was replaced in between; or a negative errno. */
+/* Point @t to the file that a link leads to. @link: that file, opened with O_PATH.
+ * Return: 0; 1 the file was replaced since; or a negative errno. */
 static __attribute__((noinline)) int go_to(struct weir_target *t, int link, const char *path)
 {
 	char self[32], name[PATH_MAX];
@@ -98,8 +98,8 @@ bool weir__acl_has(int fd)
 	       (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Look at the file to be replaced. Its state and whether it has an access control list come from
- * one descriptor, if it may be opened. */
+/* Read the state of the old file. Its state and its access control list come from one descriptor,
+ * if the file can be opened. */
 static void look_at_old(struct weir_target *t)
 {
 	int fd = openat(t->folder, t->base,
@@ -125,7 +125,7 @@ void weir__target_look_again(struct weir_target *t)
 	look_at_old(t);
 }
 
-/* Return: true if it is; else errno says why not, 0: it is another file. */
+/* Return: true if the file is an image or empty. Otherwise errno is the error, or 0 without one. */
 static bool is_image(int fd)
 {
 	char begin[8];
@@ -151,7 +151,7 @@ int weir__target_check_image(const struct weir_target *t, const char *path)
 	               weir__fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
 }
 
-/* ---- the image that the new one was made from: S5 of map.h ---- */
+/* ---- S5 of map.h: replace only the image that was read ---- */
 
 static int is_live(const char *path)
 {
@@ -174,8 +174,8 @@ static bool stands(const struct weir_target *t)
 	       held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-/* The reason why the opened file must not be replaced, or 0. A shared lock does not count, since
- * any reader may hold one: a mapper marks the image live before it inserts. */
+/* Only an exclusive lock counts, since any reader may hold a shared lock. A mapper that has only
+ * the shared lock marks the image live before it inserts. */
 int weir__target_check_held(const struct weir_target *t, const char *path)
 {
 	const uint64_t now = weir__commit_now(t->held);
@@ -191,7 +191,7 @@ int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
 {
 	t->commit = commit;
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	t->held = openat(t->folder, t->base, O_RDWR | flags); /* its lock needs O_RDWR */
+	t->held = openat(t->folder, t->base, O_RDWR | flags); /* F_WRLCK needs O_RDWR */
 	if (t->held < 0)
 		t->held = openat(t->folder, t->base, O_RDONLY | flags);
 	if (t->held < 0 && errno == ENOENT)
@@ -236,8 +236,8 @@ static int find_name(struct weir_target *t, const char *path)
 	return err;
 }
 
-/* If others may write to the folder, any of them may have put the old file there. An access control
- * list shows in the group's permissions. */
+/* Return: true if only this user and root can have put files into the folder. An access control
+ * list that grants more shows in the group's permissions. */
 static bool is_private(int folder)
 {
 	struct stat st;

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT
- * The new file has no name while it is written (O_TMPFILE), so a process that is killed leaves
- * nothing. If it replaces a file, it needs a temporary name for a moment, since linkat cannot
- * replace one. If the file system lacks O_TMPFILE, or refuses linkat, the file has the temporary
- * name from the start. A kill leaves that name, and the next save of the same target removes it.
+ * The new file has no name while it is written (O_TMPFILE), so a killed process leaves no file. To
+ * replace an old file, the new one needs a temporary name for a moment, since linkat cannot replace
+ * one. If the file system lacks O_TMPFILE, or refuses linkat, the file has the temporary name from
+ * the start. If the saver is killed then, the next save of the same target removes the file.
  *
  * T1  A temporary name is random: no process can take it beforehand, and no two savers share one.
- * T2  A saver at work holds its file's lock (flock) whenever the file has a temporary name. A file
+ * T2  A running saver holds its file's lock (flock) while the file has a temporary name. A file
  *     created with a name is locked only afterwards, so the saver uses it only if it still has the
  *     name.
- * T3  A saver removes only a file that it has locked and then found to have the name, so never that
- *     of a saver at work. It also never removes a stranger's file: the file is this user's own, or
- *     in a folder where only this user and root can have put it.
- * T4  One name is not random: the claim of a saver that replaces only the image that was read (S5
- *     in map.h). Its file has this name from before the last look at the old file until the rename,
- *     which ends both at once. So the second of two such savers looks only after the rename of the
- *     first, even if readers have locked the old file and neither saver can.
+ * T3  A saver removes a file only after it has locked the file and then found it under the name, so
+ *     never the file of a running saver. It also never removes a stranger's file: the file is this
+ *     user's own, or only this user and root can write to the folder.
+ * T4  One temporary name is fixed: the claim. A saver that replaces only the image that was read
+ *     (S5 in map.h) gives its file this name before its last check of the old file. The rename ends
+ *     the claim and replaces the old file in one step. So a second such saver makes its last check
+ *     only after the first one's rename, even if readers have locked the old file and neither saver
+ *     can.
  * T5  In a folder with the sticky bit a claim counts only if its owner may rename a file over the
- *     image: this user, the image's owner, the folder's or root. Any other user could take the name
- *     to prevent all saves. A saver that finds such a file takes a random name instead. There T4
- *     does not order two savers; only the lock of the old file does (S5).
- * T6  The file has mode 0600 while it waits for its name. So a reader cannot lock the file of a
- *     killed saver, unless the kill falls between the last fchmod and the rename. Such a file,
- *     which only readers have locked, is removed too. A saver at work has held LOCK_EX since before
- *     the name existed, so a granted LOCK_SH shows that the saver is dead. Two savers may both get
- *     LOCK_SH, and the second could remove the claim of a third. So a saver removes such a file
- *     only while its own file, 0600 and locked, has the name of the heir: one saver at a time. */
+ *     image: this user, the image's owner, the folder's owner or root. Any other user could take
+ *     the name to prevent all saves. A saver that finds such a file takes a random name instead.
+ *     Then only the lock of the old file orders two savers (S5), not T4.
+ * T6  A claiming file has mode 0600, so a reader cannot lock the file of a killed saver, unless the
+ *     kill falls between the last fchmod and the rename. Such a file, which only readers have
+ *     locked, is removed too. A running saver has held LOCK_EX since before the name existed, so a
+ *     granted LOCK_SH shows that the saver was killed. But two savers may both get LOCK_SH, and the
+ *     second could remove the claim of a third. So a saver removes such a file only while its own
+ *     file, 0600 and locked, has the second fixed name, the heir, which one saver has at a time. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,7 @@
 #include "image/replace.h"
 
 enum { MOST_TRIES = 100, WAIT_US = 10000, PREFIX = WEIR_TEMPORARY_NAME - 17 };
-enum { CLAIM = 0, HEIR = 1 }; /* the numbers of the two names that are not random: T4, T6 */
+enum { CLAIM = 0, HEIR = 1 }; /* the numbers in the two fixed names: T4, T6 */
 
 static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
 {
@@ -63,7 +64,7 @@ static int choose_name(struct weir_temporary *t)
 	return err;
 }
 
-/* Does @name, in the target's folder, lead to the file @fd, and is it the file's only name? */
+/* Return: true if @name in the target's folder leads to the open file @fd and is its only name. */
 static bool stands_alone(const struct weir_target *target, const char *name, int fd)
 {
 	struct stat file, there;
@@ -72,10 +73,10 @@ static bool stands_alone(const struct weir_target *target, const char *name, int
 	       file.st_dev == there.st_dev && file.st_ino == there.st_ino;
 }
 
-/* ---- files that dead savers left ---- */
+/* ---- files that killed savers left ---- */
 
-/* @heir: this saver's file is the heir, so also remove a file that only readers have locked (T6).
- * Return: true if only readers have locked it, and it stays. */
+/* Remove the file of a killed saver. @heir: this saver's file is the heir, so also remove a file
+ * that only readers have locked (T6). Return: true if only readers have locked it, and it stays. */
 static bool remove_if_left(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
@@ -121,28 +122,28 @@ int weir__temporary_link_as(const struct weir_temporary *t, const char *name)
 	return linkat(AT_FDCWD, self, t->target->folder, name, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
-/* Open a file without a name that can be linked later. A link named "." is impossible; the error
- * must be that this name exists. Otherwise /proc is not mounted, or a sandbox refuses linkat. */
+/* Open a file without a name. Test that it can be linked later by linking it as ".", which must
+ * fail with EEXIST. Any other error means that /proc is not mounted or a sandbox refuses linkat. */
 static bool open_unnamed(struct weir_temporary *t, mode_t mode)
 {
 	t->fd = openat(t->target->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return false;
-	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* no other process can have opened it: T2 */
+	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* T2; no other process can have opened the file */
 	if (weir__temporary_link_as(t, ".") == EEXIST)
 		return true;
 	close(t->fd);
 	return false;
 }
 
-/* Return: 0; or an errno: EEXIST: try another name. */
+/* Return: 0; EEXIST: try another name; or another errno. */
 static int open_by_name(struct weir_temporary *t, mode_t mode)
 {
 	t->fd = openat(t->target->folder, t->name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return errno;
 	t->named = true;
-	/* A file system may lack locks; then no other saver can remove it either. */
+	/* A file system may lack locks. Then no other saver can lock the file and remove it. */
 	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2 */
 		return 0;
@@ -184,26 +185,25 @@ int weir__temporary_link(struct weir_temporary *t)
 	return error ? 1 : 0;
 }
 
-/* Rename to a name that no file has. Return: 0 or an errno. */
 static int rename_new(const struct weir_target *target, const char *from, const char *to)
 {
 	return renameat2(target->folder, from, target->folder, to, RENAME_NOREPLACE) ? errno : 0;
 }
 
-/* ---- the name that claims the target ---- */
+/* ---- the claim ---- */
 
-/* Return: 0 or an errno, EEXIST if another file has @name. */
+/* Give the file @name. Return: 0 or an errno, EEXIST if another file has @name. */
 static int take(const struct weir_temporary *t, const char *name)
 {
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
-/* T5. Another user may also link a file of this user's to the name; a saver's file has one name. */
+/* Return: true if the claim or heir @name counts (T5). A saver's file has only one name. */
 static bool counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW))
-		return true; /* it has gone: try again */
+		return true; /* the file was removed, so try again */
 	if (!S_ISREG(st.st_mode))
 		return false;
 	if (fstat(target->folder, &folder) || fstat(target->held, &image) ||
@@ -213,7 +213,7 @@ static bool counts(const struct weir_target *target, const char *name)
 	                            st.st_uid == folder.st_uid || st.st_uid == 0);
 }
 
-/* @name is the claim, of a saver at work or a dead one. Return: true if it counts. */
+/* Remove the claim @name if its saver was killed. Return: false if it does not count (T5). */
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];
@@ -251,7 +251,7 @@ int weir__temporary_claim(struct weir_temporary *t)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
 		                  "repeat this one; if none is, remove %s beside it", t->path,
 		                  name);
-	if (error) /* for a file with a name: the file system lacks that rename */
+	if (error) /* for a file with a name: the file system lacks RENAME_NOREPLACE */
 		return t->named ? 0 : 1;
 	memcpy(t->name, name, sizeof name);
 	t->named = true;

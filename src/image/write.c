@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Writes images: one, or a compound's, member by member. */
+ * Writes images: an array, or a compound member by member. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "image/compound.h"
 #include "image/save.h"
 
-/* Writes one image. For a file each shard is copied, summed and written, piece by piece unless it
- * is compressed, and the head is written last. A stream begins with the head, which needs every
- * checksum, so there the bits must not change. */
+/* Writing one array. For a file each shard is copied, summed and written, in pieces if it is not
+ * compressed. The head is written last. A stream begins with the head, which has the checksums, so
+ * for a stream the bits must not change. */
 
 void weir__writing_end(struct weir_writing *w)
 {
@@ -21,9 +21,9 @@ void weir__writing_end(struct weir_writing *w)
 		weir__packer_end(&w->packer);
 }
 
-/* A power of two. A live mapping writes to head and table, and a file system may then allocate a
- * whole large folio. Folios are aligned to their size and the first page is one of its own. So no
- * folio reaches from these bytes into the hole behind them. */
+/* Return: the bytes of head, table and some padding: a power of two. A live mapping writes to head
+ * and table, and a file system may then allocate a whole large folio. Folios are aligned to their
+ * size, a power of two, so no folio from these bytes reaches into the hole behind them. */
 static uint64_t head_bytes(const struct weir_image_head *head)
 {
 	const uint64_t bits = weir__image_bits_offset(head),
@@ -95,8 +95,7 @@ static int write_plain(struct weir_writing *w, uint32_t shard)
 	return err;
 }
 
-/* Write the shards one after another from the file's position on, and put their checksums into the
- * table. */
+/* Write the shards in order at the sink's position, and put their checksums into the table. */
 static int write_shards(struct weir_writing *w)
 {
 	int err = 0;
@@ -110,8 +109,8 @@ static int write_shards(struct weir_writing *w)
 	return err;
 }
 
-/* Reserve @bytes of the file from @at on, so that a full disk fails now. If the file system cannot
- * reserve, or a sandbox refuses it, a full disk fails during the write. */
+/* Reserve @bytes bytes of the file at offset @at, so that a full disk fails now. If the file system
+ * or a sandbox refuses, a full disk fails during the write. */
 static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 {
 	int answer;
@@ -128,7 +127,7 @@ static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 	                  weir_strerror(errno));
 }
 
-/* The padding stays a hole. Nothing writes to it later, so it needs no space. */
+/* The padding stays a hole. No later write needs it, so it gets no disk space. */
 static int write_file(struct weir_writing *w)
 {
 	int err = reserve(w, w->at, w->head_bytes);
@@ -161,8 +160,8 @@ int weir__write_image(struct weir_writing *w)
 	return err ? err : write_shards(w);
 }
 
-/* Writes the images of compounds, member by member. In a file the head is written last. A stream
- * begins with it, so the members' heads are computed first. */
+/* Writing compounds, member by member. A file gets the head last. A stream begins with the head, so
+ * the members' checksums are computed first. */
 
 enum { PAGE = 4096 };
 
@@ -192,7 +191,7 @@ static void complete_head(struct weir_compound *c, const struct weir_save_option
 	c->head.length = length; /* not stored in a compressed image */
 }
 
-/* Write head and table: at offset 0, or if @at is negative, at the file's position. */
+/* Write the compound's head and table. @at: as in weir__write(). */
 static int write_head(struct weir_compound *c, const uint64_t commits[], struct weir_sink *to,
                       int64_t at)
 {
@@ -205,7 +204,7 @@ static int write_head(struct weir_compound *c, const uint64_t commits[], struct 
 	return weir__write(to, page, sizeof page, at);
 }
 
-/* The whole compound has one normalisation. */
+/* A member's head has the normalisation of the whole compound. */
 static int member_begin(struct weir_writing *w, const struct weir_compound *c, unsigned i,
                         struct weir_sink *to, const struct weir_save_options *options)
 {
@@ -214,8 +213,8 @@ static int member_begin(struct weir_writing *w, const struct weir_compound *c, u
 	return err;
 }
 
-/* Write the members, in a file each from the page after the one before. @end: receives the end of
- * the last one, relative to the image's first byte. */
+/* Write the members. Each starts at a multiple of the page size. @end: receives the end of the last
+ * member, relative to the image's first byte. */
 static int write_members(struct weir_compound *c, struct weir_sink *to,
                          const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {
@@ -242,7 +241,8 @@ static int write_members(struct weir_compound *c, struct weir_sink *to,
 	return 0;
 }
 
-/* Compute the commit records, and in a plain image the end of the last member. */
+/* Compute the members' commit records without writing. @end: receives the end of the last member in
+ * a plain image. */
 static int sum_members(struct weir_compound *c, struct weir_sink *to,
                        const struct weir_save_options *options, uint64_t commits[], uint64_t *end)
 {

@@ -8,7 +8,7 @@
 
 /* ---- packing ---- */
 
-enum { PREFIX = 8 }; /* the length of the frame */
+enum { PREFIX = 8 }; /* bytes of the frame's length */
 
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name)
@@ -21,7 +21,7 @@ int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int lev
 		return weir__fail(-ENOMEM, "%s: no memory for zstd with shards of %llu bytes", name,
 		                  (unsigned long long)shard_bytes);
 	}
-	/* cannot fail: 1 to 19 are always legal */
+	/* cannot fail: @level is 1 to 19 */
 	(void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
 	return 0;
 }
@@ -45,12 +45,12 @@ int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_byte
 	return 0;
 }
 
-/* Unpacks shards with zstd. This code checks a frame's form first, since zstd accepts more: a frame
- * with another magic would reach the decoders of formats before zstd 0.8, and a frame that declares
- * a large window would get that much memory. */
+/* Decompression. This code checks a frame's form before zstd does, since zstd accepts too much: a
+ * frame with another magic would reach the decoders of formats before zstd 0.8, and a frame that
+ * declares a large window would get that much memory. */
 
 enum {
-	LEAST_FRAME = 9, /* magic, descriptor, window or size, the header of a block */
+	LEAST_FRAME = 9, /* magic, descriptor, window or size, block header */
 	WINDOW_LOG = 23, /* 8 MiB: levels 1 to 19 need no more */
 	BUFFER = 1 << 17
 };
@@ -66,7 +66,7 @@ int weir__unpacker_begin(struct weir_unpacker *u, const char *name)
 		weir__unpacker_end(u);
 		return weir__fail(-ENOMEM, "%s: no memory for zstd", name);
 	}
-	/* cannot fail: 23 is always legal */
+	/* cannot fail: WINDOW_LOG is a legal value */
 	(void)ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, WINDOW_LOG);
 	return 0;
 }
@@ -115,7 +115,7 @@ int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint
 	return err ? err : check_magic(u, source);
 }
 
-/* zstd reports an error. */
+/* Report the error that zstd returned. */
 static int refuse(const struct weir_unpacker *u, const struct weir_source *source, size_t error)
 {
 	if (ZSTD_getErrorCode(error) == ZSTD_error_frameParameter_windowTooLarge)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Packing and unpacking shards for compressed images. Each shard is 8 bytes with the length of its
- * zstd frame, then the frame. The length comes first, so that a stream can be read without
- * seeking. */
+ * Compresses and decompresses shards. A compressed shard is 8 bytes with the length of its zstd
+ * frame, then the frame. The length comes first, so that a stream can be read without seeking. */
 #ifndef WEIR_SRC_IMAGE_ZSTD_H
 #define WEIR_SRC_IMAGE_ZSTD_H
 
@@ -9,22 +8,23 @@
 #include "ground/error.h"
 #include "image/io.h"
 
-/* ---- packing ---- */
+/* ---- compression ---- */
 
-/* Packs shards of one size. All zero: not begun. */
+/* Compresses shards of one size. All zero: not begun. */
 struct weir_packer {
-	void *context;         /* zstd's */
-	unsigned char *buffer; /* for a frame and its length */
+	void *context;         /* a ZSTD_CCtx */
+	unsigned char *buffer; /* a frame and its length */
 	uint64_t room;         /* bytes of buffer */
 };
 
 #if WEIR_HAVE_ZSTD
 
-/* @level: 1 to 19.  @name: the image's, for the sentence. */
+/* @level: 1 to 19.  @name: the image's, for the error message. */
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name);
 void weir__packer_end(struct weir_packer *packer);
-/* Pack a shard into the buffer. @n: receives the number of bytes to write. Return: 0 or -ENOMEM. */
+/* Compress a shard into the buffer. @n: receives the number of bytes to write. Return: 0 or
+ * -ENOMEM. */
 int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_bytes, uint64_t *n);
 
 #else
@@ -51,33 +51,32 @@ static inline int weir__pack(struct weir_packer *packer, const void *bits, uint6
 
 #endif
 
-/* ---- unpacking step by step, through memory that stays bounded whatever the image declares
- *      ---- */
+/* ---- decompression in steps, in bounded memory whatever the image declares ---- */
 
-/* All zero: not begun. */
+/* Decompresses frames from a source. All zero: not begun. */
 struct weir_unpacker {
-	void *context;         /* zstd's */
-	unsigned char *buffer; /* for a part of a frame */
-	uint64_t at, end;      /* the bytes in buffer that are not yet unpacked */
+	void *context;         /* a ZSTD_DCtx */
+	unsigned char *buffer; /* a part of a frame */
+	uint64_t at, end;      /* the range of buffer that is not yet decompressed */
 	uint64_t left;         /* bytes of the frame that are not yet in buffer */
-	const char *unit;      /* the name of a unit with a frame, for sentences: "shard" */
-	uint32_t shard;        /* the number of the unit */
-	bool ended;            /* the frame has ended */
+	const char *unit;      /* what a frame holds, for error messages: "shard" or "piece" */
+	uint32_t shard;        /* the number of the current shard or piece */
+	bool ended;            /* the end of the frame was reached */
 };
 
 #if WEIR_HAVE_ZSTD
 
-/* @name: the image's, for the sentence. */
+/* @name: the image's, for the error message. */
 int weir__unpacker_begin(struct weir_unpacker *u, const char *name);
 void weir__unpacker_end(struct weir_unpacker *u);
-/* Begin the frame of a shard. */
+/* Start the frame of a shard. */
 int weir__unpack_begin(struct weir_unpacker *u, struct weir_source *source, uint32_t shard,
                        uint64_t shard_bytes);
-/* One step of unpacking; call it until ended. It reads a part of the frame, unpacks up to @room
- * bytes, or both. @got: receives the number of bytes unpacked, which may be 0. */
+/* Do one step of decompression: read a part of the frame, decompress up to @room bytes, or both.
+ * Call it until u->ended. @got: receives the number of bytes decompressed, which may be 0. */
 int weir__unpack(struct weir_unpacker *u, struct weir_source *source, void *to, uint64_t room,
                  uint64_t *got);
-/* Unpack a whole frame, which must hold exactly @bytes bytes. */
+/* Decompress a whole frame, which must hold exactly @bytes bytes. */
 int weir__unpack_all(struct weir_unpacker *u, struct weir_source *source, uint32_t shard, void *to,
                      uint64_t bytes);
 
