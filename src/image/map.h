@@ -118,7 +118,7 @@ void weir__live_drop(struct weir_live_lock *lock);
  * so make its lock file the home.
  * Return: 0; -EBUSY another process marked or sealed the image; or another negative errno. */
 int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
-/* S3: make a mapping's lock exclusive without waiting, or return -EBUSY; and shared again. */
+/* S3: make a mapping's lock exclusive, or return -EBUSY at once; make the lock shared again. */
 int weir__live_claim(struct weir_mapping *mapping);
 void weir__live_unclaim(const struct weir_mapping *mapping);
 /* S3: empty the lock file. */

@@ -18,7 +18,7 @@ struct weir_target {
 	struct stat old;         /* state of the old file */
 	bool old_acl;            /* the old file has an access control list, or may have one */
 	int held;                /* the old file, opened by weir__target_hold(); -1: not opened */
-	bool unlocked;           /* held is not locked: read-only, or locked by a reader */
+	bool unlocked;           /* weir__target_hold() could not lock the file */
 	uint64_t commit;         /* the expected commit record, or WEIR_REPLACES_NOTHING */
 };
 
@@ -31,9 +31,9 @@ void weir__target_look_again(struct weir_target *target);
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
 /* Check that the old file still has this commit record (WEIR_REPLACES_NOTHING: that it is missing
- * or empty) and is not mapped live. After a success no process can map it live until
- * weir__target_release(), unless it could not be locked (unlocked). Return: 0; -EAGAIN; or an errno
- * of open. */
+ * or empty) and is not mapped live. After a success no process can map the
+ * old file live until weir__target_release(), unless the lock failed (unlocked). Return: 0;
+ * -EAGAIN; or an errno of open. */
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
 /* Make the check of weir__target_hold() before the new file is written, without keeping it open. */
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
@@ -41,8 +41,8 @@ int weir__target_look(struct weir_target *target, uint64_t commit, const char *p
 int weir__target_is_another(const char *path);
 /* Check that the held file is still as weir__target_hold() found it. Return: 0 or -EAGAIN. */
 int weir__target_check_held(const struct weir_target *target, const char *path);
-/* Close the held file after the rename. If it was not locked, check that no process mapped it live
- * since it was checked. Return: 0 or -ENOTRECOVERABLE. */
+/* Close the old file after the rename. If the old file could not be locked, check that no process
+ * has mapped it live since weir__target_hold(). Return: 0 or -ENOTRECOVERABLE. */
 int weir__target_release(struct weir_target *target, const char *path);
 
 /* ---- the permissions of a new file: the caller's, or no wider than the replaced file's ---- */
@@ -94,7 +94,7 @@ void weir__temporary_end(struct weir_temporary *t);
 
 /* ---- replacing a file: write a file without a name, then give it the old file's name ---- */
 
-/* The system refuses to link a file without a name. Write another file, with a name. */
+/* A result of weir__replace_publish(): the system cannot link a file without a name. */
 enum { WEIR_REPLACE_NAMED = 1 };
 
 struct weir_replace {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches, and its removals and counts on the current filter (H13 in generation.h).
- * Each SECTION_KEYS keys of a batch have a section of their own, so that a grace period waits for
+ * The handle's batches, and its removals and counts on the current filter (H13 in generation.h). A
+ * batch opens a new section for every SECTION_KEYS keys, so that a grace period waits for
  * milliseconds, not for the whole batch. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
 
-enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: each section has whole words of the bitmap */
+enum { SECTION_KEYS = 1 << 20 }; /* a multiple of 64: whole words of the bitmap */
 
 static struct weir_keys section(struct weir_keys keys, size_t at)
 {
@@ -34,7 +34,7 @@ int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys 
 	return found;
 }
 
-/* H1: insert into every filter of the record. The answer is current's, unless a filter refuses. */
+/* H1: insert into every filter of the record. Return: new keys, or the error of a refusal. */
 static int64_t insert_section(const struct weir_handle *h, struct weir_keys keys,
                               uint64_t *bitmap)
 {
@@ -58,7 +58,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			size_t rest = at + some.n; /* a multiple of 64, so whole bitmap words */
+			size_t rest = at + some.n; /* a multiple of 64: whole words of the bitmap */
 			(void)weir__answer_all(false, n - rest,
 			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);
@@ -70,7 +70,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 
 /* ---- removals and counts ---- */
 
-/* H13. Return: 0, or why no key may be removed now. */
+/* H13: check that keys may be removed now. Return: 0 or a negative errno. */
 static int may_remove(const struct weir_generation *g)
 {
 	if (g->absence)
@@ -93,13 +93,13 @@ static int may_count(const struct weir_generation *g)
 	                                        "count") : 0;
 }
 
-/* H9 */
+/* H9: refuse hashes if they may belong to any filter. */
 static int know_hash(const struct weir_generation *g, const char *verb)
 {
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-/* Called in a section. */
+/* Call this in a section. */
 static int remove_hash(const struct weir_handle *h, uint64_t hash)
 {
 	const struct weir_generation *g = weir__generation(h);
@@ -152,13 +152,13 @@ int weir_handle_remove_hash(struct weir_handle *h, uint64_t hash)
 	return answer;
 }
 
-/* Errors that end a batch. Any other concerns one key: the next ones may well be there. */
+/* Return: true if the error ends a batch. Other errors concern only one key. */
 static bool stops(int answer)
 {
 	return answer == -EBUSY || answer == -ENOTSUP || answer == -EROFS;
 }
 
-/* Remove key by key, up to the first whose shard refuses. */
+/* Remove key by key, up to the first key whose shard refuses removals. */
 static int64_t remove_from_shards(const struct weir_handle *h, struct weir_keys keys,
                                   uint64_t *bitmap)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_handle_create(). The options decide what a handle begins with: the caller's filter, one made
- * from options.params, all shards of a set, or a placeholder (H10). */
+ * weir_handle_create(). The options decide what the first filter is: the caller's, one made from
+ * options.params, all shards of a set, or a placeholder (H10). */
 #include <weir/params.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -22,11 +22,11 @@ static int read_options(struct weir_handle_options *out, const struct weir_handl
 		                          "is kept");
 	if (!err && out->can & ~(uint32_t)WEIR_CAN_ALL)
 		err = weir__fail(-EINVAL, "options.can %#x: there is no such ability", out->can);
-	out->can |= WEIR_CAN_PUBLISH; /* required of every filter the handle ever has */
+	out->can |= WEIR_CAN_PUBLISH; /* required of every filter that the handle ever has */
 	return err;
 }
 
-/* Only one option may supply the first filter. */
+/* Check that only one option supplies the first filter. */
 static int check_params(const struct weir_filter *initial, const struct weir_handle_options *o)
 {
 	if (o->params && (initial || o->absent != WEIR_ABSENT_REFUSED))
@@ -35,7 +35,7 @@ static int check_params(const struct weir_filter *initial, const struct weir_han
 	return 0;
 }
 
-/* A sharded set makes its shards itself, at once and all alike. */
+/* Refuse options that do not fit a sharded set, which makes its shards itself, with one seed. */
 static int check_sharded(const struct weir_filter *initial, const struct weir_handle_options *o)
 {
 	const char *given = initial          ? "initial" :

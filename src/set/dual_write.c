@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts that do more than insert into current: beside a reload, while a previous filter is kept,
- * into filters that hash differently (H9), or before the first set (H10). */
+ * Inserts that must do more than insert into current: during a reload, while a previous filter is
+ * kept, into filters that hash differently (H9), or before the first set (H10). */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -9,7 +9,7 @@
 
 enum { AT_A_TIME = 64 }; /* hashes at a time for each hash identity; a multiple of 64 */
 
-/* H9: lookups of hashes ask this filter if the hash may belong to any filter. */
+/* H9: answers lookups of hashes if a hash may belong to any filter. */
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;
@@ -27,7 +27,7 @@ int weir__refuse_hashes(const char *verb)
 	                           "the hashes are all your own", verb);
 }
 
-/* H9: the hash of the key for filter @i of the record, made once for all that hash alike.
+/* H9: hash the key for filter @i of the record, once for all filters that hash in the same way.
  * Return: 0; -EINVAL the filter cannot read the text. */
 static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *taker,
                     const struct weir_given *key, uint64_t hashes[WEIR_TAKERS])
@@ -39,20 +39,20 @@ static int hash_for(const struct weir_generation *g, unsigned i, struct weir_fil
 	return 0;
 }
 
-/* An insert of the key into one filter. */
+/* The insert of a key into one filter. */
 struct place {
 	struct weir_filter *taker;
 	uint64_t hash;
 };
 
-/* A no-op for kinds without removal. */
+/* Undo an insert. A no-op for kinds without removal. */
 static void take_back(const struct place *p)
 {
 	if (weir__removes(p->taker))
 		(void)!weir__remove_made(p->taker, p->hash);
 }
 
-/* Insert the key into filter @i, p->taker, and note the hash in p. Return: as an insert. */
+/* Insert the key into filter @i, p->taker, and store its hash in p. Return: as an insert. */
 static int put(const struct weir_generation *g, unsigned i, const struct weir_given *key,
                uint64_t hashes[WEIR_TAKERS], struct place *p)
 {
@@ -64,7 +64,7 @@ static int put(const struct weir_generation *g, unsigned i, const struct weir_gi
 	return err ? err : weir__insert_made(p->taker, p->hash);
 }
 
-/* H12: filter @i refused with @err. Return: 0 if the insert stands all the same, else @err. */
+/* H12: filter @i refused with @err. Return: 0 if the insert succeeds nevertheless, else @err. */
 static int weigh(unsigned i, struct weir_filter *taker, int err)
 {
 	const bool stands = i == 2 && weir__standby_decide_relaxed(&taker->standby,
@@ -73,7 +73,7 @@ static int weigh(unsigned i, struct weir_filter *taker, int err)
 	return stands ? 0 : err;
 }
 
-/* Return @err. The sentence names the filter and says where the key stays. */
+/* Name the filter that refused in the error message, and say where the key stays. Return: @err. */
 static int explain(const struct weir_generation *g, unsigned i, int err)
 {
 	const bool removes = g->absence || weir__removes(g->current);
@@ -95,7 +95,7 @@ static int insert(const struct weir_generation *g, const struct weir_given *key)
 	int answer = g->absence ? weir__absence_keep(g->absence, key) : 0;
 	for (unsigned i = 0; i < WEIR_TAKERS && answer >= 0; i++) {
 		struct place *p = &places[put_into];
-		p->taker = weir__taker(g, i); /* read once: another inserter may void previous */
+		p->taker = weir__taker(g, i); /* read once: previous may become void */
 		if (!p->taker)
 			continue;
 		int one = put(g, i, key, hashes, p);
@@ -129,19 +129,19 @@ int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key)
 	return insert(g, &(struct weir_given){ .key = &key, .len = sizeof key, .number = true });
 }
 
-/* A piece of a batch while it goes into the filters of a record. */
+/* A piece of a batch during its insert into the filters of a record. */
 struct piece {
 	const struct weir_generation *g;
 	struct weir_keys keys;
 	const uint64_t *hashes[WEIR_TAKERS]; /* for each filter */
 	uint64_t made[WEIR_TAKERS][AT_A_TIME];
-	size_t taken; /* by all filters so far: n, or the keys before the first refusal */
-	int64_t err;  /* of the first refusal, with its sentence; 0: none */
+	size_t taken; /* keys that all filters so far have accepted */
+	int64_t err;  /* the first refusal; 0: none */
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
-/* Hash the piece for filter @i, once for all filters that hash alike (H9).
- * Return: the number of keys before the first that the filter cannot read. */
+/* Hash the piece for filter @i, once for all filters that hash in the same way (H9).
+ * Return: the number of keys before the first key that the filter cannot read. */
 static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
 {
 	const unsigned alike = p->g->alike[i];
@@ -153,7 +153,7 @@ static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
 	return n;
 }
 
-/* H12: filter @i took only @taken keys. The filters before it give back all keys after those, the
+/* H12: filter @i accepted only @taken keys. Remove all later keys from the earlier filters, the
  * last key first. */
 static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
 {
@@ -178,7 +178,7 @@ static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *take
 	return answer >= 0 && can < p->taken ? weir__stopped(can, -EINVAL) : answer;
 }
 
-/* Insert up to AT_A_TIME keys into each filter: those that all filters before it took. */
+/* Insert up to AT_A_TIME keys into each filter, as long as all earlier filters accept them. */
 static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 {
 	int64_t answer = 0;
@@ -196,7 +196,7 @@ static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 	                answer;
 }
 
-/* Clear the answers to the keys from @at on. */
+/* Clear the answers for all keys from key @at on. */
 static void forget_answers(uint64_t *bitmap, size_t at, size_t n)
 {
 	if (bitmap && at < n && at % 64)
@@ -224,7 +224,7 @@ static int64_t insert_in_pieces(const struct weir_generation *g, struct weir_key
 	return inserted;
 }
 
-/* H10 */
+/* H10: keep the keys, and insert them into next if there is one. */
 static int64_t insert_absent(const struct weir_generation *g, struct weir_keys keys,
                              uint64_t *bitmap)
 {

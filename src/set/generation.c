@@ -20,14 +20,14 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 	return record;
 }
 
-/* A filter that probes several keys per lookup notes each key's length itself (N3), so it cannot
- * share hashes. */
+/* A filter that probes several keys per lookup notes each key's length during the insert (N3). So
+ * it must read the text itself, and cannot use a hash computed for another filter. */
 static bool same_hashes_of_texts(const struct weir_text *a, const struct weir_text *b)
 {
 	return a->steps == b->steps && !weir__text_several(a);
 }
 
-/* H9 */
+/* H9: return the first filter that hashes in the same way as filter @of. */
 static unsigned char first_alike(const struct weir_generation *g, unsigned char of)
 {
 	const struct weir_filter *taker = weir__taker(g, of);
@@ -150,8 +150,8 @@ static void free_deferred(struct rcu_head *head)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
-	weir__flag_release(&retired->held); /* from here on the writer may free @retired (H7) */
-	/* from here on the handle may be freed: see weir__retired_wait() */
+	weir__flag_release(&retired->held); /* after this store the writer may free @retired (H7) */
+	/* after this store the handle may be freed: see weir__retired_wait() */
 	weir__users_sub_release(&h->retiring);
 }
 
@@ -171,7 +171,7 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	retired->older = h->retired;
 	h->retired = retired;
 	weir__users_add_relaxed(&h->retiring);
-	/* stored, since inserts that began before may still grow the filters */
+	/* stored, since inserts that began earlier may still grow the filters */
 	retired->bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
 	weir__figure_add_relaxed(&h->bytes_retired, retired->bytes);
 	WEIR__SECTION_ENDS(&retired->head); /* call_rcu's thread reads the writes above */

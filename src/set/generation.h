@@ -1,85 +1,85 @@
 /* SPDX-License-Identifier: MIT
- * The record that a handle publishes, and the rules by which a reload loses no key; the writer's
- * claim, and the objects that a writer leaves to a grace period. Only this folder knows the members
- * of a handle.
+ * The record that a handle publishes, the rules by which a reload loses no key, the writer's claim,
+ * and the freeing of what a writer retires. Only this folder knows the fields of a handle.
  *
- * H1  An inserter reads the generation record once, in one read-side section, and inserts into
- *     every filter that the record names. Lookups read current. One pointer is published, and the
- *     record it points to never changes. With two pointers, an inserter could pair an old current
- *     with a new next.
+ * H1  A handle publishes one pointer to a generation record, and a published record never changes.
+ *     An inserter loads the pointer once, in one read-side section, and inserts into every filter
+ *     that the record names. Lookups read current. With two pointers, an inserter could pair an old
+ *     current with a new next.
  * H2  begin publishes {current, next, previous} and waits for a grace period. So every insert that
- *     starts after begin returns goes to both current and next. Every insert that read the earlier
- *     record has ended: its bits are in current, and a copy made now carries them. The copy ORs
- *     into next word by word, atomically: plain stores would erase the bits that inserters set
- *     there at the same time. For the same reason loader threads use atomic inserts
- *     (weir_insert_keys() sorts them by shard first), not weir_fill_keys().
- * H3  An object that left the record (a filter, or the old record itself) is freed only after a
- *     grace period that began after it left.
- * H4  One writer at a time: begin, rollback, drop, refresh and destroy claim the handle, and return
- *     -EBUSY if it is taken. Only the writer stores the pointer, so it may load it with any memory
- *     order.
- * H5  While previous is kept, every published record names it. So it receives every insert (H1),
- *     and a rollback loses none. Keys inserted before its successor's begin went into it while it
- *     was current. H12 covers a refusal by previous.
- * H6  Cancellation is off in a verb that claims the handle or waits for a grace period (threads.h).
- *     A cancelled thread would keep the claim, and liburcu's lock, which every grace period of the
- *     flavor needs. Between begin and commit a thread may be cancelled. The reload then stays open,
- *     as after any other return from the loader, and the caller has to abort it.
+ *     starts after begin has returned goes to both current and next. Every insert with an earlier
+ *     record has ended: its bits are in current, and a later copy of current has them. The copy ORs
+ *     into next word by word, atomically, since plain stores would erase the bits that inserters
+ *     set in next at the same time. For the same reason loader threads use atomic inserts
+ *     (weir_insert_keys() sorts by shard first), not weir_fill_keys().
+ * H3  An object that was removed from the record (a filter, or the old record itself) is freed only
+ *     after a grace period that began after the removal.
+ * H4  There is one writer at a time: begin, rollback, drop, refresh and destroy claim the handle,
+ *     and return -EBUSY if another thread has claimed it. Only the writer stores the pointer, so
+ *     the writer may load the pointer with any memory order.
+ * H5  While previous is kept, every published record names it. So previous receives every insert
+ *     (H1), and a rollback loses none. Keys inserted before the begin of its successor went into it
+ *     while it was current. H12 covers a refusal by previous.
+ * H6  Cancellation is off in a function that claims the handle or waits for a grace period
+ *     (threads.h). A cancelled thread would keep the claim, and the lock of liburcu that every
+ *     grace period of the flavor needs. Between begin and commit a thread may be cancelled. The
+ *     reload then stays open, and the caller has to abort it, as after any other return from the
+ *     loader.
  * H7  Memory that the caller gives for next must not hold the bits of a filter of the handle, since
- *     it is cleared before anything is published. A filter keeps its bits until it is freed, so the
- *     writer lists the filters that call_rcu has yet to free. Only the writer walks the list, adds
- *     entries and removes those no longer held. call_rcu's thread ends its hold of an entry after
- *     it has freed the entry's filters, and does not touch the entry again.
- * H8  Only current decides whether a key is new, so each record has one decider, and a swap changes
- *     it. Threads that insert one new key across a swap may have two deciders. Then at least one
- *     thread gets WEIR_NEW, but perhaps more than one. Exactly one would need a decision that moves
- *     between filters during inserts. Each commit would need three more records and grace periods,
- *     in which an insert goes into next only if the key was new in current. Even that works only if
- *     next is nothing but a copy, so it was not worth it.
- * H9  With WEIR_HANDLE_ANY_SEED the filters of a record may hash differently. The record alone
- *     tells which ones hash alike: its member alike, written when it is published. An inserter
- *     hashes its key once for each hash identity (function and seed or key) in its record. So a
- *     filter and the hash inserted into it belong to one record, which never changes (H1). A hash
- *     from elsewhere may be any filter's. Without WEIR_HANDLE_OWN_HASHES such a handle refuses to
- *     insert it, and a lookup of it answers yes: a wrong "absent" would break the promise. Exactly
- *     one WEIR_NEW (words_per_key 1) holds within a generation: H8.
+ *     that memory is cleared before anything is published. Bits stay in use until their filter is
+ *     freed. So the writer keeps a list of the retired filters that call_rcu has not freed yet.
+ *     Only the writer walks the list, adds entries and removes those that are not held. call_rcu's
+ *     thread frees the filters of an entry, then clears held, and does not touch the entry again.
+ * H8  Only current decides whether a key is new, and a swap changes which filter is current. If
+ *     threads insert one new key across a swap, at least one thread gets WEIR_NEW, but perhaps more
+ *     than one. For exactly one, the decision would have to move between filters during inserts.
+ *     Each commit would need three more records and grace periods, in which an insert goes into
+ *     next only if the key was new in current. Even that works only if next is a plain copy.
+ * H9  With WEIR_HANDLE_ANY_SEED the filters of a record may hash differently. The array alike in
+ *     the record says which filters hash in the same way. An inserter hashes its key once for each
+ *     hash identity (function and seed or key) in its record. Since a record never changes (H1),
+ *     each filter gets only hashes of its own identity. A hash given by the caller may belong to
+ *     any filter. So without WEIR_HANDLE_OWN_HASHES such a handle refuses to insert hashes, and
+ *     answers yes to lookups of hashes: a wrong "absent" would break the promise. Exactly one
+ *     WEIR_NEW (words_per_key 1) holds within a generation: H8.
  * H10 Before the first set, current is a placeholder. No key is inserted into it, and it is never
- *     kept as previous, carried over or compared with. An inserter keeps its key instead: in its
- *     section it pushes the key onto the stack of its record's absence, and then inserts it into
- *     next, if the record names one. So after begin's grace period, each key ever pushed is on the
- *     stack, or its inserter's record names next, or both. Only then does the loader replay the
- *     stack into next. An inserter that sees next pushes its key all the same, since an abort gives
- *     up next. The stack is freed with the placeholder, after commit's grace period: sections that
- *     began before it push until they end. The replay notes a text's length in next before it
+ *     kept as previous, copied or compared with. An inserter keeps its key instead: in its section
+ *     it pushes the key onto the stack of its record's absence, and then inserts the key into next,
+ *     if the record names one. So after begin's grace period, each kept key is on the stack
+ *     already, or its inserter's record names next, or both. Only then does the loader replay the
+ *     stack into next. An inserter that sees next pushes its key all the same, since an abort
+ *     discards next. The stack is freed with the placeholder, after commit's grace period, since
+ *     sections that began before may still push. The replay notes a text's length in next before it
  *     inserts the text, as any insert does (N3). A closed next without that length refuses the
- *     text. Then the refresh or reload fails, and the text stays kept.
+ *     text. Then the refresh or reload fails, and the text stays on the stack.
  * H11 stands below, with the last refusal.
  * H12 A filter may refuse a key, for example when full. An insert is acknowledged only if every
  *     filter of its record has the key, except a void previous. An inserter asks current first,
- *     then next, then previous. If current or next refuses, the inserter removes its own copies
- *     from the filters before it and returns the error. That takes no other insert's copy: the
- *     inserter's own had ended, and no other thread removes it, since it was not acknowledged. A
- *     filter without removal keeps the key: a yes that no caller was promised. So does one with
- *     WEIR_ONCE, since another thread's insert may have been answered by what this one stored.
- *     If previous refuses, one word of it, its standby, is decided (O10): an inserter sets VOID, a
- *     rollback sets RETURNS before it publishes. The second to come finds what the first decided.
- *     VOID: the insert stands, and previous never becomes current again. The rollback returns
+ *     then next, then previous. If current or next refuses, the inserter removes its copies of the
+ *     key from the filters that accepted it, and returns the error. That removes no other insert's
+ *     copy: this inserter's copies were complete, and no other thread removes them, since they were
+ *     not acknowledged. A filter without removal keeps the key, which is a false positive. A filter
+ *     with WEIR_ONCE keeps the key too, since another thread may have been answered that the key is
+ *     there.
+ *     If previous refuses, its word standby is decided once (O10). An inserter tries to set VOID,
+ *     and a rollback tries to set RETURNS before it publishes; the first one decides.
+ *     VOID: the insert succeeds, and previous never becomes current again. The rollback returns
  *     -ENOENT, no more keys go into previous, and the next writer frees it. RETURNS: previous is
- *     about to be current, so its refusal counts like one by next. No record changes (H1): VOID
- *     changes what records mean from then on, and stays while any names the filter as previous. A
- *     commit that keeps a filter opens its standby before it publishes. By then no section has that
- *     filter as previous of an earlier record: the rollback waited for those.
+ *     about to be current, so its refusal counts like one by next. No record changes (H1), but VOID
+ *     changes the meaning of every record that names the filter as previous. A commit that keeps a
+ *     filter as previous resets its standby before it publishes. By then no section has that filter
+ *     as previous of an earlier record, since the rollback waited for those sections.
  * H13 A removal goes to current alone. It is refused (-EBUSY) if the record names next or a
- *     previous that is not void: it could get there before the key does. The insert that it undoes
- *     had returned, so it had read this record or an older one, and the key is in every filter of
- *     this one. A section with an older record may remove from current while a begin publishes
- *     next. begin returns after that section, so the loader reads its source later. If the source
- *     still has the key, next has one too many, never too few. For the same reason a copy (H2) of a
- *     kind that removes may count too much in next, never too little. While next is there, nothing
- *     acknowledged is taken out of current; what H12 takes back was not acknowledged.
+ *     previous that is not void, since it could reach that filter before the key does. The insert
+ *     that it undoes had returned before, so the key is in every filter of this record. A section
+ *     with an older record may remove from current while a begin publishes next. begin returns
+ *     after that section, so the loader reads its source later. If the source still has the key,
+ *     next has one copy too many, never too few. For the same reason a copy (H2) of a kind that
+ *     removes may count too much in next, never too little. While the record names next, H12 alone
+ *     removes keys from current, and those were not acknowledged.
  * H14 A kind that is built once takes no inserts. So its filter may be next only if no insert is
- *     acknowledged: current takes none either, or it stands for the first set and keeps none. Then
- *     only the loader's own inserts must reach next, and commit publishes it once it is built: no
+ *     acknowledged: current takes none either, or is a placeholder that keeps none. Then only the
+ *     loader's own inserts must reach next. The commit publishes the filter when it is built, so no
  *     record ever names it as next. As previous it refuses each insert, so the first insert makes
  *     it void (H12), and a rollback loses none.
  *
@@ -97,16 +97,16 @@
 #include "kind/kind.h"
 #include "rcu/rcu.h"
 
-/* One key as the caller gave it. */
+/* A key as the caller gave it: as bytes, as an integer or as a hash. */
 struct weir_given {
-	const void *key; /* NULL: given by its hash */
+	const void *key; /* NULL: the caller gave the hash */
 	size_t len;
 	uint64_t hash;
-	bool number; /* an integer, so never text */
-	bool fixed;  /* from a batch of fixed width: an address in a set with cidr */
+	bool number; /* the key is an integer, which no text normalisation changes */
+	bool fixed;  /* the key has the fixed width of its batch: an address in a set with cidr */
 };
 
-/* Key @at of a batch whose form is valid. */
+/* Return: key @at of a batch whose form is valid. */
 static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 {
 	const struct iovec *vector = k.at;
@@ -128,34 +128,34 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 struct weir_kept; /* a key kept for the first set */
 
 struct weir_absence {
-	int answer;     /* to an insert: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
-	uint64_t limit; /* bytes to keep; 0: keep none and refuse inserts */
-	bool drops;     /* drop kept keys that the first filter has no room for */
+	int answer;     /* of an insert: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
+	uint64_t limit; /* bytes of kept keys; 0: keep none and refuse inserts */
+	bool drops;     /* drop kept keys that do not fit into the first filter */
 	atomic_uint_fast64_t taken;
 	struct weir_kept *newest;
 };
 
-/* @options: complete.  @placeholder: receives the handle's first filter, which the caller owns.
- * Return: 0; -EINVAL, -ENOMEM with the sentence. */
+/* Make the state before the first set. @options: complete.  @placeholder: receives the handle's
+ * first filter, which the caller owns.  Return: 0, -EINVAL or -ENOMEM. */
 int weir__absence_make(struct weir_absence **out, struct weir_filter **placeholder,
                        const struct weir_handle_options *options);
-/* Keep a key. Called by an inserter, in its section.
- * Return: @a->answer; -EAGAIN no keys are kept; -ENOBUFS no room left; -ENOMEM. */
+/* Keep a key. The inserter calls this in its section.
+ * Return: @a->answer; -EAGAIN keys are not kept; -ENOBUFS the limit is reached; -ENOMEM. */
 int weir__absence_keep(struct weir_absence *a, const struct weir_given *key);
-/* Insert all kept keys into @next; skip texts that it cannot read.
- * @dropped: receives the keys dropped for lack of room. Return: 0, or the error of an insert. */
+/* Insert all kept keys into @next, except texts that @next cannot read. Return: 0 or an error.
+ * @dropped: receives the number of keys dropped because @next is full. */
 int weir__absence_replay(struct weir_absence *a, struct weir_filter *next, uint64_t *dropped);
 /* @a: may be NULL. */
 void weir__absence_free(struct weir_absence *a);
 
 /* ---- the last refusal of a handle's commits and refreshes, for its statistics ----
  *
- * H11 A pointer of its own publishes a refusal. It leads to nothing but a sentence, so it may be
- *     older or newer than a reader's record (H1). Only the writer (H4) publishes. There are two
- *     places, and the writer fills the one that is not published. It first waits for a grace
- *     period, so no reader that found this place published still reads it. Readers copy the
- *     sentence in a section: they never wait and never see half of one. A refusal needs no memory,
- *     which may be just what is lacking. */
+ * H11 A pointer of its own publishes a refusal, apart from the record (H1), so a reader may find a
+ * refusal that is older or newer than its record. Only the writer (H4) publishes a refusal. There
+ * are two slots, and the writer fills the one that is not published. First it waits for a grace
+ * period, so that no reader still reads this slot. Readers copy the text in a section, so they
+ * never wait and never see a half-written text. A refusal allocates nothing, since a lack of memory
+ * may be its reason. */
 
 struct weir_refusal {
 	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: no longer refused */
@@ -163,44 +163,43 @@ struct weir_refusal {
 };
 
 struct weir_refusals {
-	struct weir_refusal *last; /* NULL: none yet */
+	struct weir_refusal *last; /* NULL: no refusal yet */
 	struct weir_refusal places[2];
 };
 
-/* Publish the thread's sentence: a commit or refresh fails. Called by the writer, outside of
- * sections. May wait for a grace period. */
+/* Publish this thread's error message: a commit or refresh has failed. Only the writer calls this,
+ * outside of sections. May wait for a grace period. */
 void weir__refusal_begins(struct weir_handle *h);
-/* Called by the writer: a filter was published, or the file is the published one. */
+/* Called by the writer when a filter was published, or the file is the published one. */
 void weir__refusal_ends(struct weir_handle *h);
-/* Is a commit or refresh refused now? Any thread, at any time. */
+/* Return: true if the last commit or refresh was refused. Any thread may call this. */
 bool weir__refused_now(const struct weir_handle *h);
-/* Called in a section. */
+/* Copy the last refusal to @out. Call this in a section. */
 void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *out);
 
-/* ---- the file that a refresh took or refused last; for the handle's writer alone ----
+/* ---- the file that a refresh accepted or refused last; only the writer uses it ----
  *
- * The same file is not read again. But a damaged file may be one that another process is
- * overwriting in place. Its next bytes then change its size, time or commit record, so it counts as
- * another file. File times, though, are as coarse as the kernel's tick (two seconds on some file
- * systems). Bytes written within the tick of the head that was read change nothing visible. So for
- * some seconds each look reads a damaged file again, silently: the same refusal is not reported
- * twice. */
+ * A refresh does not read an unchanged file again. But a damaged file may be one that another
+ * process is still overwriting in place. Later writes change its size, time or commit record, so it
+ * counts as changed. But file times are as coarse as the kernel's tick (two seconds on some file
+ * systems), so writes within the same tick as the read are invisible. So for some seconds each
+ * refresh reads a damaged file again. It does not report the same refusal twice. */
 
 struct weir_last_file {
 	struct weir_file_identity identity;
 	bool refused;
-	/* 0, or the generation with whose filter it was refused: another generation reads it
-	 * again */
+	/* 0, or the number of the generation whose filter the file was refused with. With another
+	 * generation the file is read again. */
 	uint64_t refused_with;
-	double damaged_since; /* weir__seconds(); 0: not damaged, or damaged for good */
+	double damaged_since; /* weir__seconds(); 0: undamaged, or damaged for good */
 };
 
-/* Was this file judged already, and would the same verdict come again? */
+/* Return: true if the same verdict on this file is certain, so that it need not be read again. */
 bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
                         uint64_t generation);
 
-/* Remember a verdict. @err: 0 or the refusal. @with: the generation it was refused beside, or 0.
- * @began: when the look began. Return: true if the last look found the same damage. */
+/* Remember a verdict. @err: 0 or the refusal. @with: the generation whose filter the file was
+ * refused with, or 0. @began: when the refresh began. Return: true if the damage is not new. */
 bool weir__last_file_judge(struct weir_last_file *last, const struct weir_file_identity *file,
                            int err, uint64_t with, double began);
 
@@ -210,9 +209,9 @@ struct weir_bits {
 	uint64_t bytes;
 };
 
-/* Why an insert of a key or hash needs more than current. */
+/* Reasons why an insert must do more than insert into current. */
 enum {
-	WEIR_BESIDE_FILTERS = 1,   /* next, or previous, or both */
+	WEIR_BESIDE_FILTERS = 1,   /* there is a next or a previous filter */
 	WEIR_BESIDE_NO_HASHES = 2, /* H9: hashes are refused */
 	WEIR_BESIDE_ABSENCE = 4,   /* H10: current is the placeholder */
 };
@@ -225,14 +224,14 @@ struct weir_generation {
 	struct weir_filter *previous;/* or NULL */
 	uint64_t number;
 	double since; /* seconds of CLOCK_MONOTONIC when current was published */
-	/* derived from the above and the handle by weir__publish() */
+	/* weir__publish() computes the fields below */
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
 	struct weir_absence *absence;      /* H10; NULL: current is a set */
-	unsigned beside;                   /* 0 or bits as above */
-	unsigned char alike[WEIR_TAKERS];  /* H9: the first taker with the same hashes */
+	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
+	unsigned char alike[WEIR_TAKERS];  /* H9: the first filter that hashes in the same way */
 };
 
-/* Answers yes to every hash (set/dual_write.c). */
+/* A filter that answers yes to every hash (set/dual_write.c). */
 extern const struct weir_filter weir__any_hash;
 
 /* H12: the previous filter if a rollback may return to it, else NULL. */
@@ -242,63 +241,63 @@ static inline struct weir_filter *weir__standby(const struct weir_generation *g)
 	return p && weir__standby_load_relaxed(&p->standby) != WEIR_STANDBY_VOID ? p : NULL;
 }
 
-/* H1, H10, H12: filter @i that an insert goes to: current, next or previous; NULL: none. */
+/* H1, H10, H12: filter @i that an insert goes to: 0 current, 1 next, 2 previous. NULL: none. */
 static inline struct weir_filter *weir__taker(const struct weir_generation *g, unsigned i)
 {
 	return i == 1 ? g->next : i == 2 ? weir__standby(g) : g->absence ? NULL : g->current;
 }
 
-/* Objects that a writer took out of the record, to be freed together; each may be NULL. */
+/* Objects that a writer removed from the record, to be freed together. Each may be NULL. */
 struct weir_retired {
 	struct rcu_head head;
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
 	struct weir_absence *absence; /* H10 */
-	/* if left to call_rcu (H7): */
+	/* only if call_rcu frees the objects (H7): */
 	struct weir_retired *older;
-	struct weir_bits bits[2]; /* copies: the filters may be freed while a writer looks here */
-	uint64_t bytes;           /* of both filters' bits, when they were retired */
-	atomic_bool held;         /* not freed yet */
+	struct weir_bits bits[2]; /* copies: the filters may be freed already */
+	uint64_t bytes;           /* bytes of both filters' bits, when they were retired */
+	atomic_bool held;         /* the objects are not freed yet */
 };
 
 struct weir_handle {
-	/* Read by every verb, written by writers only. */
+	/* Every function reads these fields, and only writers change them. */
 	struct weir_handle_verbs verbs;     /* these two first: the public header reads them */
 	struct weir_generation *generation;
 	struct weir_rcu rcu;
 	uint32_t flags; /* enum weir_handle_flags */
 	uint32_t can;   /* enum weir_ability: required of each filter */
 	struct weir_sharded *sharded; /* this handle, if it is a sharded set, else NULL */
-	/* this handle; for a shard its set, which has the claim (H4) and the figures */
+	/* this handle; for a shard its set, which has the claim (H4) and the statistics */
 	struct weir_handle *whole;
 
 	_Alignas(64) atomic_bool claimed;   /* H4 */
-	struct weir_absence *absence;       /* the writer's; NULL from the first set on (H10) */
-	struct weir_retired *retired;       /* the writer's: newest of those at call_rcu (H7) */
-	atomic_uint retiring;               /* handed to call_rcu, not yet freed */
-	atomic_uint_fast64_t bytes_retired; /* of the bits in those */
-	atomic_bool followed;               /* follow.c: a thread has the handle's address */
+	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
+	struct weir_retired *retired;       /* only for the writer: newest entry at call_rcu (H7) */
+	atomic_uint retiring;               /* entries at call_rcu */
+	atomic_uint_fast64_t bytes_retired; /* bytes of bits in the entries at call_rcu */
+	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
 	atomic_uint_fast64_t swaps;
-	atomic_uint_fast64_t collecting; /* 1: a reload is open that publishes nothing yet */
+	atomic_uint_fast64_t collecting; /* 1: a reload collects keys and has published nothing */
 	atomic_uint_fast64_t refused;
 	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
-	atomic_uint_fast64_t kept_dropped;  /* kept keys (H10) that did not fit the first filter */
-	atomic_uint_fast64_t reload_ns;     /* time that the last commit or refresh took */
-	struct weir_last_file last_file; /* the writer's */
+	atomic_uint_fast64_t kept_dropped;  /* kept keys (H10) that the first filter refused */
+	atomic_uint_fast64_t reload_ns;     /* duration of the last commit or refresh */
+	struct weir_last_file last_file; /* only for the writer */
 	struct weir_refusals refusals;   /* H11 */
 };
 
-/* H1 (O4). Called in a section. */
+/* H1 (O4). Call this in a section. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
 	return weir__record_load_acquire(&h->generation);
 }
 
-/* Derive the rest of a record from its filters and the handle. */
+/* Compute the other fields of a record from its filters and the handle. */
 void weir__record_complete(const struct weir_handle *h, struct weir_generation *record);
 
-/* Called by the writer only. Return: the record published before. */
+/* Publish a record. Only the writer calls this. Return: the record published before. */
 static inline struct weir_generation *weir__publish(struct weir_handle *h,
                                                     struct weir_generation *record)
 {
@@ -308,12 +307,12 @@ static inline struct weir_generation *weir__publish(struct weir_handle *h,
 	return old;
 }
 
-/* H4 (O5): claim the handle. @verb: for the sentence.
- * Return: 0; -EDEADLK in a section; -EBUSY another writer is at work. */
+/* H4 (O5): claim the handle. @verb: the calling function, for error messages.
+ * Return: 0; -EDEADLK in a section; -EBUSY another writer is active. */
 int weir__writer_begin(struct weir_handle *h, const char *verb);
 
-/* Claim the handle for a verb that destroys. Also returns -EDEADLK in a callback of call_rcu: its
- * thread may have to free what the verb waits for. */
+/* Claim the handle for a function that destroys it. Returns -EDEADLK also in a callback of
+ * call_rcu, since the thread that runs callbacks may have to free what the function waits for. */
 int weir__destroy_begin(struct weir_handle *h, const char *verb);
 
 /* H12: free a void previous filter, if there is one and memory for a record. The caller has claimed
@@ -325,29 +324,29 @@ static inline void weir__writer_release(struct weir_handle *h)
 	weir__flag_release(&h->whole->claimed);
 }
 
-/* Return: a record stamped with the current time, or NULL. */
+/* Return: a record with the current time, or NULL. */
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
                                      struct weir_filter *previous, uint64_t number);
 
-/* H3: free @retired (malloc'ed) and all it names after a grace period. Wait for it here, or with
- * @defer leave it to call_rcu. The caller has claimed the handle. */
+/* H3: free @retired (from malloc) and all that it names after a grace period. Wait for the grace
+ * period, or with @defer let call_rcu free them. The caller has claimed the handle. */
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
 /* Wait until everything retired is freed. No writer may begin until then. */
 void weir__retired_wait(struct weir_handle *h);
 
-/* The memory of a filter's bits; for a compound, those of its first member. */
+/* Return: the memory of a filter's bits; for a compound, that of its first member. */
 struct weir_bits weir__filter_bits(const struct weir_filter *f);
-/* H7. Return: in words, the filter of the handle that has bits there; NULL: none. The caller has
- * claimed the handle, and next is NULL. */
+/* H7: find a filter of the handle whose bits overlap with @place. Return: its name for an error
+ * message, or NULL. The caller has claimed the handle, and next is NULL. */
 const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 
-/* Bytes of bits of a record's filters and of the retired ones. */
+/* Return: bytes of bits of a record's filters and of the retired ones. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
 
-/* ---- inserts in a section while g->beside is not 0: they need more than current ---- */
+/* ---- inserts when g->beside is not 0, in a section ---- */
 
-/* The hash by which @f inserts a key that the caller gave as bytes.
- * Return: 0; -EINVAL, with the sentence. */
+/* Compute the hash by which @f inserts a key that the caller gave as bytes.
+ * Return: 0 or -EINVAL. */
 static inline int weir__given_hash(struct weir_filter *f, const struct weir_given *key,
                                    uint64_t *hash)
 {
@@ -365,12 +364,12 @@ static inline int weir__given_hash(struct weir_filter *f, const struct weir_give
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
 int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key);
-/* Insert a batch so. Return: the number of new keys. */
+/* H1: insert a batch into every filter of the record. Return: new keys, or an error. */
 int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
                                  uint64_t *bitmap);
 
-/* H9: return -EINVAL for a hash that may be any filter's. @verb: what to do with the key
- * instead. */
+/* H9: refuse a hash, since it may belong to any filter. @verb: what the caller should do with the
+ * key instead. Return: -EINVAL. */
 int weir__refuse_hashes(const char *verb);
 
 static inline bool weir__alone(const struct weir_generation *g)
@@ -378,7 +377,7 @@ static inline bool weir__alone(const struct weir_generation *g)
 	return __builtin_expect(!g->beside, 1);
 }
 
-/* H1, in a section: insert into every filter that the record names. */
+/* H1: insert into every filter that the record names. Call this in a section. */
 static inline int weir__insert_hash(const struct weir_generation *g, uint64_t hash)
 {
 	return weir__alone(g) ? weir_insert_hash(g->current, hash) :
@@ -387,17 +386,17 @@ static inline int weir__insert_hash(const struct weir_generation *g, uint64_t ha
 
 /* ---- handles as objects ---- */
 
-/* Let @h, zeroed memory, publish @first by the verbs of one filter. On failure the filter stays the
+/* Make a handle in @h, which is zeroed memory, and publish @first. On failure the filter stays the
  * caller's. @options: complete.  Return: 0; -EBUSY another handle owns the filter; -ENOMEM. */
 int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
                       const struct weir_handle_options *options);
-/* Allocate a handle and call weir__handle_init(). @absence: a placeholder's (H10), or NULL. */
+/* Allocate a handle and call weir__handle_init(). @absence: for a placeholder (H10), or NULL. */
 int weir__handle_make(struct weir_handle **out, struct weir_filter *first,
                       struct weir_absence *absence, const struct weir_handle_options *options);
-/* Free a handle that no thread uses any more, and all it holds. */
+/* Free a handle that no thread uses any more, and all that it owns. */
 void weir__handle_free(struct weir_handle *h);
 
-/* Refuse a verb that a sharded set lacks. Return: 0 or -ENOTSUP. */
+/* Refuse a function that a sharded set lacks. Return: 0 or -ENOTSUP. */
 int weir__one_filter_check(const struct weir_handle *h, const char *verb);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The handle: create, free, and the verbs on one key. */
+ * Handles: create, free, and the functions on one key. */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -7,7 +7,7 @@
 #include "set/generation.h"
 #include "set/sharded/sharded.h"
 
-/* The external definitions of the verbs that handle.h inlines. */
+/* The external definitions of the functions that handle.h inlines. */
 extern inline const struct weir_filter *weir_handle_get(const struct weir_handle *h);
 extern inline bool weir_handle_contains(const struct weir_handle *h, const void *key, size_t len);
 extern inline bool weir_handle_contains_u64(const struct weir_handle *h, uint64_t key);
@@ -25,7 +25,7 @@ _Static_assert(offsetof(struct weir_generation, current) ==
                        offsetof(struct weir_generation_head, current),
                "the frozen head");
 
-/* ---- verbs of a handle with one filter ---- */
+/* ---- functions of a handle with one filter ---- */
 
 static bool contains(const struct weir_handle *h, const void *key, size_t len)
 {
@@ -129,7 +129,7 @@ void weir__handle_free(struct weir_handle *h)
 	for (uint32_t i = 0; h->sharded && i < h->sharded->shards; i++)
 		weir__handle_free(h->sharded->shard[i]);
 	struct weir_generation *last = h->generation;
-	weir__filter_free(last->current); /* a sharded set's is the view, which has no bits */
+	weir__filter_free(last->current); /* for a sharded set, the view, which has no bits */
 	weir__filter_free(last->previous);
 	weir__absence_free(h->absence);
 	free(last);
@@ -141,8 +141,8 @@ int weir_handle_destroy(struct weir_handle *h)
 	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
-	/* Before the claim: the follower may hold it during a look, and the caller's remedy is the
-	 * same either way. */
+	/* Check this before the claim, since a follower may have claimed the handle for a refresh.
+	 * The caller has to stop the follower in both cases. */
 	if (weir__flag_held_acquire(&h->followed))
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
 		                          "weir_follower_stop() comes first");
@@ -154,7 +154,7 @@ int weir_handle_destroy(struct weir_handle *h)
 	return 0;
 }
 
-/* ---- verbs on the current filter, or on the view of all shards ---- */
+/* ---- functions on the current filter, or on the view of all shards ---- */
 
 uint64_t weir_handle_hash(const struct weir_handle *h, const void *key, size_t len)
 {

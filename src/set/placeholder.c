@@ -10,12 +10,12 @@
 struct weir_kept {
 	struct weir_kept *older;
 	size_t len;
-	bool hashed; /* bytes hold the caller's hash */
+	bool hashed; /* bytes is the caller's hash */
 	bool number, fixed; /* as in struct weir_given */
 	char bytes[];
 };
 
-/* A filter of one line, into which no key is ever inserted. */
+/* Make a filter of one line. No key is ever inserted into it. */
 static int make_placeholder(struct weir_filter **out, const struct weir_handle_options *options)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -65,7 +65,7 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 	return err;
 }
 
-/* Reserve @bytes of the limit. Return: false if they do not fit. */
+/* Reserve @bytes of the limit. Return: false if the limit is reached. */
 static bool take_room(struct weir_absence *a, uint64_t bytes)
 {
 	uint64_t taken = weir__figure_load_relaxed(&a->taken);
@@ -76,7 +76,7 @@ static bool take_room(struct weir_absence *a, uint64_t bytes)
 	return true;
 }
 
-/* H10 (O8) */
+/* H10 (O8): push a kept key onto the stack. */
 static void push(struct weir_absence *a, struct weir_kept *kept)
 {
 	kept->older = weir__kept_load_relaxed(&a->newest);
@@ -113,8 +113,8 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 	return a->answer;
 }
 
-/* A key may have come more often than the filter can hold copies of it. If the filter then refuses
- * it while it holds that many, the key counts as seen. */
+/* Insert a kept key. If it was kept more often than the filter can store copies of it, the filter
+ * refuses it although it has all the copies. Then the key counts as seen. */
 static int insert_kept(struct weir_filter *next, uint64_t hash)
 {
 	int answer = weir__insert_made(next, hash);
@@ -123,7 +123,7 @@ static int insert_kept(struct weir_filter *next, uint64_t hash)
 	return is_there ? WEIR_SEEN : answer;
 }
 
-/* Can a set with normalisation read the key? */
+/* Return: true if a set with normalisation can read the key. */
 static bool readable(const struct weir_filter *f, const struct weir_given *key)
 {
 	uint64_t hash;
@@ -132,8 +132,8 @@ static bool readable(const struct weir_filter *f, const struct weir_given *key)
 	return weir__key_hash_of(f, key->key, key->len, &hash) == 0;
 }
 
-/* Skip a key that the set cannot read: no such set holds it. If a closed set refuses a readable
- * key, an acknowledged insert would be lost: then this set is not published. */
+/* Replay one key, but skip a text that the set cannot read. If a closed set refuses a readable
+ * text, fail: publishing the set would lose an acknowledged insert. */
 static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 {
 	const struct weir_given key = { .key = kept->bytes, .len = kept->len,

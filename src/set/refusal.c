@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * A handle's memory of its commits and refreshes: the last refusal (H11), and the file taken or
- * refused last. */
+ * A handle's last refusal (H11), and the file that its refreshes accepted or refused last. */
 #include <errno.h>
 #include <string.h>
 #include "ground/error.h"
 #include "ground/system.h"
 #include "set/generation.h"
 
-static const double second = 1e9; /* ns */
+static const double second = 1e9; /* in ns */
 
 static uint64_t now(void)
 {
 	return (uint64_t)(weir__seconds() * second);
 }
 
-/* The place that is not published now. Readers may still have it from before, so wait for them. */
+/* Return: the slot that is not published. Wait for readers that loaded its pointer earlier. */
 static struct weir_refusal *free_place(struct weir_handle *h)
 {
 	struct weir_refusals *r = &h->refusals;
@@ -50,7 +49,7 @@ void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *o
 	const struct weir_refusal *last = weir__refusal_load_acquire(&h->refusals.last);
 	uint64_t since = last ? weir__figure_load_relaxed(&last->since) : 0;
 	double passed = since ? weir__seconds() - (double)since / second : 0;
-	out->refused_since = !since || passed > 0 ? passed : 1 / second; /* never 0 while refused */
+	out->refused_since = !since || passed > 0 ? passed : 1 / second; /* not 0 while refused */
 	if (last)
 		memcpy(out->refused_sentence, last->sentence, strlen(last->sentence) + 1);
 }

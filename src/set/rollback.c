@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Return to the previous filter, or drop it. H5 in generation.h says why a rollback loses no
+ * Returns to the previous filter, or drops it. H5 in generation.h says why a rollback loses no
  * insert, and H12 when it is refused.
  *
- *     rollback   record {previous, -, -}  grace period   free the old record, the rejected filter
- *     drop       record {current, -, -}   grace period   free the old record, the previous one */
+ *     rollback   record {previous, -, -}  grace period   free the old record, current
+ *     drop       record {current, -, -}   grace period   free the old record, previous */
 #include <stdlib.h>
 #include <weir/reload.h>
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "set/generation.h"
 
-/* H12: decide for the rollback, so that previous counts like next; false: it is void already. */
+/* H12: decide the standby for the rollback. Return: false if previous is void already. */
 static bool returns(const struct weir_generation *g)
 {
 	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
@@ -61,7 +61,7 @@ static int begin_and_leave(struct weir_handle *h, bool rolls_back, const char *v
 void weir__standby_free(struct weir_handle *h)
 {
 	if (h->generation->previous && !weir__standby(h->generation))
-		(void)leave(h, false, "the previous filter"); /* on failure the next writer does */
+		(void)leave(h, false, "the previous filter"); /* the next writer retries */
 }
 
 int weir_handle_rollback(struct weir_handle *h)

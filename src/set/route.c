@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The handle's verbs that name sets. H1 to H7 in generation.h say what is published, and why
- * nothing is lost. All routers of a handle have the same sets (R4 in router/router.h). */
+ * The functions of a handle that name sets of a router. H1 to H7 in generation.h say why no insert
+ * is lost. All routers of a handle have the same sets (R4 in router/router.h). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
@@ -14,7 +14,7 @@ static uint64_t route_absent(const struct weir_generation *g)
 	return weir_contains_hash(g->current, 0) ? WEIR_ALL_SETS : 0;
 }
 
-/* H9 */
+/* H9: if the hash may belong to any filter, answer all sets. */
 static uint64_t route_hash(const struct weir_generation *g, uint64_t hash)
 {
 	if (g->absence)
@@ -70,8 +70,8 @@ int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys key
 
 /* ---- inserts: in a section, into every filter of the record (H1) ---- */
 
-/* Current comes first. Only it can refuse (R4), and only it decides whether a key is new (H8). A
- * previous router that refuses becomes void (H12). */
+/* Insert into current first. Only current can refuse (R4), and only current decides whether a key
+ * is new (H8). A previous router that refuses becomes void (H12). */
 static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
                            uint64_t *bitmap)
 {
@@ -101,7 +101,7 @@ int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t set, struct
                                      uint64_t *bitmap)
 {
 	int64_t answer;
-	if (h->sharded && set == 0) /* a sharded set's kind has one set */
+	if (h->sharded && set == 0) /* set 0 is the only set of a sharded handle */
 		return weir_handle_insert_keys(h, keys, bitmap);
 	WEIR__IN_SECTION(&h->rcu, answer = insert_keys(weir__generation(h), set, keys, bitmap));
 	return answer;

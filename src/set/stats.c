@@ -5,7 +5,7 @@
 #include "ground/system.h"
 #include "set/sharded/sharded.h"
 
-/* Add a record of the only filter, or of one shard. */
+/* Add the record of the only filter, or of one shard. */
 static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
                        const struct weir_generation *g)
 {
@@ -19,7 +19,7 @@ static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
 	s->bytes += weir__held_bytes(h, g);
 }
 
-/* Called in a section. @g: the handle's record. */
+/* Call this in a section. @g: the handle's record. */
 static void add_records(struct weir_handle_stats *s, const struct weir_handle *h,
                         const struct weir_generation *g)
 {
@@ -43,7 +43,7 @@ int weir_handle_measure(const struct weir_handle *h, struct weir_handle_stats *o
 		return err;
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	if (!g->absence) /* the placeholder's figures mean nothing (H10) */
+	if (!g->absence) /* statistics of the placeholder mean nothing (H10) */
 		err = weir_measure(g->current, WEIR_SAMPLED, &current);
 	add_records(&s, h, g);
 	s.absent = g->absence != NULL;

@@ -425,9 +425,9 @@ MUTANTS = [
      '\t\tweir__figure_add_relaxed(&h->swaps, 1);\n\t\treturn 0;\n'
      '\t}\n\terr = begin(r, l, next);\n'),
     ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
-     '\tif (!err && carries(l)) {\n\t\t/* begin() has asked',
+     '\tif (!err && carries(l)) {\n\t\t/* begin() has checked',
      '\tif (!err)\n\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n'
-     '\tif (!err && carries(l)) {\n\t\t/* begin() has asked',
+     '\tif (!err && carries(l)) {\n\t\t/* begin() has checked',
      '\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n\t}', '\t}'),
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
      '\t\tweir__reload_close(r, l->began);\n'),

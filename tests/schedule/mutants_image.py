@@ -53,7 +53,7 @@ MUTANTS = [
     ('NO_FOLDER_AS_ROOT', FOLLOW, FOLDER, 'n ? f->path : "/"'),
     ('WATCHED_AFTER_THE_LOOK', FOLLOW,
      '\t\tif (!f->options.poll_only)\n'
-     '\t\t\t/* before the look, so that a change after it is noticed */\n'
+     '\t\t\t/* before the refresh, so that no later change is missed */\n'
      '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
      '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
     # the files that may be replaced, if only images may

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The deltas beside a followed file: find them, order them and apply them (set/follow/follow.h). */
+ * Finds the deltas of a followed file, orders them and applies them (set/follow/follow.h). */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 4096 };
 
-/* Length of the path's folder, with the last slash. */
+/* Return: the length of the path's folder, with the last slash. */
 static size_t folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -31,7 +31,7 @@ static int note(struct weir_chain *chain, const char *path, const char *entry)
 	if (chain->n == MOST)
 		return weir__fail(-E2BIG, "%s: has more than %d deltas beside it: apply some (weir "
 		                  "apply), and remove those", path, MOST);
-	if ((chain->n & (chain->n - 1)) == 0) { /* 0, 1, 2, 4, ... */
+	if ((chain->n & (chain->n - 1)) == 0) { /* 0 or a power of two: grow the array */
 		char **more = realloc(chain->paths, (chain->n ? 2 * chain->n : 1) * sizeof *more);
 		if (!more)
 			return weir__fail(-ENOMEM, "%s: no memory for its deltas' names", path);
@@ -64,7 +64,7 @@ static int in_order(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A checksum that changes when a file of the chain is replaced or written to. */
+/* Return: a checksum that changes when a file of the chain is replaced or written to. */
 static uint64_t identity_of(const struct weir_chain *chain)
 {
 	struct weir_checksum sum;
@@ -140,7 +140,7 @@ int weir__chain_heads(struct weir_chain *chain)
 			err = weir_delta_inspect(weir_location_path(path), head);
 		else
 			err = -ENOENT;
-		if (err == -ENOENT) { /* not a delta, or removed just now */
+		if (err == -ENOENT) { /* not a regular file, or removed just now */
 			free(path);
 			err = 0;
 			continue;
@@ -155,7 +155,7 @@ int weir__chain_heads(struct weir_chain *chain)
 	return err;
 }
 
-/* A walk along the heads: the deltas to apply, in order. */
+/* The deltas to apply, in order. */
 struct walk {
 	size_t *step;
 	size_t n;
@@ -166,7 +166,7 @@ static bool is_end(const struct weir_delta_info *head, uint64_t id, uint64_t byt
 	return head->new_id == id && head->new_bytes == bytes;
 }
 
-/* Continue with delta @i. If the walk was at its end before, drop the steps since then. */
+/* Continue with delta @i. If it leads back to an earlier state, drop the steps after that state. */
 static void walk_on(struct walk *w, const struct weir_chain *chain, size_t i,
                     const struct weir_plain *image)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread that follows a file: it looks, then waits for a notice, the time of the next look, or
- * its end. */
+ * The thread that follows a file. It refreshes the handle, then waits for a notice, the time of the
+ * next refresh, or the stop. */
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -25,25 +25,25 @@ struct weir_follower {
 	struct weir_handle *handle;
 	struct weir_refresh_options refresh; /* refresh.gate, if set, points to the next field */
 	struct weir_gate gate;
-	weir_progress_fn *progress; /* the caller's; refresh has may_go_on() instead */
+	weir_progress_fn *progress; /* the caller's; refresh.progress is may_go_on() */
 	void *progress_arg;
 	struct weir_follow_options options;
 	struct weir_notice notice;
-	pid_t process; /* the process that runs the thread */
+	pid_t process; /* the process that started the thread */
 	pthread_t thread;
 	int stop;           /* eventfd: readable when the thread must end */
-	bool gave_up;       /* the last look, because of stop */
-	double delay;       /* seconds until the next look, if no notice comes before */
+	bool gave_up;       /* the last refresh was stopped by stop */
+	double delay;       /* seconds until the next refresh, unless a notice comes earlier */
 	double retry;       /* the last delay after a failure; 0 after a success */
-	struct weir_announcer announcer;     /* used without a report() */
-	char reported[WEIR_SANITY_TEXT]; /* the last failure's sentence; empty after a success */
-	size_t length;      /* of path */
+	struct weir_announcer announcer;     /* only without a report() */
+	char reported[WEIR_SANITY_TEXT]; /* the last message of a failure; empty after a success */
+	size_t length;      /* length of path */
 	char path[];        /* followed by the folder's path */
 };
 
-/* Report a failure, unless the look before failed with the same sentence. Two files refused for the
- * same reason are both reported: a look soon after the first (first_retry) finds it unchanged and
- * returns 0, which empties f->reported. */
+/* Report a failure, unless the previous refresh failed with the same message. Two files refused for
+ * the same reason are both reported: a refresh soon after the first file (first_retry) finds it
+ * unchanged and returns 0, which empties f->reported. */
 static void report(struct weir_follower *f, int result, const char *sentence)
 {
 	if (result >= 0)
@@ -62,8 +62,8 @@ static bool stopped(const struct weir_follower *f)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Called while a file is read, counted and carried. Each step can be given up until its last byte.
- * A file too small for a call in between is taken. */
+/* Called while a file is read, counted and carried. A stop ends each of these steps until its last
+ * byte. A file that is too small for a call in between is accepted. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;
@@ -80,7 +80,7 @@ static void look(struct weir_follower *f)
 	if (f->gave_up)
 		return;
 	if (result < 0) {
-		/* a copy: the user's report may call weir, which writes another sentence */
+		/* copy the message, since the user's report() may change weir_error_detail() */
 		snprintf(sentence, sizeof sentence, "%s", weir_error_detail());
 		f->delay = f->retry = fmin(f->retry > 0 ? 2 * f->retry : first_retry,
 		                           f->options.poll_seconds);
@@ -104,7 +104,7 @@ static bool wait_for_more(struct weir_follower *f)
 		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
 		                        { .fd = f->notice.fd, .events = POLLIN } };
 		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
-			/* time for the next look, or poll() lacks memory */
+			/* time for the next refresh, or poll() failed for lack of memory */
 			return true;
 		if (fds[0].revents)
 			return false;
@@ -126,7 +126,7 @@ static void *follow(void *argument)
 	flavor->register_thread();
 	do {
 		if (!f->options.poll_only)
-			/* before the look, so that a change after it is noticed */
+			/* before the refresh, so that no later change is missed */
 			weir__notice_renew(&f->notice);
 		look(f);
 		flavor->thread_offline();
@@ -137,7 +137,7 @@ static void *follow(void *argument)
 	return NULL;
 }
 
-/* With the default stack size: the program's thread-local variables lie on the stack too. */
+/* Use the default stack size, since the stack also holds the program's thread-local variables. */
 static int start_thread(struct weir_follower *f)
 {
 	sigset_t all, before;
@@ -150,14 +150,14 @@ static int start_thread(struct weir_follower *f)
 
 static void free_follower(struct weir_follower *f)
 {
-	weir__flag_release(&f->handle->followed); /* from here on the handle may be freed */
+	weir__flag_release(&f->handle->followed); /* after this store the handle may be freed */
 	weir__notice_close(&f->notice);
 	if (f->stop >= 0)
 		close(f->stop);
 	free(f);
 }
 
-/* Split the path into the folder and the name in it: "set.weir" is in ".", "/set.weir" in "/". */
+/* Split the path into folder and name: "set.weir" is in ".", "/set.weir" in "/". */
 static void split_path(struct weir_follower *f)
 {
 	const char *slash = strrchr(f->path, '/');
@@ -200,13 +200,13 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 	if (!err && !(out->poll_seconds >= 0.001 && out->poll_seconds <= 86400))
 		err = weir__fail(-EINVAL, "poll_seconds %g: allowed: 0.001 to 86400, or 0",
 		                 out->poll_seconds);
-	/* complete now: fields that an older header lacks have their defaults */
+	/* the copy is complete: fields that an older header lacks have their defaults */
 	refresh->struct_size = sizeof *refresh;
 	out->refresh = NULL; /* copied above */
 	return err;
 }
 
-/* Allocate a follower that has not begun. Return: NULL without memory. */
+/* Allocate a follower and do not start it. Return: NULL if there is no memory. */
 static struct weir_follower *make(struct weir_handle *h, const char *path,
                                   const struct weir_follow_options *options,
                                   const struct weir_refresh_options *refresh)
@@ -265,8 +265,8 @@ int weir_follower_start(struct weir_follower **out, struct weir_handle *h, const
 	return err;
 }
 
-/* The follower's thread may wait for a grace period. With qsbr that lasts until an online caller
- * passes through a quiescent state. So the caller goes offline while it joins the thread. */
+/* Stop the thread and join it. The thread may be waiting for a grace period. With qsbr a grace
+ * period cannot end while the caller is online, so the caller goes offline for the join. */
 static void end_thread(struct weir_follower *f)
 {
 	const struct rcu_flavor_struct *flavor = f->handle->rcu.flavor;
@@ -297,10 +297,10 @@ int weir_follower_stop(struct weir_follower *f)
 	return 0;
 }
 
-/* A follower's lines on standard error. Each line is one write(), so lines of several threads do
- * not mix. Each is escaped: another user than the log's reader may have chosen the file's name. */
+/* A follower's lines on standard error. Each line is one write(), so that lines of several threads
+ * do not mix. Each line is escaped, since a stranger may have chosen the file's name. */
 
-/* Most of weir's sentences begin with the path; those about something else do not. */
+/* Write a line. Put the path in front of it if the message does not begin with the path. */
 static void say(const char *path, const char *sentence, unsigned long held_back)
 {
 	char shown[WEIR_SENTENCE_BYTES], plain[3 * WEIR_SENTENCE_BYTES], line[sizeof plain];
@@ -318,7 +318,7 @@ static void say(const char *path, const char *sentence, unsigned long held_back)
 	(void)!write(STDERR_FILENO, line, n + 1);
 }
 
-/* A full pipe, whose log is not read, must not block the follower. */
+/* Return: true if standard error takes a write. A full pipe must not block the follower. */
 static bool has_room(void)
 {
 	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };

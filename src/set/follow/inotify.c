@@ -6,9 +6,9 @@
 #include <unistd.h>
 #include "set/follow/follow.h"
 
-/* IN_CREATE is left out: a file being written is of no use before it is closed. IN_DELETE is there
- * besides IN_DELETE_SELF: the notice of a removed folder comes only after the last mapping of a
- * file in it is gone, perhaps never. That of the file's own removal comes at once. */
+/* IN_CREATE is missing, since a file is of no use before its writer closes it. IN_DELETE tells of a
+ * removed file at once, also when its folder is removed. IN_DELETE_SELF of a removed folder comes
+ * only after the last mapping of a file in it is gone, perhaps never. */
 #define WATCHED \
 	(IN_MOVED_TO | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | \
 	 IN_MOVE_SELF | IN_ONLYDIR)
@@ -19,8 +19,8 @@ struct weir_notice weir__notice(const char *folder, const char *name, const char
 		                     .mark = mark };
 }
 
-/* Adding a watched folder again returns its watch. Another number means that the path now names
- * another folder. */
+/* Adding a folder that is watched already returns its watch. A new watch means that the path now
+ * names another folder. */
 void weir__notice_renew(struct weir_notice *n)
 {
 	if (n->fd < 0)
@@ -42,7 +42,7 @@ static bool names(const struct weir_notice *n, const char *name)
 	       (n->mark && strncmp(name + length, n->mark, strlen(n->mark)) == 0);
 }
 
-/* An overflow may have lost any event. A folder that is gone may be back, with another file. */
+/* After an overflow any event may be lost. A removed folder may be back, with another file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
 {
 	if (event->mask & IN_Q_OVERFLOW)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Read the file that a look finds (set/follow/follow.h). */
+ * Reads the file of a refresh (set/follow/follow.h). */
 #include <string.h>
 #include <unistd.h>
 #include "ground/error.h"
@@ -7,7 +7,7 @@
 #include "image/map.h"
 #include "set/follow/follow.h"
 
-/* Every long step calls this. It asks progress before it sleeps and after each sleep (P3). */
+/* Progress is called before the first sleep and after each sleep (P3). */
 int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_look *l = argument;
@@ -21,8 +21,8 @@ int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
-/* Is it an image, if perhaps a damaged one? A mistyped path may name a file that must not be
- * replaced, and its sentence already has a remedy. */
+/* Return: true if the file begins like an image, even a damaged one. Any other file may be one that
+ * a mistyped path names, so do not recommend to replace it. Its message has a remedy already. */
 static bool is_image(const struct weir_source *source)
 {
 	char begin[8];
@@ -30,7 +30,7 @@ static bool is_image(const struct weir_source *source)
 	return n < (ssize_t)sizeof begin || memcmp(begin, "WEIRIMG1", sizeof begin) == 0;
 }
 
-/* Add the remedy for @err to the sentence. */
+/* Add the remedy for @err to the error message. */
 static int with_remedy(int err, const void *key, const struct weir_source *source)
 {
 	const char *remedy =
@@ -46,8 +46,8 @@ static int with_remedy(int err, const void *key, const struct weir_source *sourc
 	return remedy ? weir__fail(err, "%s; %s", weir_error_detail(), remedy) : err;
 }
 
-/* Load the image, or map it if the caller wants that and it is not compressed: privately if the
- * current filter takes inserts, else read-only. */
+/* Load the image, or map it if the caller wants that and the image can be mapped. The mapping is
+ * private if the current filter takes inserts, else read-only. */
 static int read_image(struct weir_filter **out, struct weir_look *l,
                       const struct weir_load_options *o)
 {
@@ -84,7 +84,7 @@ static int read_chain(struct weir_filter **out, struct weir_look *l,
 	return err;
 }
 
-/* The bytes that max_bytes leaves for the image. */
+/* Compute the bytes that max_bytes leaves for the image. @room: receives 0 for no limit. */
 static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_bytes)
 {
 	uint64_t held = weir__held_bytes(h, h->generation);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * Refresh a handle's filter from a file that is replaced from time to time. The file is checked
+ * Refreshes a handle's filter from a file that is replaced from time to time. The file is checked
  * before anything is published. The rest is a reload whose next filter exists already: begin,
  * carry, the gate, commit, by the rules of generation.h.
  *
- * The gate comes last and judges what is published, since carry adds keys. So a refusal is a
- * verdict on the file alone or, with carry, on the file and the current filter. The first kind is
- * remembered until the file changes. The second is remembered until the file or the generation
- * changes:
- *  - while the filter stays current its bits only grow. A file that was too full, or had a key of
- *    must_miss, is refused again, and to verify it at every look would find nothing new;
- *  - after a reload, rollback or refresh the same file may well pass.
- * A step that progress stops refuses nothing. */
+ * Carry adds the current filter's keys, so the gate comes after it. A refusal is a verdict on the
+ * file alone or, with carry, on the file and the current filter together. A verdict on the file
+ * alone is remembered until the file changes. A verdict on both is remembered until the file or the
+ * generation changes:
+ *  - As long as the filter stays current, its bits are only added to. A file that was too full, or
+ *    had a key of must_miss, would be refused again, so it is not read again.
+ *  - After a reload, rollback or refresh the same file may pass.
+ * If progress stops a step, there is no verdict. */
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "filter/filter.h"
@@ -32,7 +32,7 @@ static int check_hashing(const struct weir_look *l, const struct weir_filter *ne
 	                        weir_error_detail()) : 0;
 }
 
-/* Make a filter of the file. Fails if the file itself is bad. */
+/* Make a filter of the file, and check that it may be published. */
 static int prepare(struct weir_filter **out, struct weir_look *l)
 {
 	const struct weir_filter *current = l->handle->generation->current;
@@ -40,7 +40,7 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 	int err = weir__look_read(&next, l);
 	if (err)
 		return err;
-	l->verdict = WEIR_VERDICT_ALONE; /* the image is intact, but it may have another seed */
+	l->verdict = WEIR_VERDICT_ALONE; /* the image is intact, but may have another seed */
 	err = check_hashing(l, next);
 	if (!err)
 		err = weir__same_steps_check(l->handle, &next->text, l->source->name);
@@ -94,12 +94,12 @@ static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter
 	o.defer_free = l->options->defer_free;
 	o.gate = l->options->gate;
 	o.pace = l->options->pace;
-	l->verdict = WEIR_VERDICT_NONE; /* only memory can lack now */
+	l->verdict = WEIR_VERDICT_NONE; /* only memory can be missing from here on */
 	return weir__reload_open(r, l->handle, next, &o);
 }
 
-/* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began: close it,
- * or drop it after a failure. If none began, @next is destroyed. */
+/* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began; then the
+ * caller must close it, or drop it after a failure. If none began, @next is destroyed. */
 static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);
@@ -110,7 +110,7 @@ static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter
 		err = weir__reload_replay(*r);
 	}
 	if (!err && carries(l)) {
-		/* begin() has asked all that can fail except progress, memory and room */
+		/* begin() has checked all that can fail except progress, memory and capacity */
 		err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);
 		if (err == -ENOMEM || err == -EAGAIN)
 			l->verdict = WEIR_VERDICT_NONE;
@@ -122,8 +122,8 @@ static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter
 	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
-/* Before the claim ends, remember the verdict: it decides whether and when the file is read again.
- * Return: true if the last look refused the same damage. */
+/* Remember the verdict before the claim is released. It decides when the file is read again.
+ * Return: true if the last refresh refused the same damage. */
 static bool remember(const struct weir_look *l, int err)
 {
 	struct weir_handle *h = l->handle;
@@ -136,7 +136,7 @@ static bool remember(const struct weir_look *l, int err)
 	return again;
 }
 
-/* The caller has claimed the handle; this function releases it. */
+/* The caller has claimed the handle; this function releases the claim. */
 static int look(struct weir_look *l)
 {
 	struct weir_filter *next = NULL;
@@ -165,7 +165,7 @@ static int look(struct weir_look *l)
 	return err ? again ? 0 : err : 1;
 }
 
-/* The caller has claimed the handle; this function releases it. */
+/* The caller has claimed the handle; this function releases the claim. */
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {
@@ -174,7 +174,7 @@ static int refresh(struct weir_handle *h, const char *path,
 	weir__standby_free(h);
 	int err = weir__source_find(&source, path, O_RDONLY);
 	if (err) {
-		if (h->last_file.refused) /* report it again when it is back */
+		if (h->last_file.refused) /* report the refusal again if the same file comes back */
 			h->last_file = (struct weir_last_file){ 0 };
 		weir__refusal_begins(h);
 		weir__writer_release(h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Compare an image's rate with the one asked, and its keys with those of the filter before it. */
+ * Compares an image's rate with its fp_rate, and its keys with those of the current filter. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 
 static const double saturated = 1.01; /* share of the capacity */
 
-/* Has @next too few keys? Return: negative: no; positive: yes; 0: the samples do not tell. If every
- * bit of the filter before is set, nothing is known of its keys, so the answer is no. */
+/* Return: positive: @next has too few keys; negative: it has not; 0: the samples do not decide. If
+ * every bit of @before is set, its number of keys is unknown, so the answer is negative. */
 static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
 {
 	double above = before->keys_error, here = next->keys_error;
@@ -20,7 +20,7 @@ static int shrunk(const struct weir_stats *next, const struct weir_stats *before
 	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
 }
 
-/* @fewer: receives whether @next has too few keys. @before: if so, the current filter's figures. */
+/* @fewer: receives true if @next has too few keys. @before: receives the current statistics. */
 static int ask_keys(bool *fewer, const struct weir_filter *next, const struct weir_filter *current,
                     const struct weir_survey *sample, struct weir_stats *s,
                     struct weir_stats *before)
@@ -37,7 +37,7 @@ static int ask_keys(bool *fewer, const struct weir_filter *next, const struct we
 	return err;
 }
 
-/* Name both faults if both hold, so that the builder need not find them one after the other. */
+/* Name both faults if both exist, so that the builder can mend them together. */
 static int refuse(const char *path, bool full, bool fewer, const struct weir_stats *s,
                   const struct weir_stats *before)
 {
@@ -57,10 +57,10 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
-/* A set of few keys may show twice its rate by chance. And saturation does not tell all: the writer
- * of an image may have forged the capacity in its head. So a rate is too high, whatever the
- * capacity, if it exceeds twice the one asked by more than one full sampled line adds, a tenth at
- * most. The smallest layer of a growing filter may have few lines, so there a tenth counts. */
+/* In a set of few keys, twice the rate may be chance. A check of saturation is not enough, since a
+ * hostile image may declare any capacity. So without saturation the rate is too high only if it
+ * exceeds twice fp_rate by more than one full line adds in the sample, at most a tenth. The
+ * smallest layer of a growing filter may have few lines, so for compounds a tenth is the limit. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

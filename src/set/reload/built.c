@@ -27,7 +27,7 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 
 typedef int take_fn(struct weir_builder *b, struct weir_keys keys);
 
-/* Pass the keys of the share to @take. */
+/* Pass the keys that belong to the shard to @take. */
 static int64_t each(struct weir_reload *r, struct weir_keys keys, take_fn *take)
 {
 	uint64_t hashes[AT_A_TIME];
@@ -84,7 +84,7 @@ int weir__reload_cannot_copy(const struct weir_reload *r)
 	                         "take over what another filter holds: give its keys");
 }
 
-/* Keeps the loader's pace, and calls its own progress. */
+/* Keeps the loader's pace, and calls the loader's own progress. */
 struct pacer {
 	struct weir_turns turns;
 	struct weir_builder_options given;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * The checks of the gate, and a sentence for each refusal. */
+ * The checks of the gate, with an error message for each refusal. */
 #include <sys/uio.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "set/reload/reload.h"
 
-/* Bytes of a canary that a sentence shows. */
+/* Return: the number of bytes of a canary to print. */
 static int shown(const struct iovec *key)
 {
 	return (int)(key->iov_len < 64 ? key->iov_len : 64);
 }
 
-/* Does the filter answer @wanted to a canary? A shard of a sharded set is asked as the set asks it:
- * for a canary of that shard, by the shard's own hash. A canary of another shard passes: that shard
- * stays as it is, and is asked when it is replaced itself. */
+/* Return: true if the filter gives the answer @wanted to a canary key. A shard is asked only for
+ * canaries that belong to it, by the rotated hash. Canaries of other shards are checked when those
+ * shards are replaced. */
 static bool answers(const struct weir_filter *next, const struct weir_share *share,
                     const struct iovec *key, bool wanted)
 {
@@ -69,7 +69,7 @@ static int ask_figures(const struct weir_gate *gate, const struct weir_filter *n
 	return 0;
 }
 
-/* A refusal has the errno of the gate. */
+/* Check the hashes, and turn a failure into the gate's errno. */
 static int ask_hashes(const struct weir_filter *next)
 {
 	return weir__hashes_check(next, "the gate refused") ? -ECANCELED : 0;
@@ -99,7 +99,7 @@ int weir__gate_take(struct weir_gate *copy, const struct weir_gate **gate)
 	int err = weir__options_copy(copy, sizeof *copy, *gate, "weir_gate");
 	if (!err)
 		err = check_fields(copy);
-	/* complete now: fields that an older header lacks have their defaults */
+	/* the copy is complete: fields that an older header lacks have their defaults */
 	copy->struct_size = sizeof *copy;
 	if (*gate)
 		*gate = copy;

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * The figures for the gate when one shard of a set is replaced.
+ * The statistics that the gate checks when one shard of a set is replaced.
  *
- * G1  The figures are those of the set with the new shard in its place. Keys add up. The shards
- *     have equal size, and absent keys spread evenly over them. So the set's fill and rate are the
- *     means of the shards'.
- * G2  The figures of the other shards hold until the commit: the set is claimed, so no other writer
- *     replaces one. Inserts go on and only add.
- * G3  A shard cannot answer for the others. If the set would break a limit, a shard that keeps it
- *     for its own part passes. So a set that inserts have overfilled is mended shard by shard. A
- *     shard with at least as many keys as the one it replaces passes too: a first load starts below
- *     min_keys.
- * G4  The last shard of a round (all others have been replaced since it was) completes the set, so
- *     min_keys applies to it without G3.
- * G5  An empty or short source shows in the first shard. Keys spread over the shards at random, so
- *     a source with min_keys keys gives a shard min_keys / shards of them. One shard in a billion
- *     has 6 standard deviations (of a Poisson variable) fewer. Without this check the shards before
- *     the one that brings the set below min_keys would be lost.
+ * G1  They are the statistics of the set with the new shard in it. Keys add up. All shards have the
+ *     same size, and absent keys spread evenly over them. So fill and rate of the set are the means
+ *     of the shards' fill and rate.
+ * G2  The statistics of the other shards hold until the commit: the set is claimed, so no other
+ *     writer replaces a shard. Inserts go on and only add.
+ * G3  If the set would break a limit, a shard that keeps the limit for its own part passes all the
+ *     same, since the other shards may be the cause. So a set that inserts have overfilled can be
+ *     mended shard by shard. A shard with at least as many keys as the shard it replaces passes
+ *     too, since a first load starts below min_keys.
+ * G4  The last shard of a round (all other shards were replaced more recently) completes the set,
+ *     so min_keys applies to it without G3.
+ * G5  The first shard already shows that a source is empty or short. Keys spread over the shards at
+ *     random, so a source with min_keys keys gives each shard about min_keys / shards of them. Only
+ *     one shard in a billion has fewer by 6 standard deviations (of a Poisson variable). Without
+ *     this check, several shards would be replaced before the set falls below min_keys.
  *
- * If a sample of the other shards keeps a limit, the set keeps it; a refusal counts all their
- * bits. */
+ * If a sample of the other shards keeps a limit, the set keeps it. A refusal counts all bits. */
 #include <math.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "set/generation.h"
 #include "set/reload/reload.h"
 
-/* Lines in the sample besides a page of each shard: 64 MiB. A larger set costs a commit no more. */
+/* Lines in the sample besides a page of each shard: 64 MiB. So the cost has an upper bound. */
 enum { SAMPLE_LINES = 1 << 20 };
 
 struct figures {
@@ -51,13 +50,13 @@ static struct figures measure(const struct part *p, const struct weir_filter *f,
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
-/* G2: the record that a shard of the set publishes now. */
+/* G2: return the record that a shard of the set publishes now. */
 static const struct weir_generation *now(const struct part *p, uint32_t shard)
 {
 	return p->share->handles[shard]->generation;
 }
 
-/* G1, from all bits or from a sample. */
+/* G1: compute the set's statistics from all bits or from a sample. */
 static struct figures of_the_set(const struct part *p, bool exact)
 {
 	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;
@@ -73,7 +72,7 @@ static struct figures of_the_set(const struct part *p, bool exact)
 	return (struct figures){ sum.keys, sum.fill / p->shards, sum.rate / p->shards };
 }
 
-/* G4 */
+/* G4: return true if the new shard is the last one of a round. */
 static bool completes_a_round(const struct part *p)
 {
 	uint64_t number = now(p, p->share->shard)->number;

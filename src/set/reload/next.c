@@ -34,7 +34,7 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	                  weir__hashing_text(&current->hashing, ours));
 }
 
-/* Lengths may differ: a lookup uses those of the filter that it reads. */
+/* Prefix lengths may differ: a lookup uses those of the filter that it reads. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose)
 {
@@ -68,7 +68,7 @@ int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter 
 
 typedef int params_check(const struct weir_params *in, struct weir_params *out);
 
-/* Fill in the current filter's hashing, unless the kind has only a hash of its own. */
+/* Use the current filter's hashing by default, unless the kind's format fixes the hash. */
 static void complete_hashing(struct weir_params *p, const struct weir_hashing *current,
                              bool any_seed)
 {
@@ -81,8 +81,8 @@ static void complete_hashing(struct weir_params *p, const struct weir_hashing *c
 		p->seed = current->seed;
 }
 
-/* Keep the steps, and with them the lengths: lookups in the next filter then probe every text that
- * they probe now. */
+/* Use the current filter's steps and prefix lengths by default, so that lookups in the next filter
+ * probe every text that they probe now. */
 static void complete_text(struct weir_params *out, const struct weir_filter *current)
 {
 	if (!out->text.steps && weir__kind_can(weir__kind(out->kind)) & WEIR_CAN_NORMALISE)
@@ -122,7 +122,7 @@ int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t 
 	return 0;
 }
 
-/* H7 */
+/* H7: refuse memory that holds the bits of a filter of the handle. */
 static int check_memory(struct weir_handle *h, const void *memory, uint64_t bytes)
 {
 	const char *whose = memory ? weir__bits_in(h, (struct weir_bits){ memory, bytes }) : NULL;
@@ -160,7 +160,7 @@ int weir__next_check(const struct weir_handle *h, const struct weir_filter *next
 	return err || next->kernel->verbs.insert ? err : check_inserts(h, next->kind);
 }
 
-/* Called before there is a filter: no filter can do more than its kind. */
+/* Check the kind before the filter is made. No filter can do more than its kind. */
 static int check_kind(const struct weir_handle *h, const struct weir_kind *kind)
 {
 	return weir__abilities_check(weir__kind_can(kind), h->can, kind,
@@ -218,7 +218,7 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 
 /* ---- kinds that are built once ---- */
 
-/* The current filter's kind, rate and width, for as many keys as come. */
+/* Take the current filter's kind, rate and width, with an unlimited capacity. */
 static int params_like(struct weir_params *out, const struct weir_filter *current)
 {
 	*out = (struct weir_params)WEIR_PARAMS_INIT;
@@ -265,7 +265,7 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
 
 /* ---- a next filter that the caller has made ---- */
 
-/* Refuse options that make a filter. */
+/* Refuse options for making a filter. */
 static int check_options(const struct weir_reload_options *o)
 {
 	if (!o->params && !o->build)
@@ -274,7 +274,7 @@ static int check_options(const struct weir_reload_options *o)
 	                  "already", o->params ? "params" : "build");
 }
 
-/* H3, H7: refuse a filter that a record names, or whose bits a filter of the handle still has. */
+/* H3, H7: refuse a filter that a record names, or whose bits overlap with the handle's filters. */
 static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 {
 	const struct weir_generation *g = h->generation;
@@ -285,7 +285,7 @@ static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 	                          "has its own: load a filter of its own", whose) : 0;
 }
 
-/* Each insert goes to both filters: if the next one refused, all inserts would fail. */
+/* Refuse a filter that refuses inserts. Each insert goes to both filters, so all would fail. */
 static int check_writable(const struct weir_handle *h, const struct weir_filter *next)
 {
 	if (!next->kernel->verbs.insert || !next->insert_error || !weir__inserts_count(h))

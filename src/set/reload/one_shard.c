@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Inserts into the reload of one shard. The loader offers all keys: those of the shard are
- * inserted, the others are skipped. */
+ * Inserts into the reload of one shard. The loader offers all keys of the set. Keys of the shard
+ * are inserted, all others are skipped. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/reload/reload.h"
 
 enum { AT_A_TIME = 256 }; /* a multiple of 64 */
 
-/* The index, among all keys, of key number @kept of those in the share. */
+/* Return: the index in @hashes of key number @kept of those that belong to the shard. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
 {
 	size_t at = 0;
@@ -28,7 +28,7 @@ size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t
 	return kept;
 }
 
-/* Move the answers of the kept keys, in order, to the places of those keys. */
+/* Set the bits of @bitmap for the kept keys to their answers. @inside: a bit for each kept key. */
 static void spread(const uint64_t *kept, const uint64_t *inside, size_t n, uint64_t *bitmap)
 {
 	size_t next = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Work and sleep in turn. Work counts CLOCK_THREAD_CPUTIME_ID, since a loader that waits for the
- * disk or for its CPU takes nothing from other threads. Sleep goes by CLOCK_MONOTONIC. */
+ * Alternates work and sleep. CLOCK_THREAD_CPUTIME_ID measures work, since a loader that waits for
+ * the disk or for its CPU takes nothing from other threads. CLOCK_MONOTONIC measures sleep. */
 #include <math.h>
 #include "ground/error.h"
 #include "ground/system.h"
@@ -11,12 +11,12 @@ static const double least_share = 0.001;
 
 enum {
 	NS = 1000000000,
-	BURST = 2000000,     /* ns of work between sleeps: after each the caches are cold */
-	LEAST = 500000,      /* ns: a shorter sleep is mostly the timer's slack */
-	PUT_OFF = 100000000, /* ns: the most left to the commit, which cannot be stopped */
-	MOST = 20000000,     /* ns at once (P3) */
-	TOUCHED = 2 << 20,   /* bytes: a huge page */
-	WARMED = 32 << 20,   /* bytes: some milliseconds */
+	BURST = 2000000,     /* ns of work between sleeps: a sleep makes caches cold */
+	LEAST = 500000,      /* ns: shorter sleeps are mostly the timer's slack */
+	PUT_OFF = 100000000, /* ns: the most debt left to the commit, which cannot be stopped */
+	MOST = 20000000,     /* ns of one sleep (P3) */
+	TOUCHED = 2 << 20,   /* bytes of a piece: a huge page */
+	WARMED = 32 << 20,   /* bytes that are read in some milliseconds */
 };
 
 int weir__pace_check(double share)
@@ -56,7 +56,7 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 	return ends;
 }
 
-/* Take a part of the debt, unless it is below @least. */
+/* Take a part of the debt. Return: nanoseconds; 0 if the debt is below @least. */
 static uint64_t take(struct weir_pace *p, uint64_t least)
 {
 	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;
@@ -99,7 +99,7 @@ bool weir__pace_rest(struct weir_pace *p, bool goes_on)
 	return rest_once(p, goes_on) && weir__figure_load_relaxed(&p->owed) >= LEAST;
 }
 
-/* Return: whether it slept. */
+/* Sleep off all debt that is worth a sleep. Return: true if it slept. */
 static bool rest(struct weir_pace *p, bool goes_on)
 {
 	bool slept = false;
@@ -127,7 +127,7 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* P5: charge three looks at the clock, and let the call begin one look later. */
+/* P5: measure a read of the clock, charge three reads, and start the call's time one read later. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
 	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), look = second - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a reload. set/reload/steps.c has the records that they publish. */
+ * The functions of a reload. set/reload/steps.c has the records that they publish. */
 #include <string.h>
 #include "ground/error.h"
 #include "ground/system.h"
@@ -71,7 +71,7 @@ static int open_reload(struct weir_reload **out, struct weir_handle *h,
 	return err;
 }
 
-/* Refuse the options that a sharded set cannot take. */
+/* Refuse the options that a sharded set cannot have. */
 static int check_shard(const struct weir_sharded *set, const struct weir_reload_options *o)
 {
 	const char *refused = o->params        ? "params" :
@@ -87,7 +87,7 @@ static int check_shard(const struct weir_sharded *set, const struct weir_reload_
 	                            "peak is the set and one shard", refused) : 0;
 }
 
-/* Set @at to the handle of the shard, and @share to the keys that its reload takes. */
+/* Set @at to the handle of the shard, and @share to the keys that belong to it. */
 static int find_shard(struct weir_handle **at, struct weir_share *share,
                       struct weir_reload_options *o)
 {
@@ -101,7 +101,7 @@ static int find_shard(struct weir_handle **at, struct weir_share *share,
 	if (err)
 		return err;
 	if (weir_kind_can(set->params.kind, WEIR_CAN_BUILD))
-		o->params = &set->params; /* other kinds take the size of the shard they replace */
+		o->params = &set->params; /* all other kinds copy the shard's size */
 	*share = (struct weir_share){ set->bits, o->shard, set->shard };
 	*at = set->shard[o->shard];
 	return 0;
@@ -132,7 +132,7 @@ int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
 	return open_reload(out, h, &o, &share);
 }
 
-/* Replace one shard: a round of weir_reload_all(). */
+/* Replace one shard for weir_reload_all(). */
 static int replace(struct weir_handle *h, const struct weir_reload_options *options,
                    weir_reload_fill_fn *fill, void *context)
 {
@@ -156,13 +156,13 @@ int weir_reload_all(struct weir_handle *h, const struct weir_reload_options *opt
 		return weir__fail(-EINVAL, "%s is NULL: weir_reload_all needs it",
 		                  h ? "fill" : "the handle");
 	int err = weir__options_copy(&o, sizeof o, options, "weir_reload_options");
-	o.struct_size = sizeof o; /* complete now */
+	o.struct_size = sizeof o; /* fields that an older header lacks have their defaults */
 	for (o.shard = 0; !err && o.shard < weir_handle_shards(h); o.shard++)
 		err = replace(h, &o, fill, context);
 	return err;
 }
 
-/* Insert a hash into the next filter, if it lies in the share. */
+/* Insert a hash into the next filter, if it belongs to the shard. */
 static int insert_made(struct weir_reload *r, uint64_t hash)
 {
 	if (r->share.bits) {
@@ -183,7 +183,7 @@ static int insert_one(struct weir_reload *r, struct weir_keys key)
 	return weir__hashes_to_insert(r->next, key, &hash) ? insert_made(r, hash) : -EINVAL;
 }
 
-/* A batch of one key. */
+/* Insert a batch of one key. */
 static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 {
 	uint64_t began = weir__pace_single_begin(&r->pace);
@@ -192,7 +192,7 @@ static int64_t insert_single(struct weir_reload *r, struct weir_keys key)
 	return answer < 0 ? weir__stopped(0, answer) : answer;
 }
 
-/* A batch, in pieces if there is a pace. */
+/* Insert a batch, in pieces if there is a pace. */
 static int64_t insert(struct weir_reload *r, struct weir_keys keys, uint64_t *bitmap)
 {
 	const size_t n = keys.n, piece = r->pace.asked ? WEIR__PACE_PIECE : n;
@@ -269,8 +269,8 @@ const struct weir_filter *weir_reload_next(const struct weir_reload *r)
 	return r->next;
 }
 
-/* Build, before the gate. If the loader's own progress stops it, the reload ends as by
- * weir_reload_abort(). */
+/* Build the next filter, before the gate. If the loader's own progress stops the build, that does
+ * not count as a failure. */
 static int build(struct weir_reload *r)
 {
 	bool stopped;
@@ -282,8 +282,8 @@ static int build(struct weir_reload *r)
 	return err;
 }
 
-/* Without a gate too, check that the hashes are uniform, as a builder and weir_save() do. A filter
- * that the caller gave may be mapped: the check would read it all. */
+/* Check that the hashes are uniform, if no gate, builder or weir_save() does. Skip a filter that
+ * the caller gave: it may be mapped, and the check would read all of it. */
 static int ask_hashes(const struct weir_reload *r)
 {
 	if (r->options.gate || r->options.next || r->builder)

@@ -7,7 +7,7 @@
  *                                                current unless kept, the old previous
  *     abort   record {current, -, previous}      grace period   free both old records, next
  *
- * begin allocates all that a commit or an abort will need, so neither can fail for want of
+ * begin allocates all that a commit or an abort will need, so neither can fail for lack of
  * memory. */
 #include <stdlib.h>
 #include "filter/filter.h"
@@ -62,7 +62,7 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	const struct weir_generation *g = h->generation;
 	struct weir_generation *during = weir__record(g->current, next, g->previous, g->number);
 	int err = during ? weir__reload_alloc(out, h, options) : no_memory();
-	(void)weir__flag_claim_acquire(&next->owned); /* unless weir__next_take() did */
+	(void)weir__flag_claim_acquire(&next->owned); /* weir__next_take() may have done this */
 	if (err) {
 		weir__flag_release(&next->owned);
 		free(during);
@@ -93,7 +93,7 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 
-/* Publish r->after, leave what it no longer names to a grace period, and let the next writer in. */
+/* Publish r->after, free what it no longer names after a grace period, and release the claim. */
 static void close_with(struct weir_reload *r, struct weir_generation after,
                        struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
 {
@@ -111,7 +111,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	weir__writer_release(h);
 }
 
-/* For a kind that is built once: the reload has published nothing. */
+/* End a reload of a kind that is built once. It has published nothing. */
 static void drop_unpublished(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
@@ -155,7 +155,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
-	bool keep = r->options.keep_previous && !h->absence; /* H10 */
+	bool keep = r->options.keep_previous && !h->absence; /* H10: no placeholder */
 	struct weir_generation after = { .current = r->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,

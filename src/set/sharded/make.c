@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Make a sharded set: the size of its shards, and the shards themselves. */
+ * Makes a sharded set: the size of its shards, and the shards. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "ground/error.h"
 #include "set/sharded/sharded.h"
 
-/* For a kind that grows up to max_capacity, then refuses keys: room for six deviations, unless it
- * is not to grow at all. */
+/* Return: max_capacity of a shard, for a kind that grows up to it and then refuses keys: the mean
+ * plus six standard deviations, but at least the shard's capacity. */
 static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 {
 	double mean = (double)shard->growing.max_capacity / shards;
@@ -18,23 +18,23 @@ static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 	return most > shard->capacity ? most : shard->capacity;
 }
 
-/* A shard's number of keys is a Poisson variable, as hashes are random. A kind that is built fails
- * with more keys than its capacity, so its shards get the mean plus six deviations. Shards of other
- * kinds get the mean plus one. */
+/* Return: the capacity of a shard. Hashes are random, so the number of keys in a shard is a Poisson
+ * variable. A kind that is built once fails with more keys than its capacity, so its shards get the
+ * mean plus six standard deviations. Shards of other kinds get the mean plus one. */
 static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 {
 	double mean = (double)capacity / shards;
 	return (uint64_t)ceil(mean + (built ? 6 : 1) * sqrt(mean));
 }
 
-/* Bits of a hash choose the shard, so a shard's hashes have fewer values: 2^b / shards. */
+/* Return: the hash bits of a shard: log2(shards) bits are the same in all its hashes. */
 static uint32_t shard_hash_bits(uint32_t bits, uint32_t shards)
 {
 	const uint32_t left = bits - (uint32_t)__builtin_ctz(shards);
 	return !bits ? 0 : left < 8 || left > 64 ? 8 : left;
 }
 
-/* A kind that is built once may have an open capacity: then plan for one key. */
+/* Plan the whole set; for one key if the capacity is unlimited, as a kind that is built allows. */
 static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 {
 	struct weir_params p = *params;
@@ -43,7 +43,7 @@ static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 	return weir_plan_make(&p, plan);
 }
 
-/* Fail, with the sentence, if no shard can have that size. */
+/* Check that a shard can have this size. Otherwise the error message names it. */
 static int check_shard(const struct weir_params *shard, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -55,8 +55,7 @@ static int check_shard(const struct weir_params *shard, uint32_t shards)
 	return weir__fail(err, "one of %u shards: %s", shards, why);
 }
 
-/* The parameters of one shard: its share of the keys, with room for their spread, in its share
- * of the bytes. */
+/* Compute the parameters of one shard: its part of the keys, with a margin, and of the bytes. */
 static int shard_params(struct weir_params *out, struct weir_plan *whole,
                         const struct weir_params *params, uint32_t shards)
 {
@@ -103,7 +102,7 @@ int weir__empty_make(struct weir_filter **out, const struct weir_params *params)
 	int err = weir__params_copy(params, &p);
 	if (!err && !weir_kind_can(p.kind, WEIR_CAN_BUILD))
 		return weir_create(out, params);
-	p.capacity = 0; /* as little as possible */
+	p.capacity = 0; /* as small as possible */
 	if (!err)
 		err = weir_builder_create(&b, &p, NULL);
 	if (err)
@@ -130,13 +129,13 @@ static int add_shard(struct weir_sharded *set, struct weir_params *params,
 		return err;
 	}
 	(*shard)->whole = &set->handle; /* SH4 */
-	params->seed = f->hashing.seed; /* the first shard's, if none was given */
+	params->seed = f->hashing.seed; /* all shards get the first one's seed */
 	set->hashing = f->hashing;
 	set->shards++;
 	return 0;
 }
 
-/* The set's own record: SH5. */
+/* SH5: make the view and the set's own record. */
 static int add_view(struct weir_sharded *set, const struct weir_handle_options *options,
                     const struct weir_plan *whole)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a sharded set on one key, and its batches of inserts: the hash chooses the shard
- * (SH1) and becomes the shard's own (SH2). */
+ * The functions of a sharded set for one key, and its batches of inserts. The hash chooses the
+ * shard (SH1) and is rotated for the shard (SH2). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
 
 static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 {
-	return (const struct weir_sharded *)(const void *)h; /* it is the first field */
+	return (const struct weir_sharded *)(const void *)h; /* the handle is the first field */
 }
 
-/* Called in a section. */
+/* Call this in a section. */
 static inline int put(const struct weir_sharded *set, uint64_t hash)
 {
 	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
@@ -54,7 +54,7 @@ const struct weir_handle_verbs weir__sharded_verbs = {
 	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
 };
 
-/* Insert up to 64 keys. Return: the number taken. @err: 0, or why the next key was refused. */
+/* Insert up to 64 keys. Return: the number inserted. @err: 0, or why the next key was refused. */
 static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n,
                           uint64_t *answers, int *err)
 {
@@ -96,7 +96,7 @@ int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys key
 	return inserted;
 }
 
-/* ---- the shards themselves ---- */
+/* ---- the shards ---- */
 
 uint32_t weir_handle_shards(const struct weir_handle *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The view of a sharded set (SH5): a filter without bits, whose lookups, counts and measurements
- * ask the shards. weir_handle_get() returns the view of such a set, so verbs that look up or
- * measure a filter take it. The view lacks all else, as a kind lacks a member. */
+ * The view of a sharded set (SH5): a filter without bits, whose lookups, counts and statistics come
+ * from the shards. weir_handle_get() of such a set returns the view. All other functions of a
+ * filter fail on it, as for a kind that lacks them. */
 #include <math.h>
 #include <stdio.h>
 #include "filter/filter.h"
@@ -21,7 +21,7 @@ static bool contains(const struct weir_filter *view, const void *key, size_t len
 	return contains_hash(view, weir__hash_by(&view->hashing, key, len));
 }
 
-/* The answers for up to 64 keys: key i's in bit i. */
+/* Return: the answers for up to 64 keys, key i's in bit i. */
 static uint64_t contains_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n)
 {
 	uint64_t answers = 0;
@@ -79,10 +79,10 @@ static const struct weir_kernel *counts_of(enum weir_isa isa, const struct weir_
 	return &counts;
 }
 
-/* ---- figures: of the shards' current filters ---- */
+/* ---- statistics: of the shards' current filters ---- */
 
-/* Lookups spread evenly over the shards, whatever their size, so the set's figures are the means of
- * theirs. */
+/* Add the statistics of one shard. Lookups spread evenly over the shards, so fill and rate of the
+ * set are the means of the shards'. */
 static void add(struct weir_stats *all, const struct weir_stats *one)
 {
 	all->bytes += one->bytes;
@@ -97,13 +97,13 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 		all->hashes_uneven = one->hashes_uneven;
 		all->uneven_why = one->uneven_why;
 	}
-	all->nearly_full |= one->nearly_full; /* it refuses keys, whatever room other shards have */
+	all->nearly_full |= one->nearly_full; /* one full shard refuses keys */
 	all->capacity += one->capacity;
 	all->max_capacity += one->max_capacity;
 }
 
-/* Are there more keys than the shards have room for, by three standard deviations? One shard alone
- * tells nothing: some get more than their share. */
+/* Return: true if there are more keys than the capacity of all shards, by three standard
+ * deviations. One shard alone tells nothing, since the keys spread unevenly. */
 static bool saturated(const struct weir_stats *all)
 {
 	const double most = (double)all->max_capacity;
@@ -132,7 +132,7 @@ static int survey(const struct weir_filter *view, const struct weir_survey *aske
 		add(&all, &one);
 	}
 	all.saturated = saturated(&all);
-	if (view->capacity) { /* as asked */
+	if (view->capacity) { /* the capacity that was asked for */
 		all.capacity = view->capacity;
 		all.max_capacity = view->max_capacity ? view->max_capacity : view->capacity;
 	}
@@ -142,7 +142,7 @@ static int survey(const struct weir_filter *view, const struct weir_survey *aske
 
 /* ---- making the view ---- */
 
-/* The kind of a view: its shards' kind, limited to lookups and measurements. */
+/* Make the kind of a view: its shards' kind, limited to lookups and statistics. */
 static void kind_of_view(struct weir_sharded *set, const struct weir_kind *kind)
 {
 	const uint32_t kept = WEIR_CAN_COUNT | WEIR_CAN_HOLD_COPIES | WEIR_CAN_BE_EXACT |
@@ -172,7 +172,7 @@ int weir__view_make(struct weir_filter **out, struct weir_sharded *set,
 	layout.kind = &set->kind;
 	layout.shards = set->shards;
 	layout.lines = 0;
-	layout.capacity = shard->kind->build ? 0 : whole->capacity; /* 0: open */
+	layout.capacity = shard->kind->build ? 0 : whole->capacity; /* 0: unlimited */
 	layout.max_capacity = layout.max_capacity ? whole->growing.max_capacity : 0;
 	int err = weir__filter_make(out, &layout, &none, 0);
 	if (!err)
