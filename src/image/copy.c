@@ -149,7 +149,7 @@ static int write_array(struct weir_plain *plain, const struct weir_preface *p,
 	return err;
 }
 
-/* Write the members themselves, without making a compound filter that may have more state. */
+/* Write the members directly, since a compound filter may have state beyond its members. */
 static int write_compound(struct weir_plain *plain, const struct weir_preface *p,
                           struct weir_source *source, struct weir_sink *to,
                           const struct weir_save_options *options)

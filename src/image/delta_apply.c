@@ -47,7 +47,7 @@ static int check_map(const struct reading *r)
 	return 0;
 }
 
-/* The generation in the delta's head serves weir_delta_inspect(); check that it is the image's. */
+/* Check that the generation in the delta's head is that of the image. */
 static int check_generation(const struct reading *r, const struct weir_plain *image,
                             const struct weir_delta_end *end)
 {

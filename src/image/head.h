@@ -80,7 +80,7 @@ enum {
 	WEIR_IMAGE_COMMIT = 504,   /* offset of the commit record */
 	WEIR_IMAGE_FORMAT = 3, /* the newest format that this library reads */
 	WEIR_IMAGE_COMPOUND = 3, /* the format of compounds */
-	WEIR_IMAGE_MEMBERS = 16, /* the maximum of members in a compound */
+	WEIR_IMAGE_MEMBERS = 16, /* the most members of a compound */
 	WEIR_IMAGE_MEMBER = 16,  /* bytes of a member's row in the table */
 	WEIR_IMAGE_OWN = 4,      /* the number of words for the compound itself */
 	WEIR_IMAGE_PLAIN = 0,

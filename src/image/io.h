@@ -36,7 +36,7 @@ struct weir_source {
 	bool outside;                /* a system call failed, so the returned error says nothing
 	                              * about the image's bytes */
 	mode_t mode;                 /* the file's type and mode; 0: not opened by this library */
-	/* the file when it was opened, but its commit record when its head was read */
+	/* the file's state when it was opened; commit: when its head was read */
 	struct weir_file_identity identity;
 };
 

@@ -37,7 +37,7 @@ void weir__writing_end(struct weir_writing *w);
  * In a file the image starts at w->at, and the head is written last. There the bits may change,
  * except for a kind with hold(), whose filter must be private to this thread. */
 int weir__write_image(struct weir_writing *w);
-/* Compute all checksums and the head. The bits must not change until they are written. */
+/* Compute all checksums and the head. The bits must not change until the image is written. */
 void weir__write_sums(struct weir_writing *w);
 
 /* Return: the bytes of the image, after weir__write_image(). */

@@ -89,7 +89,7 @@ static bool remove_if_left(const struct weir_target *target, const char *name, b
 	bool all = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	bool read = !all && errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0;
 	bool removes = all || (read && heir);
-	if (removes && stands_alone(target, name, fd)) /* T3 */
+	if (removes && stands_alone(target, name, fd)) /* T3: it still has the name */
 		(void)unlinkat(target->folder, name, 0);
 	close(fd);
 	return read && !heir;
@@ -145,7 +145,7 @@ static int open_by_name(struct weir_temporary *t, mode_t mode)
 	t->named = true;
 	/* A file system may lack locks. Then no other saver can lock the file and remove it. */
 	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2 */
+	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2: it still has the name */
 		return 0;
 	weir__temporary_end(t);
 	return EEXIST;

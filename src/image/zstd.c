@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Packing and unpacking shards with zstd. */
+ * Compresses and decompresses shards with zstd. */
 #include <stdlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 #include "image/head.h"
 #include "image/zstd.h"
 
-/* ---- packing ---- */
+/* ---- compression ---- */
 
 enum { PREFIX = 8 }; /* bytes of the frame's length */
 

@@ -99,7 +99,7 @@ static int know_hash(const struct weir_generation *g, const char *verb)
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-/* Call this in a section. */
+/* Remove a hash from its shard or from current. Call this in a section. */
 static int remove_hash(const struct weir_handle *h, uint64_t hash)
 {
 	const struct weir_generation *g = weir__generation(h);

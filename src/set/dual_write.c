@@ -133,7 +133,7 @@ int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key)
 struct piece {
 	const struct weir_generation *g;
 	struct weir_keys keys;
-	const uint64_t *hashes[WEIR_TAKERS]; /* for each filter */
+	const uint64_t *hashes[WEIR_TAKERS]; /* the hashes for each filter */
 	uint64_t made[WEIR_TAKERS][AT_A_TIME];
 	size_t taken; /* keys that all filters so far have accepted */
 	int64_t err;  /* the first refusal; 0: none */

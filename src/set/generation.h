@@ -128,7 +128,7 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 struct weir_kept; /* a key kept for the first set */
 
 struct weir_absence {
-	int answer;     /* of an insert: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
+	int answer;     /* the answer to inserts: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
 	uint64_t limit; /* bytes of kept keys; 0: keep none and refuse inserts */
 	bool drops;     /* drop kept keys that do not fit into the first filter */
 	atomic_uint_fast64_t taken;
@@ -253,7 +253,7 @@ struct weir_retired {
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
-	struct weir_absence *absence; /* H10 */
+	struct weir_absence *absence; /* the state before the first set (H10) */
 	/* only if call_rcu frees the objects (H7): */
 	struct weir_retired *older;
 	struct weir_bits bits[2]; /* copies: the filters may be freed already */
@@ -272,11 +272,11 @@ struct weir_handle {
 	/* this handle; for a shard its set, which has the claim (H4) and the statistics */
 	struct weir_handle *whole;
 
-	_Alignas(64) atomic_bool claimed;   /* H4 */
+	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle (H4) */
 	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
 	struct weir_retired *retired;       /* only for the writer: newest entry at call_rcu (H7) */
-	atomic_uint retiring;               /* entries at call_rcu */
-	atomic_uint_fast64_t bytes_retired; /* bytes of bits in the entries at call_rcu */
+	atomic_uint retiring;               /* entries given to call_rcu and not freed yet */
+	atomic_uint_fast64_t bytes_retired; /* bytes of bits in those entries */
 	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t collecting; /* 1: a reload collects keys and has published nothing */
@@ -285,10 +285,10 @@ struct weir_handle {
 	atomic_uint_fast64_t kept_dropped;  /* kept keys (H10) that the first filter refused */
 	atomic_uint_fast64_t reload_ns;     /* duration of the last commit or refresh */
 	struct weir_last_file last_file; /* only for the writer */
-	struct weir_refusals refusals;   /* H11 */
+	struct weir_refusals refusals;   /* the last refusal (H11) */
 };
 
-/* H1 (O4). Call this in a section. */
+/* Load the record (H1, O4). Call this in a section. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
 	return weir__record_load_acquire(&h->generation);

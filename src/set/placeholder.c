@@ -10,7 +10,7 @@
 struct weir_kept {
 	struct weir_kept *older;
 	size_t len;
-	bool hashed; /* bytes is the caller's hash */
+	bool hashed; /* bytes holds a hash, not a key */
 	bool number, fixed; /* as in struct weir_given */
 	char bytes[];
 };

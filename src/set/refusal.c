@@ -6,7 +6,7 @@
 #include "ground/system.h"
 #include "set/generation.h"
 
-static const double second = 1e9; /* in ns */
+static const double second = 1e9; /* nanoseconds */
 
 static uint64_t now(void)
 {

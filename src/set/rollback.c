@@ -17,7 +17,7 @@ static bool returns(const struct weir_generation *g)
 	       WEIR_STANDBY_RETURNS;
 }
 
-/* The caller has claimed the handle. */
+/* Free current (rollback) or previous (drop). The caller has claimed the handle. */
 static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 {
 	const struct weir_generation *g = h->generation;

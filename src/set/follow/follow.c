@@ -62,8 +62,8 @@ static bool stopped(const struct weir_follower *f)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Called while a file is read, counted and carried. A stop ends each of these steps until its last
- * byte. A file that is too small for a call in between is accepted. */
+/* Called while a file is read, counted and carried. weir_follower_stop() ends each of these steps
+ * before its last byte. A file that is too small for a call in between is accepted. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;

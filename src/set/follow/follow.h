@@ -41,7 +41,7 @@ int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const 
 
 /* The fault that a failed refresh found. */
 enum weir_verdict {
-	WEIR_VERDICT_NONE,  /* nothing that lasts, so try the file again */
+	WEIR_VERDICT_NONE,  /* no lasting fault, so try the file again */
 	WEIR_VERDICT_ALONE, /* the file is bad */
 	WEIR_VERDICT_BESIDE /* the file does not fit the current filter */
 };
@@ -56,7 +56,7 @@ struct weir_look {
 	struct weir_pace pace;
 	uint64_t turn;             /* CPU time up to which the pace has counted work; 0: no pace */
 	enum weir_verdict verdict; /* the verdict if the current step fails */
-	bool stopped;              /* progress stopped it, so there is no verdict */
+	bool stopped;              /* progress stopped the refresh: no verdict */
 };
 
 /* The progress function of every long step. @look: a struct weir_look. */
@@ -76,13 +76,13 @@ enum { WEIR__LINES_AT_ONCE = 10, WEIR__LINE_EVERY = 5 };
 struct weir_announcer {
 	char written[WEIR_SENTENCE_BYTES]; /* the reason in the last line */
 	char reason[WEIR_SENTENCE_BYTES];  /* the reason why refreshes fail now */
-	double lines;                      /* lines that may be written at the time when */
+	double lines;                      /* lines that may be written at once */
 	double when;                       /* weir__seconds(), or 0 */
 	unsigned long held_back;           /* changes not written since the last line */
 };
 
-/* Call this after each refresh. @result, @sentence: of the refresh. @refused: a file is still
- * refused, even if this refresh returned 0. */
+/* Call this after each refresh. @result, @sentence: its result and error message. @refused: a file
+ * is still refused, even if this refresh returned 0. */
 void weir__announce(struct weir_announcer *a, const char *path, int result, const char *sentence,
                     bool refused);
 
@@ -102,7 +102,7 @@ struct weir_notice weir__notice(const char *folder, const char *name, const char
 /* Watch the folder that the path names now. A watch follows its folder when the folder is renamed
  * or removed, so call this before each wait. */
 void weir__notice_renew(struct weir_notice *n);
-/* Read all pending notices without waiting. Return: true if one concerns the name, or may. */
+/* Read all pending notices without waiting. Return: true if a notice may concern the name. */
 bool weir__notice_read(struct weir_notice *n);
 void weir__notice_close(struct weir_notice *n);
 

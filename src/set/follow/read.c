@@ -17,7 +17,7 @@ int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
 	do
 		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
 	while (!l->stopped && (more = weir__pace_rest(&l->pace, more)));
-	l->turn = weir__pace_begin(&l->pace); /* P4 */
+	l->turn = weir__pace_begin(&l->pace); /* P4: sleeping is not work */
 	return l->stopped;
 }
 

@@ -80,7 +80,7 @@ static int check_carry(struct weir_filter *next, const struct weir_filter *curre
 	                  (unsigned long long)current->bytes);
 }
 
-/* On failure the filter stays the caller's. */
+/* Begin a reload that publishes @next. On failure the caller keeps @next. */
 static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -136,7 +136,7 @@ static bool remember(const struct weir_look *l, int err)
 	return again;
 }
 
-/* The caller has claimed the handle; this function releases the claim. */
+/* Refresh from an open file. Releases the claim that the caller has taken. */
 static int look(struct weir_look *l)
 {
 	struct weir_filter *next = NULL;
@@ -165,7 +165,7 @@ static int look(struct weir_look *l)
 	return err ? again ? 0 : err : 1;
 }
 
-/* The caller has claimed the handle; this function releases the claim. */
+/* Refresh from a path. The caller has claimed the handle; this function releases the claim. */
 static int refresh(struct weir_handle *h, const char *path,
                    const struct weir_refresh_options *options)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The statistics that the gate checks when one shard of a set is replaced.
  *
- * G1  They are the statistics of the set with the new shard in it. Keys add up. All shards have the
- *     same size, and absent keys spread evenly over them. So fill and rate of the set are the means
- *     of the shards' fill and rate.
+ * G1  The gate checks the set as it would be with the new shard. Keys add up. All shards have the
+ *     same size, and absent keys spread evenly over the shards. So fill and rate of the set are the
+ *     means of the shards' fill and rate.
  * G2  The statistics of the other shards hold until the commit: the set is claimed, so no other
  *     writer replaces a shard. Inserts go on and only add.
  * G3  If the set would break a limit, a shard that keeps the limit for its own part passes all the

@@ -72,7 +72,7 @@ static inline struct weir_turns weir__pace_turns(struct weir_pace *p)
 /* A progress function that keeps the pace and stops nothing. @turns: struct weir_turns. */
 int weir__pace_progress(void *turns, uint64_t done, uint64_t total);
 
-/* weir__pace_single_begin() for a timed call. */
+/* The slow path of weir__pace_single_begin(), for a timed call. */
 uint64_t weir__pace_single_timed(struct weir_pace *p);
 
 /* Call this before an insert of one key (P5). Return: the start time; 0: the call is not timed. */

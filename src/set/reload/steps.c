@@ -163,7 +163,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 	r->retired->absence = h->absence;
 	h->absence = NULL;
 	if (keep)
-		weir__standby_open_relaxed(&g->current->standby); /* H12 */
+		weir__standby_open_relaxed(&g->current->standby); /* H12: not void yet */
 	weir__figure_add_relaxed(&h->whole->swaps, 1);
 	weir__figure_store_relaxed(&h->whole->reload_ns,
 	                           (uint64_t)((after.since - began) * 1e9));

@@ -34,7 +34,7 @@ static uint32_t shard_hash_bits(uint32_t bits, uint32_t shards)
 	return !bits ? 0 : left < 8 || left > 64 ? 8 : left;
 }
 
-/* Plan the whole set; for one key if the capacity is unlimited, as a kind that is built allows. */
+/* Plan the whole set. If the capacity is unlimited (0), plan for one key. */
 static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 {
 	struct weir_params p = *params;
@@ -43,7 +43,7 @@ static int plan_one(const struct weir_params *params, struct weir_plan *plan)
 	return weir_plan_make(&p, plan);
 }
 
-/* Check that a shard can have this size. Otherwise the error message names it. */
+/* Check that a shard can have this size. */
 static int check_shard(const struct weir_params *shard, uint32_t shards)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

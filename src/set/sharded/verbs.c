@@ -10,7 +10,7 @@ static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 	return (const struct weir_sharded *)(const void *)h; /* the handle is the first field */
 }
 
-/* Call this in a section. */
+/* Insert a hash into its shard. Call this in a section. */
 static inline int put(const struct weir_sharded *set, uint64_t hash)
 {
 	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
