@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Lookups and the insert (R2, R3). One body serves all numbers of columns and rows. It is scalar on
- * every machine: a lookup is a few loads from lines that lie apart, and they bound the batch
+ * Lookups and the insert (R2, R3). One function serves all numbers of columns and rows. It is
+ * scalar on every machine, since the time of a batch is that of loading lines at random addresses
  * (bench/MEASURED.md). */
 #include "kind/batch.h"
 #include "router/router.h"
 
 enum {
-	AHEAD = 24,         /* keys whose lines are fetched ahead of a lookup */
-	AHEAD_TO_WRITE = 8, /* the same for an insert */
+	AHEAD = 24,         /* keys between the prefetch of a line and its lookup */
+	AHEAD_TO_WRITE = 8, /* keys between the prefetch of a line and its insert */
 };
 
 WEIR__INLINE uint64_t look(const struct weir_array *a, unsigned columns, unsigned k, uint64_t hash)
@@ -23,7 +23,7 @@ WEIR__INLINE uint64_t look(const struct weir_array *a, unsigned columns, unsigne
 	return all;
 }
 
-/* Fetch to a core's own second-level cache, as batch.h says. */
+/* Prefetch to a core's own second-level cache, as batch.h says. */
 WEIR__INLINE void fetch(const struct weir_array *a, unsigned columns, unsigned k, uint64_t hash)
 {
 	const uint64_t *page = weir__router_page(a, hash);
@@ -52,8 +52,8 @@ WEIR__INLINE size_t look_each(const struct weir_array *from, unsigned columns, u
 
 /* ---- inserts ---- */
 
-/* All loads come first, since a locked OR holds back the loads behind it. A bit already set is not
- * written again. @sets: one bit or more. */
+/* Set the bits of a key. Load all words first, since a locked OR delays the loads after it. Do not
+ * write words that have the bits already. @sets: at least one bit. */
 static int set_bits(const struct weir_array *a, uint64_t sets, uint64_t hash)
 {
 	const unsigned columns = weir__router_columns(a), k = weir__router_probes(a);
@@ -107,7 +107,7 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 	return new;
 }
 
-/* ---- the verbs of filters: is the key in any set; insert it into every set ---- */
+/* ---- the functions of filters: is the key in any set; insert it into every set ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 {

@@ -30,7 +30,7 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 
 /* ---- copies of some sets ---- */
 
-/* The bits of these sets in a word: once for each of its cells. */
+/* Return: a word with the bits of these sets in each of its cells. */
 static uint64_t in_each_cell(const struct weir_array *a, uint64_t sets)
 {
 	uint64_t bits = sets & weir__router_all(a);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The names of sets: written to the first page of the array (R2), and read from it. An image's may
- * be forged. */
+ * The names of sets: they are written to the first page of the array (R2), and read from it. The
+ * names in an image may be forged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include "ground/error.h"
 #include "router/router.h"
 
-/* The length of the character at @c: well-formed UTF-8 (RFC 3629), and not a control character;
- * else 0. The text ends with a NUL. */
+/* Return: the length of the character at @c if it is well-formed UTF-8 (RFC 3629) and not a control
+ * character, else 0. The text must end with a NUL. */
 static size_t character(const unsigned char *c)
 {
 	uint32_t least, code;
@@ -76,7 +76,7 @@ int weir__router_name(struct weir_filter *f, const struct weir_params *p)
 	return weir__router_read_names(f);
 }
 
-/* Is a name's line zero from byte @used on? A line without a set has none used. */
+/* Return: true if a name's line is zero from byte @used on. */
 static bool padded(const char *name, size_t used)
 {
 	static const char zeros[WEIR_ROUTER_NAME];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The size of a router. A set's keys lie in pages at random, so the keys of a page are Poisson
- * distributed. The bits that they set in a column are like balls thrown into bins. */
+ * Plans the size of a router. A set's keys are in random pages, so the number of keys in a page is
+ * Poisson distributed. The bits that they set in a column are like balls thrown into bins. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"
@@ -9,12 +9,12 @@
 #include "router/router.h"
 
 #define LEAST_RATE 1e-6
-#define SLACK 1.01 /* fewer rows are faster, and near the least memory as good */
-#define FULL 64    /* throws per row; beyond it no row is empty: exp(-FULL) of them */
+#define SLACK 1.01 /* fewer rows are faster, so accept 1 % more memory */
+#define FULL 64    /* bits set per row; beyond it practically no row is empty: exp(-FULL) of them */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
-/* pow() for a small whole exponent. */
+/* pow() for a small integer exponent. */
 static double power(double x, unsigned k)
 {
 	double y = 1;
@@ -23,9 +23,9 @@ static double power(double x, unsigned k)
 	return y;
 }
 
-/* The chance that k random throws all meet set bits of a column, after n keys of k throws each into
- * c rows. With x the share of set bits, it is E[x^k], taken to the second order about E[x]. Both
- * moments of x are exact. */
+/* Return: the chance that k random rows all have their bit set in a column, after n keys set k
+ * random bits each in c rows. With x the share of set bits, it is E[x^k], expanded to the second
+ * order about E[x]. Both moments of x are exact. */
 static double rate_of(double n, double c, unsigned k)
 {
 	const double throws = n * k, empty = exp(throws * log1p(-1 / c));
@@ -38,7 +38,7 @@ static double rate_of(double n, double c, unsigned k)
 double weir__router_rate(double load, unsigned columns, unsigned k)
 {
 	const double c = (double)(WEIR__PAGE_BITS / columns), width = 9 * sqrt(load) + 12;
-	if (load * k > FULL * c) /* the sum would have as many terms as the root of the load */
+	if (load * k > FULL * c) /* the sum below would have too many terms */
 		return 1;
 	double n = fmax(floor(load - width), 0), rate = 0;
 	double chance = exp(n * log(load) - load - lgamma(n + 1));
@@ -49,8 +49,8 @@ double weir__router_rate(double load, unsigned columns, unsigned k)
 	return fmin(rate, 1);
 }
 
-/* The most keys per page at a rate. If all pages were alike, their rows could be as full as the
- * upper bound says; since they differ, it is less. */
+/* Return: the most keys per page at a rate. The upper bound is exact if all pages have the same
+ * number of keys. Since they differ, the result is lower. */
 static double load_of(double rate, unsigned columns, unsigned k)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / columns);
@@ -65,7 +65,7 @@ static double load_of(double rate, unsigned columns, unsigned k)
 	return low;
 }
 
-/* The fewest rows near the best. @load: keys per page, if the rate is not given. */
+/* Return: the fewest rows near the least memory. @load: keys per page, if there is no rate. */
 static unsigned best_rows(const struct weir_params *p, unsigned columns, double load)
 {
 	double cost[WEIR__ROUTER_ROWS + 1], least = INFINITY;
@@ -80,7 +80,7 @@ static unsigned best_rows(const struct weir_params *p, unsigned columns, double 
 	return k;
 }
 
-/* The number asked for, or the most shards that have enough pages each. */
+/* Return: the number of shards asked for, or the most shards that have enough pages each. */
 static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 {
 	uint32_t shards = 1;
@@ -91,7 +91,7 @@ static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 	return shards;
 }
 
-/* Pages in max_bytes, with that of the names. */
+/* Return: the pages that fit into max_bytes, with the page of the names. */
 static uint64_t pages_within(const struct weir_params *p)
 {
 	uint64_t pages = p->max_bytes / WEIR__PAGE_BYTES;
@@ -137,7 +137,7 @@ static int from_bytes(const struct weir_params *p, struct weir_plan *out)
 		WEIR_ERROR_ONE_KEY, "max_bytes", (double)p->max_bytes, p->fp_rate, 0, 0);
 }
 
-/* Derive the rest of the plan from the sets' sizes. */
+/* Compute the rest of the plan from the sets' sizes. */
 static void complete(const struct weir_params *p, struct weir_plan *out)
 {
 	const uint32_t columns = out->shape.field[WEIR_ROUTER_COLUMNS];

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT
  * The inside of the kind router, and its rules.
  *
- * R2  The layout, frozen by golden files. The array is pages of 64 lines. The first page has the
- *     names: line i has that of set i, padded with 0; lines without a set are 0. It is written
- *     before the router is shared, and never after. Each further page is 32768 / columns rows. Row
- *     i of a page is its bits i * columns to i * columns + columns - 1; bit b is bit b % 64 of word
- *     b / 64. Bit s of a row belongs to set s.
+ * R2  The layout, which golden files freeze. The array consists of pages of 64 lines. The first
+ *     page has the names: line i has the name of set i, padded with 0, and lines without a set are
+ *     0. It is written before other threads get the router, and never after. Each further page has
+ *     32768 / columns rows. Row i of a page is its bits i * columns to i * columns + columns - 1;
+ *     bit b is bit b % 64 of word b / 64. Bit s of a row belongs to set s.
  *         page = 1 + high half of h * (pages - 1)
- *         row of probe i: the next log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15 from the
- *         top, first that of probe 0; the first that does not fit whole is taken from the top of
- *         h * 0xD6E8FEB86659FD93, and so on downward.
- * R3  A cell is read and written as part of its 64-bit word, atomically, and in no other width. So
- *     B1 to B3 hold as they stand. The word of a row only gains bits. A lookup that comes after an
- *     insert finds the bit in each of its words, whatever other threads OR into the word's other
- *     cells at the same time. The byte order is that of every word. Accesses of a cell's own width
- *     would overlap those of other widths (a copy, a merge and a snapshot go by words), and C11 has
- *     no rule for that.
+ *         row of probe i: log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15, from the top
+ *         down, those of probe 0 first. Probes that do not fit into r take the bits of
+ *         h * 0xD6E8FEB86659FD93 in the same way.
+ * R3  A row's cell is read and written as a part of its 64-bit word, atomically, and in no other
+ *     width. So B1 to B3 hold unchanged. The word of a row only gains bits. A lookup after an
+ *     insert finds the bits in all words, whatever other threads OR into other cells of these words
+ *     at the same time. The byte order is that of every word. Accesses of a cell's own width would
+ *     overlap with those of whole words (a copy, a merge and a snapshot use words), and C11 has no
+ *     rule for that.
  * R4  All generations of a handle have the same sets, with the same names. So bit i of an answer
- *     means the same whichever generation answers. A set that current has is in every other filter
- *     too, so none refuses a key for lack of it and becomes void (H12).
- * R5  A copy of some sets ORs the words of their columns, word by word (H2): keys inserted into
- *     next at the same time remain.
+ *     means the same whichever generation answers. A set of current is in every other filter too,
+ *     so no filter refuses a key for lack of the set and becomes void (H12).
+ * R5  A copy of some sets ORs the words of their columns, word by word (H2), so keys that are
+ *     inserted into next at the same time remain.
  *
  * tests/schedule runs the code through R3, R4 and R5. */
 #ifndef WEIR_SRC_ROUTER_ROUTER_H
@@ -29,7 +29,7 @@
 #include <weir/router.h>
 #include "filter/filter.h"
 
-enum { WEIR_ROUTER_COLUMNS, WEIR_ROUTER_PROBES, WEIR_ROUTER_SETS_AT }; /* of its shape */
+enum { WEIR_ROUTER_COLUMNS, WEIR_ROUTER_PROBES, WEIR_ROUTER_SETS_AT }; /* fields of the shape */
 
 enum {
 	WEIR__ROUTER_ROWS = 10, /* most rows of a key */
@@ -39,10 +39,10 @@ enum {
 	WEIR__PAGE_BYTES = 4096,
 };
 
-/* f->own */
+/* The router's data at f->own. */
 struct weir_router_own {
-	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* copied: a mapped file may change */
-	const char *names[WEIR_ROUTER_SETS];           /* pointers to them, for weir_params_of() */
+	char name[WEIR_ROUTER_SETS][WEIR_ROUTER_NAME]; /* a copy, since a mapped file may change */
+	const char *names[WEIR_ROUTER_SETS];           /* pointers into name */
 };
 
 static inline const struct weir_router_own *weir__router_own(const struct weir_filter *f)
@@ -65,19 +65,19 @@ static inline uint32_t weir__router_sets(const struct weir_array *a)
 	return a->shape.field[WEIR_ROUTER_SETS_AT];
 }
 
-/* The mask of its sets. In a forged image columns beyond them may have bits. */
+/* Return: the mask of the router's sets. In a forged image other columns may have bits too. */
 static inline uint64_t weir__router_all(const struct weir_array *a)
 {
 	return ~UINT64_C(0) >> (64 - weir__router_sets(a));
 }
 
-/* The mask of all sets of a filter; a filter of another kind has one set. */
+/* Return: the mask of all sets of a filter. A filter of another kind has one set. */
 static inline uint64_t weir__all_sets(const struct weir_filter *f)
 {
 	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
 }
 
-/* ---- R2: where a key's cells are; constant when inlined with constants ---- */
+/* ---- R2: the cells of a key; constant when inlined with constants ---- */
 
 static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t hash)
 {
@@ -85,20 +85,20 @@ static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t h
 	return a->words + WEIR__PAGE_WORDS * (1 + weir__mulhi64(hash, pages - 1));
 }
 
-/* log2 of the rows of a page: 12 to 9 */
+/* Return: log2 of the rows of a page, 12 to 9. */
 WEIR__INLINE unsigned weir__row_bits(unsigned columns)
 {
 	return columns == 8 ? 12 : columns == 16 ? 11 : columns == 32 ? 10 : 9;
 }
 
-/* The row of probe i. */
+/* Return: the row of probe @i. */
 WEIR__INLINE unsigned weir__row(unsigned columns, unsigned i, uint64_t r, uint64_t r2)
 {
 	const unsigned bits = weir__row_bits(columns), each = 64 / bits;
 	return (unsigned)((i < each ? r << (i * bits) : r2 << ((i - each) * bits)) >> (64 - bits));
 }
 
-/* The word of a row in its page, and where its cell begins in it. */
+/* Return: the number of a row's word in its page; the first bit of the row's cell in that word. */
 WEIR__INLINE unsigned weir__row_word(unsigned columns, unsigned row)
 {
 	return row / (64 / columns);
@@ -109,11 +109,11 @@ WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 	return row % (64 / columns) * columns;
 }
 
-/* kernel.c */
+/* ---- kernel.c ---- */
 const struct weir_kernel *weir__router_kernel(enum weir_isa isa, const struct weir_shape *shape);
 /* Insert a hash into these sets, which must exist. Return: WEIR_NEW or WEIR_SEEN. */
 int weir__router_insert_one(struct weir_filter *f, uint64_t sets, uint64_t hash);
-/* Insert hashes into these sets. Return: how many were new to one of the sets. */
+/* Insert hashes into these sets. Return: the number of hashes that were new to one of the sets. */
 int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap);
 
@@ -121,8 +121,8 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 
 int weir__router_settle(struct weir_params *params);
 int weir__router_plan(const struct weir_params *params, struct weir_plan *out);
-/* The rate of a set with @load keys per page, of k rows each: a page's keys are Poisson
- * distributed. Relative error below 1e-3. */
+/* Return: the rate of a set with @load keys per page on average and @k rows per key. The number of
+ * keys in a page is Poisson distributed. The relative error is below 1e-3. */
 double weir__router_rate(double load, unsigned columns, unsigned k);
 
 /* ---- names.c: members of the kind ---- */
@@ -140,7 +140,7 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
                            double *keys, double *rate);
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why);
 
-/* R5. The caller has called weir__merge_check(). */
+/* R5: copy some sets. The caller has called weir__merge_check(). */
 void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The verbs that name sets, for every filter: one of another kind is a router with one set, 0. */
+ * The functions that name sets. A filter of another kind acts as a router with one set, 0. */
 #include <inttypes.h>
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
 
-enum { AT_A_TIME = 256 }; /* hashes made at a time from a batch; a multiple of 64 */
+enum { AT_A_TIME = 256 }; /* hashes at a time; a multiple of 64 */
 
 /* ---- inserts ---- */
 
-/* Is there such a set, and does the router take inserts? */
+/* Check that the set exists and the filter takes inserts. */
 static int check(const struct weir_filter *f, uint32_t set)
 {
 	const uint32_t sets = weir_router_sets(f);
@@ -73,7 +73,7 @@ int64_t weir_insert_into_keys(struct weir_filter *f, uint32_t set, struct weir_k
 
 /* ---- lookups ---- */
 
-/* For a filter whose kernel cannot route. */
+/* Return: the answer of a filter that is not a router, as a mask of sets. */
 static uint64_t mask_of(const struct weir_filter *f, bool contained)
 {
 	return contained ? weir__all_sets(f) : 0;
@@ -91,7 +91,7 @@ uint64_t weir_route(const struct weir_filter *f, const void *key, size_t len)
 	                          mask_of(f, weir_contains(f, key, len));
 }
 
-/* By value: taking the key's address would send it through memory on the fast path too. */
+/* Takes the key by value: taking its address would send it through memory on the fast path too. */
 static __attribute__((noinline)) uint64_t route_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->kernel->route ? f->kernel->route(&f->array, weir_hash_u64(f, key)) :
@@ -105,7 +105,7 @@ uint64_t weir_route_u64(const struct weir_filter *f, uint64_t key)
 	return f->kernel->route(&f->array, weir__hash_u64(f->array.flip8, key));
 }
 
-/* Use the verbs of one set, 64 keys at a time. */
+/* Look up in a filter that is not a router, 64 keys at a time. */
 static int64_t route_one_set(const struct weir_filter *f, struct weir_keys keys, uint64_t *masks)
 {
 	int64_t positive = 0;
@@ -125,7 +125,7 @@ int64_t weir_route_keys(const struct weir_filter *f, struct weir_keys keys, uint
 	const bool far = f->outgrows_cache;
 	uint64_t hashes[AT_A_TIME];
 	size_t positive = 0;
-	if (!kernel->route || !weir__keys_form(keys)) /* no form: every set (batches.c) */
+	if (!kernel->route || !weir__keys_form(keys)) /* an invalid form: every set (batches.c) */
 		return route_one_set(f, keys, masks);
 	if (keys.form == WEIR_KEYS_HASHES)
 		return (int64_t)kernel->route_each(&f->array, keys.at, keys.n, far, masks);

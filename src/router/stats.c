@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The contents of each set, from its column in a sample of pages. */
+ * The statistics of each set, from its column in a sample of pages. */
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
@@ -8,8 +8,8 @@
 
 enum { SAMPLE_PAGES = 256 };
 
-/* For each set: bits set in one page, in all pages, their squares, and in the fullest page; the
- * rates of all pages, summed. */
+/* For each set: bits set in one page, in all pages, their squares, and in the fullest page; the sum
+ * of the rates of all pages. */
 struct counts {
 	uint64_t page[WEIR_ROUTER_SETS];
 	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
@@ -43,8 +43,8 @@ static void count_page(struct counts *c, const struct weir_array *a, uint64_t nu
 	}
 }
 
-/* The keys of a set in all pages. A key throws k bits into a page's rows, and a page's keys are
- * Poisson distributed: so the share of bits that are 0 is exp(-load * (1 - (1 - 1/rows)^k)). */
+/* Estimate the keys of a set in all pages. Each sets k random bits of a page, and a page's keys are
+ * Poisson distributed. So the share of 0 bits is exp(-load * (1 - (1 - 1/rows)^k)). */
 static double keys_of(const struct weir_array *a, double fill)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / weir__router_columns(a));
@@ -63,7 +63,7 @@ static void set_stats(struct weir_router_stats *s, const struct weir_array *a, u
 	s->false_sets += s->fp_rates[set];
 }
 
-/* Count pages at even distances, or all. Return: the number of pages counted. */
+/* Count pages at even distances, or all pages. Return: the number of pages counted. */
 static uint64_t count(struct counts *c, const struct weir_array *a, bool all)
 {
 	const uint64_t pages = pages_of(a);
@@ -85,7 +85,7 @@ static void survey(const struct weir_array *a, bool all, struct weir_router_stat
 	s->sampled = (double)n / (double)pages;
 }
 
-/* ---- the whole, for weir_measure() ---- */
+/* ---- the whole router, for weir_measure() ---- */
 
 void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
                        struct weir_measure *sum)
@@ -95,7 +95,7 @@ void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
 	for (unsigned width = weir__router_columns(a); width < 64; width *= 2)
 		cells |= cells << width;
 	for (uint64_t line = first; line < first + n; line++) {
-		/* in place of the names, count the page behind them */
+		/* instead of the names, count the page after them */
 		const uint64_t at = line < WEIR__PAGE_LINES ? line + WEIR__PAGE_LINES : line;
 		for (uint64_t i = 8 * at; i < 8 * at + 8; i++)
 			sum->used += (unsigned)__builtin_popcountll(
@@ -119,7 +119,7 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
 
 /* ---- are the hashes uniform? ---- */
 
-/* A page is a block of one word, and a row is a cell of it. */
+/* For this test a page is a block of one word, and a row is a cell of that word. */
 static struct weir_spread spread_of(const struct weir_array *a, const struct counts *c,
                                     uint32_t set, uint64_t n)
 {
@@ -133,8 +133,8 @@ static struct weir_spread spread_of(const struct weir_array *a, const struct cou
 	};
 }
 
-/* For each word of a page, count the pages in which the set has the bit of one row; the row changes
- * from word to word. */
+/* For each word of a page, count the pages in which one row of that word has the set's bit. The row
+ * changes from word to word. */
 static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32_t set)
 {
 	const uint64_t pages = s->law.blocks, n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
@@ -146,7 +146,7 @@ static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32
 			            (1 + page * (pages / n)) + i) >> (columns * i % 64 + set) & 1;
 }
 
-/* The rows of the fullest set stand for those of all: they share one hash function. */
+/* Judge all sets, but count rows only in the fullest one: all sets share a hash function. */
 static uint32_t look(const struct weir_array *a, bool all, const char **why, uint64_t *used)
 {
 	struct counts c;
@@ -167,8 +167,8 @@ static uint32_t look(const struct weir_array *a, bool all, const char **why, uin
 	return worst;
 }
 
-/* Like weir__spread_judge(), report uneven hashes only if each of several looks does, and hardly a
- * key came in between. */
+/* Like weir__spread_judge(), report uneven hashes only if each of several surveys finds them and
+ * hardly a key was inserted in between. */
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why)
 {
 	enum { LOOKS = 3 };
@@ -183,9 +183,9 @@ uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **
 	return verdict;
 }
 
-/* ---- figures of each set ---- */
+/* ---- statistics of each set ---- */
 
-/* A filter of another kind is one set. */
+/* Measure a filter of another kind as one set. */
 static int measure_one(const struct weir_filter *f, uint32_t effort, struct weir_router_stats *s)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
@@ -202,7 +202,7 @@ static int measure_one(const struct weir_filter *f, uint32_t effort, struct weir
 static void measure_each(const struct weir_filter *f, uint32_t effort, struct weir_router_stats *s)
 {
 	survey(&f->array, effort == WEIR_EXACT, s);
-	/* more keys than capacity, by more than three standard deviations of the estimate */
+	/* more keys than the capacity, by more than three standard deviations of the estimate */
 	const double capacity = (double)f->capacity;
 	const double most = capacity + 3 * sqrt(capacity / s->sampled) + 1;
 	for (uint32_t set = 0; set < s->sets; set++)

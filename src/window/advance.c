@@ -19,8 +19,8 @@ bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 	return age >= w->period;
 }
 
-/* Clear a slot that no section takes for a live one any more. A clean line is not written, so other
- * cores keep it. */
+/* Clear a slot that no section counts as live any more. Do not write words that are 0 already, so
+ * that other cores keep these lines. */
 static void clear(struct weir_window *w, uint32_t slot)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -39,20 +39,20 @@ static void note_late(struct weir_window *w, uint32_t newest)
 		weir__figure_store_relaxed(&w->late, age - w->period);
 }
 
-/* W6. 0 means that the time is not noted yet. */
+/* W6: note the time. 0 means that the time is not noted yet. */
 static void note_time(struct weir_window *w, uint32_t slot)
 {
 	uint64_t now = w->clock(w->clock_arg);
 	weir__figure_store_relaxed(&w->since[slot], now ? now : 1);
 }
 
-/* The caller has claimed the window. */
+/* Advance. The caller has claimed the window. */
 static void advance(struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t next = weir__window_next(weir__window_newest(state), w->bits.slots);
 	note_late(w, weir__window_newest(state));
-	weir__figure_store_relaxed(&w->since[next], 0); /* until note_time(), for other readers */
+	weir__figure_store_relaxed(&w->since[next], 0); /* age 0 until note_time() */
 	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
 	                                                         next, w->bits.slots));
 	note_time(w, next);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Columns, for one instruction set: a line has a key's words of eight slots side by side, so one
- * mask in all lanes is compared with all of them. For window/kernel.c. */
+ * Columns, for window/kernel.c and one instruction set. A line has the words of one key in eight
+ * slots, side by side, so one comparison tests the key's mask against eight slots. */
 #ifndef WEIR_SRC_WINDOW_COLUMNS_H
 #define WEIR_SRC_WINDOW_COLUMNS_H
 
 #include <weir/inline.h>
 
-/* From this many bits on, a mask is made in lanes, one bit each, which are then ORed crosswise: one
- * by one, each bit takes four instructions. A lane beyond the last bit repeats the first. */
+/* From this many bits per key on, vector lanes make the mask: each lane sets one bit, then they are
+ * ORed. Lanes after the last bit repeat the first. */
 enum { COLUMN_IN_LANES = 4 };
 #define COLUMN_LANE(l) (weir__field_shift(1, from + (l) < g ? from + (l) : 0))
 
@@ -20,7 +20,7 @@ WEIR__INLINE column_mask column_mask_of(uint64_t mask)
 	return _mm512_set1_epi64((long long)mask);
 }
 
-/* Bits @from to from+7 of a key, one in each lane. rolv takes its count modulo 64. */
+/* Return: bits @from to @from + 7 of a key, one in each lane. rolv takes its count modulo 64. */
 WEIR__INLINE __m512i column_bits(__m512i r, unsigned g, unsigned from)
 {
 	__m512i at = _mm512_set_epi64(COLUMN_LANE(7), COLUMN_LANE(6), COLUMN_LANE(5),
@@ -39,13 +39,13 @@ WEIR__INLINE column_mask column_mask_in_lanes(uint64_t r, unsigned g)
 	return _mm512_or_si512(m, _mm512_shuffle_epi32(m, (_MM_PERM_ENUM)0x4e));
 }
 
-/* A bitmask of the eight slots from @words on: those that have all bits of the mask. */
+/* Return: which of the eight slots from @words on have all bits of the mask, as a bitmask. */
 WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask m)
 {
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
 }
 
-/* The same for four slots. */
+/* Return: which of the four slots from @words on have all bits of the mask, as a bitmask. */
 WEIR__INLINE uint32_t column_half(const uint64_t *words, column_mask wide)
 {
 	__m256i m = _mm512_castsi512_si256(wide);
@@ -64,7 +64,7 @@ WEIR__INLINE column_mask column_mask_of(uint64_t mask)
 	return _mm256_set1_epi64x((long long)mask);
 }
 
-/* Bits @from to from+3 of a key, one in each lane. */
+/* Return: bits @from to @from + 3 of a key, one in each lane. */
 WEIR__INLINE __m256i column_bits(__m256i r, unsigned g, unsigned from)
 {
 	__m256i at = _mm256_set_epi64x(COLUMN_LANE(3), COLUMN_LANE(2), COLUMN_LANE(1),
@@ -118,7 +118,7 @@ WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask mask)
 
 #endif
 
-/* The mask of a key. @r: weir__remix(hash). */
+/* Return: the mask of a key. @r: weir__remix(hash). */
 WEIR__INLINE column_mask column_mask_of_key(uint64_t r, unsigned g)
 {
 	return g < COLUMN_IN_LANES ? column_mask_of(weir__word_mask(1, g, 0, r, 0)) :

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Checks of the images of windows. Any number in an image may be forged. */
+ * Checks the images of windows. Any number in an image may be forged. */
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
@@ -42,11 +42,11 @@ uint64_t weir__window_real_time(void)
 	return ns ? ns : 1;
 }
 
-/* Refuse a rate that a window cannot have: a generation's share of it would be too small. */
+/* Refuse a rate that a window cannot have, since the rate of a generation would be too small. */
 static int suits_filter(const struct weir_layout *whole)
 {
 	const uint32_t n = whole->shape.field[WEIR_WINDOW_G];
-	if (!(whole->fp_rate / n >= DBL_MIN)) /* a generation's rate is its member's */
+	if (!(whole->fp_rate / n >= DBL_MIN)) /* the rate of a member */
 		return weir__fail(-EBADMSG, "fp_rate is %g; allowed: at least %g for each of %"
 		                  PRIu32 " generations", whole->fp_rate, DBL_MIN, n);
 	return 0;

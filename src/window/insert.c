@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Inserts into a window. One body serves both layouts and all shapes: the atomic ORs are most of
- * the work. */
+ * Inserts into a window. One function serves both layouts and all shapes, since the atomic ORs are
+ * most of the work. */
 #include "kind/batch.h"
 #include "window/window.h"
 
-/* The place of a key, the same in each slot. */
+/* The words and bits of a key. They are the same in each slot. */
 struct place {
-	uint64_t *words; /* of its column or block, in slot 0 */
+	uint64_t *words; /* the column or block, in slot 0 */
 	uint64_t mask[8];
 	uint32_t index[8];
 };
@@ -30,9 +30,9 @@ static inline void place_of(struct place *p, const struct weir_window_bits *b, u
 	}
 }
 
-/* Insert into one slot. All words are loaded first: a locked instruction holds back the loads
- * behind it. Relaxed: a bit seen there was there before the insert (B1). Return: did this insert
- * set a bit? */
+/* Insert into one slot. Load all words first, since a locked instruction delays the loads after it.
+ * Relaxed: a bit that is seen was set before this insert (B1). Return: true if this insert has set
+ * a bit. */
 static bool set(const struct weir_window_bits *b, const struct place *p, uint32_t slot)
 {
 	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
@@ -46,7 +46,7 @@ static bool set(const struct weir_window_bits *b, const struct place *p, uint32_
 	return changed;
 }
 
-/* Is the key in one of these slots? */
+/* Return: true if the key is in one of these slots. */
 static bool look(const struct weir_window_bits *b, const struct place *p, uint32_t slots)
 {
 	uint32_t in = 0;
@@ -65,7 +65,7 @@ static uint32_t others(uint64_t state, uint32_t own)
 	return weir__window_live(state) & ~(UINT32_C(1) << own);
 }
 
-/* Count a key towards an advance by number. */
+/* Count a key, and wake the timer if that makes an advance by number due. */
 static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 {
 	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
@@ -73,7 +73,7 @@ static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 		(void)weir__window_wake(w);
 }
 
-/* Called in a section. */
+/* Call this in a section. */
 static int insert(struct weir_window *w, uint64_t hash)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -82,11 +82,11 @@ static int insert(struct weir_window *w, uint64_t hash)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t own = weir__window_newest(state);
 	bool one_word = b->z == 1;
-	bool there = !one_word && look(b, &p, others(state, own)); /* W5 */
+	bool there = !one_word && look(b, &p, others(state, own)); /* W5: read before the OR */
 	if (!set(b, &p, own))
 		return WEIR_SEEN;
 	count(w, hash, own);
-	if (one_word) { /* W4 */
+	if (one_word) { /* W4: read after the OR */
 		state = weir__window_load_seq_cst(&w->state);
 		there = look(b, &p, others(state, own));
 	}

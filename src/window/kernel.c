@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lookups of a window, compiled for one instruction set (ground/system.h). NEON has no file of
- * its own: each ARM that weir runs on has NEON, so the kernels for any CPU use it. */
+ * The lookups of a window, compiled for one instruction set (ground/system.h). NEON needs no file:
+ * each ARM processor that weir runs on has NEON, so the kernels for any processor use it. */
 #include "ground/system.h"
 #if !defined(WEIR_KERNEL_NEON)
 
@@ -14,7 +14,7 @@
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
-/* For numbers of slots that do not fill exactly one line. */
+/* Look up in columns if the slots do not fill exactly one line. */
 WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
                                    column_mask mask)
 {
@@ -31,15 +31,15 @@ WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t ha
 {
 	uint64_t r = weir__remix(hash), n = weir__window_word(b, hash, r);
 	column_mask mask = column_mask_of_key(r, g);
-	(void)z; /* 1 */
+	(void)z; /* z is 1 */
 	if (__builtin_expect(b->stride == 8, 1))
 		return column_line(b->words + 8 * n, mask); /* a shift, not a product */
 	return column_lines(b, b->words + b->stride * n, mask);
 }
 
-/* ---- a ring: each slot has an array of its own, with the key at the same place in each ---- */
+/* ---- a ring: each slot has its own array, with a key's block at the same index ---- */
 
-/* No branch between the slots, so that their lines are fetched together. */
+/* Without a branch between the slots, so that their lines are fetched in parallel. */
 WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                 unsigned g)
 {
@@ -51,7 +51,7 @@ WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash,
 	return in;
 }
 
-/* Shapes without a kernel of their own. */
+/* For shapes without a kernel of their own. */
 WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                unsigned g)
 {
@@ -63,9 +63,9 @@ WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, 
 	return in;
 }
 
-/* ---- many keys ---- */
+/* ---- batches ---- */
 
-/* Beyond a core's cache, fetch all lines first: three at most for columns, all for a ring. */
+/* If the bits do not fit into a core's cache, prefetch all lines: up to 3 in columns, else G+1. */
 WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
 {
 	bool ring = weir__window_is_ring(b);
@@ -99,7 +99,7 @@ WEIR__INLINE uint64_t each_key(const struct weir_window_bits *b, const uint64_t 
 
 #if defined(WEIR__AVX512)
 
-/* Word and mask of each key, eight keys at a time; beyond the cache their lines are fetched. */
+/* Word and mask of each key, computed for eight keys at a time. */
 struct noted {
 	uint64_t word[WEIR_WINDOW_STEP], mask[WEIR_WINDOW_STEP];
 } __attribute__((aligned(64)));
@@ -181,11 +181,11 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 	static uint64_t each_##name(const struct weir_window_bits *b, const uint64_t *hashes, \
 	                            unsigned n, uint32_t live) \
 	{ \
-		const struct weir_window_bits bits = *b; /* a copy that stays in registers */ \
+		const struct weir_window_bits bits = *b; /* a copy in registers */ \
 		return each(&bits, hashes, n, live, look, z, g); \
 	}
 
-/* Inserts are the same for each instruction set: the atomic ORs are most of the work. */
+/* Inserts are the same for each instruction set, since the atomic ORs are most of the work. */
 #define KERNEL_ENTRY(name) \
 	{ \
 		.verbs = { \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The window as a kind: its numbers, which shapes are legal, and the table of its members. */
+ * The window as a kind: its fields, its legal shapes, and the table of its functions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "window/window.h"
 
-enum { MOST_COLUMN_BITS = 10 }; /* bits of a key in a word: 6 hash bits each, of 60 */
+enum { MOST_COLUMN_BITS = 10 }; /* each takes 6 of a hash's 60 usable bits */
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Load a window: make an empty one as the head says, then put each generation's words into its slot
- * as it is read. The window is private until the load ends. */
+ * Loads a window: makes an empty one as the head says, then copies each generation into its slot as
+ * it is read. The window is private until the load ends. */
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
@@ -9,16 +9,16 @@
 
 /* ---- ages ---- */
 
-/* ns since the save; 0 if the clock was set back. */
+/* Return: ns since the save; 0 if the clock was set back. */
 static uint64_t time_since(uint64_t saved)
 {
 	uint64_t now = weir__window_real_time(), passed = now > saved ? now - saved : 0;
 	return passed < WEIR_WINDOW_OLDEST ? passed : WEIR_WINDOW_OLDEST;
 }
 
-/* Advances that would have come in @passed ns: the first one due right after the save, each further
- * one a period later. *newest: the newest generation's age at the save; receives its age after
- * them. */
+/* Return: the number of advances that would have come in @passed ns. The first one is due as after
+ * the save, and each later one a period later. @newest: the newest generation's age at the save;
+ * receives the age after those advances. */
 static uint64_t advances_in(uint64_t passed, uint64_t period, uint64_t *newest)
 {
 	uint64_t due = *newest < period ? period - *newest : 0;
@@ -40,7 +40,7 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 	w->shift = advances < n ? (unsigned)advances : n;
 	unsigned used = w->shift + weir__window_used(parts->note, n);
 	used = used < n ? used : n;
-	const uint32_t slot = used - 1; /* as after that many advances */
+	const uint32_t slot = used - 1; /* the newest slot after used - 1 advances */
 	atomic_init(&w->state, weir__window_state(used - 1, slot, w->bits.slots));
 	for (unsigned i = 0; i < used; i++) {
 		uint64_t age = i < w->shift ? newest + i * w->period :
@@ -54,7 +54,7 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 		                           parts->own[WEIR_WINDOW_COUNTED] / (w->sampled + 1));
 }
 
-/* Keep the time that the load takes out of the ages, unless forget_older counts all time. */
+/* Subtract the duration of the load from the ages, unless forget_older counts all time. */
 static void set_later(struct weir_window *w)
 {
 	const uint64_t took = w->clock(w->clock_arg) - w->began;
@@ -83,7 +83,7 @@ void weir__window_put(struct weir_filter *f, unsigned i, const struct weir_filte
 
 /* ---- the window ---- */
 
-/* The parameters that would have created it. */
+/* Return: the parameters with which the window could have been created. */
 static struct weir_params params_of(const struct weir_parts *p,
                                     const struct weir_load_options *asked)
 {
@@ -111,7 +111,7 @@ static int make(struct weir_filter **out, const struct weir_layout *whole, uint6
 {
 	struct weir_layout layout = *whole;
 	struct weir_memory memory;
-	/* the reads touch the pages later */
+	/* do not prefault: the load touches the pages */
 	int err = weir__memory_alloc(&memory, bytes, options->flags & ~WEIR_PREFAULT,
 	                             options->memory, options->memory_bytes);
 	if (err)
@@ -124,7 +124,7 @@ static int make(struct weir_filter **out, const struct weir_layout *whole, uint6
 	return err;
 }
 
-/* Make an empty window, with the ages of the generations to come. */
+/* Make an empty window, with the ages of the generations that will be loaded. */
 int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
                       const struct weir_load_options *options)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The parts of lookups that a window's kernels share, and the ages of keys. */
+ * The parts of lookups that the kernels of a window share, and the ages of keys. */
 #include "kind/batch.h"
 #include "window/window.h"
 
-/* Called in a section. Return: the live slots that have the key. */
+/* Return: the live slots that have the key. Call this in a section. */
 static inline uint32_t slots_with(const struct weir_window *w, uint64_t hash, uint64_t *state)
 {
 	*state = weir__window_load_acquire(&w->state);
@@ -24,7 +24,7 @@ static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, 
 	return w->kernel->look_each(&w->bits, hashes, n, weir__window_live(state));
 }
 
-/* Look up 64 keys as W8 looks up one. */
+/* Look up 64 keys as W8 does for one key. */
 static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
@@ -43,7 +43,7 @@ size_t weir__window_contains_batch(const struct weir_filter *f, const struct wei
 	return weir__window_run(f, batch, bitmap, look_some);
 }
 
-/* ---- the one loop of all batches: hash up to 64 keys, then answer them ---- */
+/* ---- the loop of all batches: hash up to 64 keys, then answer them ---- */
 
 static const uint64_t *hashes_of(const struct weir_filter *f, const struct weir_batch *batch,
                                  size_t at, size_t n, uint64_t *scratch)
@@ -72,7 +72,7 @@ size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *ba
 
 /* ---- ages: a filter of another kind has one generation ---- */
 
-/* False for a window that was loaded keyless, whose lookups tell nothing. */
+/* Return: false also for a window that was loaded keyless, whose lookups answer nothing. */
 static bool is_window(const struct weir_filter *f)
 {
 	return f->kind == &weir__kind_window &&
@@ -86,7 +86,7 @@ static int age_of(const struct weir_window *w, uint64_t hash)
 	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
 	if (!in)
 		return -1;
-	/* Generations age downward from the newest slot, then downward from the top slot. */
+	/* slots below the newest get older, then those from the top slot down */
 	uint32_t newest = weir__window_newest(state);
 	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
 	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);
@@ -110,7 +110,7 @@ int weir_age_u64(const struct weir_filter *f, uint64_t key)
 	                      weir_contains_u64(f, key) - 1;
 }
 
-/* The ages of up to 64 keys. */
+/* Write the ages of up to 64 keys. Return: the number of keys found. */
 static int64_t ages_of(const struct weir_filter *f, struct weir_keys keys, int *ages)
 {
 	uint64_t in, hashes[WEIR_WINDOW_STEP];

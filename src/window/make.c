@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Make and free a window. */
+ * Makes and frees windows. */
 #include <stdlib.h>
 #include <string.h>
 #include "config.h"
@@ -8,7 +8,7 @@
 #include "ground/threads.h"
 #include "window/window.h"
 
-/* Keys of a generation to count in a sample: its number is then right to about 1 in 200. */
+/* The most keys to count for an advance. A sample of this size is right to about 1 in 200. */
 enum { COUNTED = 1 << 16 };
 
 static uint64_t monotonic(void *unused)
@@ -60,7 +60,7 @@ int weir__window_create(struct weir_filter *f)
 	w->generations = w->bits.slots - 1;
 	w->wake = -1;
 	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
-	f->few = 0; /* its batches fetch the lines themselves */
+	f->few = 0; /* the window's batches prefetch for themselves */
 	f->own = f->array.own = w;
 	return 0;
 }

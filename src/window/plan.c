@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Check the parameters of a window, and plan its size: that of blocked filters, each with a share
+ * Checks the parameters of a window, and plans its size: that of blocked filters, each with a part
  * of the keys and of the rate. */
 #include <inttypes.h>
 #include <math.h>
@@ -9,9 +9,9 @@
 #include "kinds/blocked/blocked.h"
 #include "window/window.h"
 
-#define LEAST_RATE 1e-9 /* of a filter, so of a generation */
+#define LEAST_RATE 1e-9 /* least fp_rate of a filter, and so of a generation */
 
-static const uint32_t default_generations = 7; /* plus a spare: 8 columns, a line of 8 words */
+static const uint32_t default_generations = 7; /* with the spare 8 columns, which fill a line */
 
 static int out_of_range(int err, const char *name, double value, double least, double most)
 {
@@ -92,8 +92,8 @@ int weir__window_settle(struct weir_params *p)
 	return err;
 }
 
-/* Size of the window in generations. In columns the words of one place fill whole lines, or half a
- * line. */
+/* Return: the size of the window, in generations. In columns, the words of all slots for one key
+ * fill whole lines, or half a line. */
 static uint64_t times(uint32_t layout, uint32_t generations)
 {
 	uint64_t slots = generations + 1;
@@ -105,7 +105,7 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 	return times(layout, generations) * one;
 }
 
-/* The rate of one of n generations. */
+/* Return: the rate of one of @n generations. */
 static double rate_of_one(double rate, double n)
 {
 	return -expm1(log1p(-rate) / n);
@@ -147,9 +147,9 @@ static int plan_one(const struct weir_params *p, struct weir_plan *out)
 	return weir_plan_make(&one, out);
 }
 
-/* An advance by number must come at a generation's capacity or before. Later, the generation would
- * be overfull, or the advance would never come: a key inserted into full words sets no bit and is
- * not counted. */
+/* Check that an advance by number comes at a generation's capacity or earlier. Later the generation
+ * would be overfull, or the advance might never come: a key inserted into full words sets no bit
+ * and is not counted. */
 static int check_number(const struct weir_params *p, uint64_t capacity)
 {
 	const uint64_t room = weir__window_member_capacity(capacity, p->window.generations);

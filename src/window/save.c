@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Save a window: copy its generations in one section (W10), as the members of its image. */
+ * Saves a window: copies its generations in one section (W10), as the members of its image. */
 #include <string.h>
 #include "ground/error.h"
 #include "window/window.h"
@@ -27,7 +27,7 @@ static int member_make(struct weir_filter **out, const struct weir_filter *f)
 	return err;
 }
 
-/* Copy all slots at once, since columns share their lines. */
+/* Copy all slots in one pass, since in columns they share lines. */
 static void copy_words(struct weir_frozen *c, const struct weir_window *w, uint32_t newest)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -40,7 +40,7 @@ static void copy_words(struct weir_frozen *c, const struct weir_window *w, uint3
 				WEIR__LE64(weir__word_load_relaxed(from[i] + n * b->stride));
 }
 
-/* Called in a section. The clock comes last: W10. */
+/* Copy words and ages. The clock is read last (W10). Call this in a section. */
 static void copy(struct weir_frozen *c, const struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
@@ -59,8 +59,7 @@ static void copy(struct weir_frozen *c, const struct weir_window *w)
 	}
 }
 
-/* With qsbr an offline thread has no sections. With other flavors going online or offline is a
- * no-op. */
+/* With qsbr an offline thread has no sections, so go online. With other flavors this is a no-op. */
 static void copy_in_section(struct weir_frozen *c, const struct weir_window *w)
 {
 	const struct rcu_flavor_struct *flavor = w->rcu.flavor;

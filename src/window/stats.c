@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * The contents of a window, from its bits. */
+ * The statistics of a window, from its bits. */
 #include <math.h>
 #include <string.h>
 #include "ground/error.h"
 #include "kind/spread.h"
 #include "window/window.h"
 
-enum { SAMPLE = 16384 }; /* lines, of a ring's slot or of all columns */
+enum { SAMPLE = 16384 }; /* lines, in a ring's slot or in all columns */
 
 /* Means over the sampled blocks. */
 struct sums {
 	double fill; /* share of bits set */
-	double rate; /* of absent keys answered true */
+	double rate; /* share of absent keys answered true */
 };
 
-/* The words of a block fall into z equal runs, and a key has one word in each. */
+/* Measure a block. Its words form z equal groups, and each key has a word in each group. */
 static struct sums block_of(const struct weir_window_bits *b, const uint64_t *word)
 {
 	unsigned run = 8 / b->z;
@@ -31,7 +31,7 @@ static struct sums block_of(const struct weir_window_bits *b, const uint64_t *wo
 	return sum;
 }
 
-/* Blocks of a slot to read: in a ring a block is one line, in columns it touches eight. */
+/* Return: the blocks to read in a slot. A block is one line in a ring, eight lines in columns. */
 static uint64_t sample(const struct weir_window_bits *b, bool exact)
 {
 	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
@@ -51,14 +51,14 @@ static struct sums survey(const struct weir_window_bits *b, uint32_t slot, uint6
 	return all;
 }
 
-/* Each key throws g bits into a word: it leaves a bit 0 with the chance (63/64)^g. */
+/* Estimate the keys. A key with g bits in a word leaves a bit 0 with the chance (63/64)^g. */
 static double keys_of(const struct weir_window_bits *b, double fill)
 {
 	double words = (double)b->blocks * (8 / b->z);
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
-/* The blocks of a slot are those of a blocked filter. */
+/* Test whether the hashes are uniform. The blocks of a slot are those of a blocked filter. */
 static void judge(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
                   uint64_t most)
 {
@@ -81,8 +81,8 @@ static void add(struct weir_stats *s, const struct weir_window *w, struct sums o
 	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one.rate;
 }
 
-/* One section, so that no slot is cleared during the survey. No function of the caller runs in it:
- * an image's progress was called while the bits were read. */
+/* Use one section, so that no slot is cleared during the survey. No function of the caller runs in
+ * it. */
 void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
 {
 	const struct weir_window *w = weir__window_of(f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The thread that advances a window: it sleeps until an advance is due by time, until an insert
- * wakes it for one by number, or until the end. */
+ * The thread that advances a window. It sleeps until an advance is due by time, an insert wakes it
+ * for an advance by number, or it must end. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -11,9 +11,9 @@
 #include "ground/threads.h"
 #include "window/window.h"
 
-/* An inserter calls this in its section, after its key is in. So write() must not be a cancellation
- * point here, which would keep the key and lose the answer, and must not change errno. It fails
- * only if the count is at its maximum: then the thread is awake. */
+/* An inserter calls this in its section, after its key was inserted. So write() must not be a
+ * cancellation point here, which would keep the key and lose the answer, and must not change errno.
+ * It fails only if the eventfd's count is at its maximum, and then the thread is awake. */
 bool weir__window_wake(const struct weir_window *w)
 {
 	const uint64_t one = 1;
@@ -26,7 +26,7 @@ bool weir__window_wake(const struct weir_window *w)
 	return woken;
 }
 
-enum { WAKES = 8 }; /* tries to wake a thread before the join; asleep, it might stay so for years */
+enum { WAKES = 8 }; /* tries to wake the thread before the join: asleep, it might sleep for years */
 
 static void sleep_for(const struct weir_window *w, uint64_t ns)
 {
@@ -36,14 +36,14 @@ static void sleep_for(const struct weir_window *w, uint64_t ns)
 	uint64_t count;
 	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
 	    read(w->wake, &count, sizeof count) < 0)
-		return; /* no other thread reads it, so the next sleep ends at once */
+		return; /* only this thread reads it, so the next sleep ends at once */
 }
 
 /* ns to wait while another thread advances, which takes a grace period. */
 enum { ANOTHER_IS_AT_IT = 1000000 };
 
-/* With qsbr a grace period cannot end while an online thread sleeps, or retries without a rest.
- * With other flavors going offline is a no-op. */
+/* With qsbr a grace period cannot end while an online thread sleeps or retries, so go offline. With
+ * other flavors this is a no-op. */
 static void *run(void *argument)
 {
 	struct weir_window *w = argument;
@@ -93,7 +93,7 @@ void weir__window_timer_stop(struct weir_window *w)
 		(void)weir__flag_claim_acquire(&w->stopped);
 		for (unsigned tries = 0; tries < WAKES && !weir__window_wake(w); tries++)
 			sched_yield();
-		/* qsbr: the thread's last grace period waits for online threads */
+		/* with qsbr the thread's last grace period waits for online threads */
 		if (online)
 			flavor->thread_offline();
 		pthread_join(w->thread, NULL);

@@ -10,7 +10,7 @@ GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOO
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
-W5 = 'bool there = !one_word && look(b, &p, others(state, own)); /* W5 */'
+W5 = 'bool there = !one_word && look(b, &p, others(state, own)); /* W5: read before the OR */'
 
 MUTANTS = [
     ('NO_GRACE', ADVANCE, 'weir__synchronize(&w->rcu);', ''),
@@ -26,7 +26,7 @@ MUTANTS = [
     ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(state, own));\n\t}',
      '(void)look;\n\t}'),
     ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool there = false;',
-     'if (one_word) { /* W4 */', 'if (1) {'),
+     'if (one_word) { /* W4: read after the OR */', 'if (1) {'),
     ('OR_RELAXED', INSERT, OR,
      'uint64_t before = weir__word_fetch_or_relaxed(words + p->index[i], p->mask[i]);'),
     ('LOOK_RELAXED', INSERT, 'weir__slot_load_seq_cst(words', 'weir__word_load_relaxed(words'),
