@@ -65,7 +65,7 @@ static double load_of(double rate, unsigned columns, unsigned k)
 	return low;
 }
 
-/* Return: the fewest rows near the least memory. @load: keys per page, if there is no rate. */
+/* Return: the fewest rows near the least memory. @load: keys per page, used without a rate. */
 static unsigned best_rows(const struct weir_params *p, unsigned columns, double load)
 {
 	double cost[WEIR__ROUTER_ROWS + 1], least = INFINITY;

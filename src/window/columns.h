@@ -39,13 +39,13 @@ WEIR__INLINE column_mask column_mask_in_lanes(uint64_t r, unsigned g)
 	return _mm512_or_si512(m, _mm512_shuffle_epi32(m, (_MM_PERM_ENUM)0x4e));
 }
 
-/* Return: which of the eight slots from @words on have all bits of the mask, as a bitmask. */
+/* Return: a bitmask of the slots, of eight from @words on, that have all bits of the mask. */
 WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask m)
 {
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
 }
 
-/* Return: which of the four slots from @words on have all bits of the mask, as a bitmask. */
+/* Return: a bitmask of the slots, of four from @words on, that have all bits of the mask. */
 WEIR__INLINE uint32_t column_half(const uint64_t *words, column_mask wide)
 {
 	__m256i m = _mm512_castsi512_si256(wide);

@@ -138,10 +138,8 @@ struct weir_window {
 
 	_Alignas(64) atomic_bool claimed;        /* a thread advances the window (W7) */
 	atomic_bool stopped;                     /* the timer's thread must end */
-	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* W6: ns when it became the newest; 0:
-	                                                  * unknown */
-	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* keys counted in the slot, up to
-	                                                  * enough */
+	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* W6: in ns; 0: not noted */
+	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* number of counted keys */
 	atomic_uint_fast64_t late;               /* ns: the longest delay of an advance */
 	uint32_t generations;
 	double span_seconds;                     /* T; 0: no advances by time */
@@ -196,7 +194,7 @@ static inline uint64_t weir__window_advances(uint64_t state)
 	return state >> WEIR_WINDOW_ADVANCES_AT;
 }
 
-/* Look up a hash in a section. Return: true if a live slot has it. */
+/* Read the slots in a section. Return: true if a live slot has the hash. */
 bool weir__window_look_again(const struct weir_window *w, uint64_t hash);
 
 /* Kernels for columns, with words_per_key 1. */
@@ -267,7 +265,8 @@ uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);
 /* Return: the bytes of a window's bits. @one: the bytes of one generation. */
 uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one);
 
-/* Return: true if an advance is due. @wait: ns until the next by time; UINT64_MAX: never. */
+/* Return: true if an advance is due, by time or by number. @wait: receives the ns until an advance
+ * by time is due; UINT64_MAX: never. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);
 /* Advance, or with @only_due if an advance is due. Return: 1; 0 not due; -EBUSY; -EDEADLK. */
 int weir__window_advance(struct weir_window *w, bool only_due);
