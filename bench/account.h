@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures how long a thread was ready to run while another had its CPU. This tells a shared
- * machine from a slow filter. */
+ * Measures how long a thread was ready to run while another thread had its CPU. So a report can
+ * tell a shared machine from a slow filter. */
 #ifndef WEIR_BENCH_ACCOUNT_H
 #define WEIR_BENCH_ACCOUNT_H
 
@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/* Reads the nanoseconds that the calling thread has waited for a CPU: the second number of its
- * schedstat. */
+/* Reads the second number in the calling thread's schedstat: the ns that it has waited for a
+ * CPU. */
 class Account {
 public:
 	Account() : fd_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}

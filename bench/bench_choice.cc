@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which kind and size? Measures the time, the memory and the real rate of each kind: once with
- * the same rate asked of all, once with the same size given to all. */
+ * Which kind and size? Measures the time, the memory and the real rate of each kind, at the same
+ * rate for all kinds and at the same size for all kinds. */
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 struct Case {
 	const Kind *kind;
 	size_t n;
-	double rate, bits; /* one of them is 0 */
+	double rate, bits; /* one of the two is 0 */
 	const char *op;
 	Verb verb;
 	size_t batch;
@@ -48,7 +48,7 @@ Filled &filled(const Case &c)
 	return last;
 }
 
-/* Would weir choose this layout by itself? */
+/* Return: true if weir would choose this layout by default. */
 bool is_default(const Case &c)
 {
 	struct weir_params params = WeirFilter::params_of(c.n, c.rate, WEIR_BLOCKED);
@@ -115,17 +115,17 @@ void add_ops(std::vector<Case> &cases, Case c, const Options &options)
 
 constexpr size_t most_points = 12;
 
-/* The report compares the kinds at the operator's rate, or at this one by default. */
+/* The report compares the kinds at the operator's rate, or by default at this rate. */
 constexpr double usual_rate = 0.01;
 
-/* Does the report choose among kinds by this row? For blocked, only weir's own layout counts. */
+/* Return: true if the report compares kinds by this row. Only weir's default of blocked counts. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&
 	       (!c.kind->words_per_key || (c.kind->name == "blocked" && is_default(c)));
 }
 
-/* The rates, and the bits a key, at which a kind is measured. */
+/* The rates, and the bits per key, at which a kind is measured. */
 struct Points {
 	std::vector<double> rates, bits;
 };
@@ -146,7 +146,7 @@ const Points &usual_points(const Kind &kind, const Options &options)
 	return options.quick() ? quick : kind.when == Kind::slow ? slow : usual;
 }
 
-/* The operator's rate comes first. */
+/* Return: the points of a kind. The operator's rate comes first. */
 Points points_of(const Kind &kind, const Options &options)
 {
 	Points points = usual_points(kind, options);
@@ -159,7 +159,7 @@ Points points_of(const Kind &kind, const Options &options)
 	return points;
 }
 
-/* Clamps the operator's number of keys: enough to tell kinds apart, few enough for the mode. */
+/* Limits the operator's number of keys: enough to tell kinds apart, few enough for the mode. */
 size_t keys_of(const Options &options)
 {
 	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;
@@ -176,7 +176,7 @@ void add_all(const Options &options)
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::few : options.full() ? Kind::rare : Kind::slow;
-	/* Point by point: a run that ends early has then measured every kind as often. */
+	/* Point by point, so that a run that ends early has measured every kind equally often. */
 	std::vector<Case> cases;
 	for (bool memory : { false, true })
 		for (size_t i = 0; i < most_points; i++)
@@ -189,7 +189,7 @@ void add_all(const Options &options)
 				add_ops(cases, { &kind, n, memory ? 0 : at[i], memory ? at[i] : 0,
 				                 "", Verb::miss, 0, most }, options);
 			}
-	/* Every kind has its first row before any has its second: a busy machine may end a run
+	/* Run the first row of every kind before any second row. A busy machine may end a run
 	 * early, and advice from half of the kinds would be wrong. */
 	const double first_rate = options.rate > 0 ? options.rate : usual_rate;
 	std::stable_partition(cases.begin(), cases.end(),

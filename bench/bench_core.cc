@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Measures each verb of weir and of what a user would have without it: inserts, hits, misses,
- * batches, latency and strings, by size, rate and threads. Google Benchmark reports: its column
- * Time is per key, beside each filter's bits a key and measured rate. An iteration is the median
- * of some rounds. One thread's time is of its CPU, several threads' time is of the clock. */
+ * Measures each operation of weir and of its alternatives: inserts, hits, misses, batches, latency
+ * and strings, by size, rate and threads. Google Benchmark reports the results: its column Time is
+ * per key, along with each filter's bits per key and measured rate. An iteration is the median of
+ * some rounds. One thread's time is CPU time, several threads' time is the clock's. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -21,10 +21,10 @@ namespace {
 struct Contender {
 	const char *name;
 	Maker make;
-	size_t largest;      /* above this many keys it takes too long or too much memory */
+	size_t largest;      /* with more keys it takes too long or too much memory */
 	bool strings;
-	bool lookups = true; /* false: it differs from another only in how it inserts */
-	bool limit = false;  /* a limit of the machine: it holds no keys */
+	bool lookups = true; /* false: differs from another contender only in its inserts */
+	bool limit = false;  /* a limit of the machine, without keys */
 };
 
 constexpr size_t m10 = 10000000, m100 = 100000000;
@@ -73,7 +73,7 @@ std::string size_name(size_t n)
 	return n % 1000000 ? std::to_string(n / 1000) + "k" : std::to_string(n / 1000000) + "M";
 }
 
-/* Keeps the keys of the last size only: cases come in order of size. */
+/* Keeps only the keys of the last size, since cases are ordered by size. */
 const Keys &keys_of(size_t n)
 {
 	static std::unique_ptr<Keys> keys;
@@ -91,7 +91,7 @@ void report(benchmark::State &state, const Facts &facts)
 	state.counters["fp_%"] = facts.rate * 100;
 }
 
-/* The last contender's filter, filled: the cases that share it follow each other. */
+/* The filled filter of the last contender. The cases that use it follow each other. */
 struct Filled {
 	std::string name;
 	size_t n = 0;
@@ -121,7 +121,7 @@ void progress(const Case &c)
 		        c.contender.name, size_name(c.n).c_str(), c.threads);
 }
 
-/* The median of a few rounds, which is reported as the time of one iteration. */
+/* Return: the median of a few rounds, which is reported as the time of one iteration. */
 template <class Round> double median_of(size_t rounds, Round round)
 {
 	Series series;
@@ -200,12 +200,12 @@ void add(const Case &c, bool strings)
 		->Unit(benchmark::kNanosecond);
 }
 
-/* Adds the cases of one thread alone: latency, inserts of present keys and, at 1M keys, strings. */
+/* Adds the cases with one thread: latency, inserts of present keys and, at 1M keys, strings. */
 void add_once(const Contender &contender, size_t n, double rate)
 {
 	if (contender.lookups) {
 		add({ contender, Op::chain, n, rate, 1 }, false);
-		/* it has one node for each key: a second round of inserts would abort */
+		/* its nodes suffice for one insert per key, so a second round would abort */
 		if (strcmp(contender.name, "urcu_lfht") != 0)
 			add({ contender, Op::present, n, rate, 1 }, false);
 	}
@@ -224,7 +224,7 @@ void add_threads(const Contender &contender, size_t n, double rate)
 				add({ contender, op, n, rate, threads }, false);
 }
 
-/* Adds reads of random lines in as many bytes, to compare the lookups with. */
+/* Adds reads of random lines in as many bytes, for comparison with the lookups. */
 void add_limits(size_t n)
 {
 	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true,

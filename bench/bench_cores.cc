@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * How does throughput grow with cores? Each set is filled once for a size and a rate, then each
+ * How does throughput grow with cores? Each set is filled once for a size and a rate. Then each
  * operation runs on 1, 2, 4 ... and all CPUs. Threads are pinned: each physical core gets one
- * before any gets a second. */
+ * thread before any core gets a second. */
 #include <memory>
 #include <weir/weir.h>
 #include "harness.h"
@@ -25,7 +25,7 @@ struct Contender {
 	const char *name;
 	Maker make;
 	enum { always, others, slow, everything } when;
-	bool batches = false;   /* the same set takes batches; the yardstick has another for them */
+	bool batches = false;   /* the set has batches; the yardstick has a separate set */
 	bool lookups_only = false;
 };
 
@@ -50,7 +50,7 @@ struct Case {
 	unsigned threads;
 };
 
-/* The last contender's set, filled: the cases that share it follow each other. */
+/* The filled set of the last contender. The cases that use it follow each other. */
 struct Filled {
 	const Contender *contender = nullptr;
 	size_t bytes = 0;
@@ -94,7 +94,7 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	/* "split-batch" is the yardstick by its batch verb: report it as "split" with a batch */
+	/* "split-batch" is the yardstick's batch function, so report it as "split" with a batch */
 	bool yardstick = c.contender->lookups_only;
 	add({ { "op", name_of(c.verb) }, { "set", yardstick ? "split" : c.contender->name },
 	      { "rate", c.rate }, { "keys", keys_for(c.size.bytes) }, { "fits", c.size.fits },

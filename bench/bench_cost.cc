@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What does my set cost? Measures building, saving, loading and mapping a filter of the
- * operator's own keys. */
+ * What does my set cost? Measures building, saving, loading and mapping a filter of the operator's
+ * own keys. */
 #include <cerrno>
 #include <cstring>
 #include <set>
@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/* Times creation and inserts together, so that the kernel's time to supply memory counts too. */
+/* Times creation and inserts together, to include the kernel's time to supply memory. */
 void run(benchmark::State &state, const std::string &path, How how, unsigned threads)
 {
 	const KeyFile &file = keys_of(path);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How far above the truth are the counts of a frequency filter? Compares it with two count-min
-// sketches of four rows, with counters of the same width in the same bytes: a plain one, and a
-// conservative one, whose raise of several words at once needs a lock (F2). Keys come by Zipf's
-// law; each is then asked for. Each class of true counts has the mean and the 99th percentile of
-// the excess, and the share of exact answers. Nothing here is a time.
+// How much do the counts of a frequency filter exceed the truth? Compares it with two count-min
+// sketches of four rows, with equally wide counters in as many bytes: a plain sketch, and a
+// conservative one, which needs a lock to raise several words at once (F2). Keys are inserted by
+// Zipf's law, then each is counted. For each class of true counts, prints the mean and the 99th
+// percentile of the excess, and the share of exact answers. Measures no times.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -22,19 +22,21 @@ namespace {
 struct Asked {
 	uint64_t keys = 1000000, inserts = 10000000;
 	std::vector<double> exponents = { 0.8, 1.0, 1.2 };
-	std::vector<double> rates = { 0.01, 0.1 }; /* each gives the filter a size */
-	std::vector<double> counters = { 2 };      /* a key: sizes chosen without a rate */
+	std::vector<double> rates = { 0.01, 0.1 }; /* each rate gives the filter a size */
+	std::vector<double> counters = { 2 };      /* counters per key, which give it a size without
+	                                            * a rate */
 	uint32_t bits = 16;
 	bool layouts = false;
 };
 
 struct Stream {
 	std::vector<uint64_t> draws;
-	std::vector<uint64_t> truth; /* how often key i came */
+	std::vector<uint64_t> truth; /* how often key i was inserted */
 	uint64_t distinct = 0;
 };
 
-/* Zipf cannot invert the sum at exponent 1. One this near to 1 makes no visible difference. */
+/* Draws the keys. Zipf cannot invert the sum at exponent 1, so use an exponent so near to 1 that
+ * the difference is not visible. */
 Stream stream_of(const Asked &asked, double exponent)
 {
 	Zipf zipf(asked.keys, exponent == 1 ? 1.000001 : exponent);
@@ -48,7 +50,8 @@ Stream stream_of(const Asked &asked, double exponent)
 	return s;
 }
 
-/* The least true count of each class; a class ends where the next begins. First: absent keys. */
+/* The smallest true count of each class. A class ends where the next begins. The first class has
+ * absent keys. */
 constexpr std::array<uint64_t, 6> classes = { 0, 1, 2, 10, 100, 1000 };
 const char *const class_names[] = { "absent", "1", "2 to 9", "10 to 99", "100 to 999", "1000 on" };
 
@@ -57,7 +60,8 @@ struct Errors {
 	uint64_t stuck = 0, below = 0;
 };
 
-using Count = std::function<int64_t(uint64_t key)>; /* negative: its counters are full */
+using Count = std::function<int64_t(uint64_t key)>; /* returns a negative number if the key's
+                                                     * counters are full */
 
 Errors errors_of(const Stream &s, const Count &count)
 {
@@ -145,7 +149,8 @@ template <class Counter> void ask_count_min(const Stream &s, uint64_t bytes)
 	}
 }
 
-/* Measures the default layout and, if asked, each one in the same bytes; then count-min in them. */
+/* Measures the default layout and, with --layouts, every layout of as many bytes; then
+ * count-min. */
 void compare(const Asked &asked, const Stream &s, double exponent, struct weir_params params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

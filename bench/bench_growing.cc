@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What does growing cost? Compares a filter that begins with room for a hundredth of the keys
-// with one blocked filter of as many bytes that was made for all of them. Both run interleaved in
-// one process, on one thread. Prints CPU times, and medians and quartiles of the rounds' ratios.
+// What does growing cost? Compares a filter that is made for a hundredth of the keys with a blocked
+// filter of as many bytes that is made for all keys. Both run interleaved in one process, on one
+// thread. Prints CPU times, and medians and quartiles of the rounds' ratios.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -117,7 +117,7 @@ void question(size_t n)
 } // namespace
 } // namespace bench
 
-// Arguments: numbers of keys; without any, those that bench/MEASURED.md shows.
+// Arguments: numbers of keys. Without arguments, those in bench/MEASURED.md.
 int main(int argc, char **argv)
 {
 	std::vector<size_t> sizes;

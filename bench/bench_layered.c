@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Measures the layered kind at the size of a certificate revocation list: its memory beside the
- * bound of information theory, the time of each step of building, and lookups beside those of the
- * fuse kind. Run by hand: bench_layered [INCLUDED [EXCLUDED [THREADS]]]. */
+ * Measures the layered kind at the size of a certificate revocation list: its memory compared with
+ * the bound of information theory, the time of each step of building, and lookups compared with
+ * those of the fuse kind. Run it by hand: bench_layered [INCLUDED [EXCLUDED [THREADS]]]. */
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void check(int err)
 	exit(2);
 }
 
-/* splitmix64 of a counter, which is a bijection: all hashes differ. */
+/* splitmix64 of a counter: a bijection, so all hashes differ. */
 static uint64_t hash_of(uint64_t i)
 {
 	uint64_t x = i * UINT64_C(0x9E3779B97F4A7C15);
@@ -42,7 +42,7 @@ static uint64_t hash_of(uint64_t i)
 	return x ^ x >> 31;
 }
 
-/* ---- keys from several threads ---- */
+/* ---- adding keys with several threads ---- */
 
 struct stream {
 	struct weir_builder *b;
@@ -86,13 +86,13 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of some rounds, ns a lookup. */
+/* Return: the median of some rounds, in ns per lookup. */
 static double looked_up(const struct weir_filter *f, const uint64_t *hashes, size_t batch)
 {
 	double ns[ROUNDS];
 	volatile size_t found = 0;
 	for (unsigned r = 0; r < ROUNDS; r++) {
-		/* this thread's CPU time: other programs may share the machine */
+		/* this thread's CPU time, since other programs may use the machine */
 		const double begun = clock_of(CLOCK_THREAD_CPUTIME_ID);
 		for (size_t i = 0; i < LOOKUPS; i += batch)
 			found += batch > 1 ?
@@ -137,7 +137,7 @@ static struct weir_filter *fuse_of(uint64_t included, unsigned threads)
 	return f;
 }
 
-/* The fewest bytes that can name a subset of @included keys out of @all. */
+/* Return: the fewest bytes that can encode a subset of @included keys out of @all. */
 static double bound(double included, double all)
 {
 	const double share = included / all;

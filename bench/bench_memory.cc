@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What do pages, the batch size and the length of a key change? Measures each beside the
- * machine's limits, in the same run. */
+ * What do pages, the batch size and the length of a key change? Measures each of them along with
+ * the machine's limits, in the same run. */
 #include "bench_memory.h"
 
 namespace bench {

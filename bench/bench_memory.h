@@ -11,22 +11,22 @@
 
 namespace bench {
 
-/* memory_pages.cc: pages and batch sizes. */
+/* memory_pages.cc: huge and small pages, batch sizes. */
 void add_pages(const Options &options);
-/* memory_hash.cc: the hash by the length of the key. */
+/* memory_hash.cc: the hash of keys of different lengths. */
 void add_hashes(const Options &options);
 /* memory_limits.cc: the machine's limits. */
 void add_limits(const Options &options);
-/* memory_owner.cc: the price of a line that another core wrote last. */
+/* memory_owner.cc: the cost of a line that another core wrote last. */
 void add_owners(const Options &options);
 
-/* The most that one thread gets from an array in a second: random lines read, and fetch-ors. */
+/* The most that one thread can do with an array per second: reads of random lines, fetch-ors. */
 struct Limit {
 	double lines_per_second, fetch_ors_per_second;
 };
 Limit limit_of(void *memory, size_t bytes);
 
-/* The share of an array that the kernel has put on huge pages. */
+/* Return: the share of an array that the kernel has put on huge pages. */
 double huge_share(const void *memory, size_t bytes);
 
 inline const char *name_of_pages(bool huge) { return huge ? "huge" : "small"; }

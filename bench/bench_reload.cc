@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * What does a reload do to my readers? Readers ask the set without a pause while the loader
- * replaces it again and again. One run times only the whole, for the throughput; another times
- * each call, for the latency. */
+ * What does a reload do to my readers? Readers look up keys without a pause while the loader
+ * replaces the set again and again. One run measures only the throughput; another run times each
+ * call, for the latency. */
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -27,10 +27,10 @@ struct Case {
 	size_t n;
 	unsigned threads;
 	double pace; /* of the loader; 0: none */
-	bool beside; /* the loader has a CPU to itself */
+	bool beside; /* the loader has its own CPU */
 };
 
-/* The last target: the cases that share it follow each other. */
+/* The target of the last case. The cases that use it follow each other. */
 Target &target_of(const Case &c)
 {
 	static std::unique_ptr<Target> last;
@@ -43,7 +43,7 @@ Target &target_of(const Case &c)
 	return *last;
 }
 
-/* Replaces the set, or leaves it alone for the same time. */
+/* Replaces the set, or leaves it unchanged for the same time. */
 class Loader {
 public:
 	Loader(Target &target, const Flavor &flavor, double pace)
@@ -51,8 +51,8 @@ public:
 	{
 	}
 
-	/* Replaces the set once, uncounted. Part of a reload's cost is what it evicts from the
-	 * readers' caches, so each counted reload must follow another one. */
+	/* Replaces the set once without timing. A part of a reload's cost is what it evicts from
+	 * the readers' caches, so each timed reload must follow another one. */
 	void lead() { target_.replace(0); }
 	/* Replaces the set at least once, and for long enough to measure. */
 	void replace()
@@ -65,9 +65,9 @@ public:
 		last_ = clock::now() - began;
 		all_ += last_;
 	}
-	/* Rests as long as replacing took, but no longer than a measurement needs. */
+	/* Rests as long as the last replace() took, but no longer than a measurement needs. */
 	void rest() { rest_for(std::min(last_, most)); }
-	/* Rests long enough for the readers' caches to get what the last reload published. */
+	/* Rests long enough for the readers' caches to fill with the last published filter. */
 	void settle() { rest_for(least / 4); }
 	uint64_t reloads() const { return reloads_; }
 	double seconds_each() const
@@ -121,7 +121,7 @@ void report_times(benchmark::State &state, const std::string &prefix, const stru
 	counter(state, (prefix + "max_ns").c_str(), static_cast<double>(times.most) * ns);
 }
 
-/* Readers during reloads and without, measured in turn: a machine changes its speed within
+/* Readers with and without reloads, measured in turn, since the machine's speed changes within
  * seconds. */
 struct Sides {
 	Tally during, calm;
@@ -214,8 +214,8 @@ std::vector<unsigned> reader_counts(const Options &options)
 	return counts;
 }
 
-/* The operator's number of keys, rounded down to two digits, within what the mode has time for.
- * Without one, the usual sizes; --full adds a large one. */
+/* Return: the operator's number of keys, rounded down to two digits and limited to what the mode
+ * has time for. Without one, the default sizes; --full adds a large one. */
 std::vector<size_t> key_counts(const Options &options)
 {
 	if (options.smoke())
@@ -233,7 +233,7 @@ std::vector<size_t> key_counts(const Options &options)
 	                        std::vector<size_t>{ 1000000, 10000000 };
 }
 
-/* Is there time for more than the first flavor's lookups, one key a call, beside the loader? */
+/* Return: true if there is time for all cases, not only for the first flavor's single lookups. */
 bool time_for_all(const Options &options, size_t n)
 {
 	return n <= (options.full() || options.size ? 30000000 : 3000000);
@@ -244,7 +244,7 @@ bool wanted(const Options &options, const Case &c)
 	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
 	bool first = !c.flavor->rcu && c.read == Read::hit;
 	bool more = c.read == Read::insert || c.read == Read::hit_of_16;
-	/* a sharded set has no single filter that a section could hold */
+	/* a sharded set has no single filter that a section could use */
 	if (c.read == Read::hit_of_16 && c.phase == Phase::roll)
 		return false;
 	if (!time_for_all(options, c.n))
@@ -252,13 +252,13 @@ bool wanted(const Options &options, const Case &c)
 	return options.full() || (usual && !(options.quick() && more));
 }
 
-/* The paces at which to repeat a case, with a loader that readers should not feel. */
+/* Return: the paces at which to repeat a case, with a loader that readers should not notice. */
 std::vector<double> paces(const Options &options, const Case &c)
 {
 	if (c.flavor->rcu || c.read != Read::hit || !c.beside)
 		return {};
 	if (options.quick() && c.phase != Phase::rebuild && c.phase != Phase::copy)
-		return {}; /* each takes ten times as long */
+		return {}; /* each case takes ten times as long */
 	return options.full() ? std::vector<double>{ 0.3, 0.1, 0.03 } : std::vector<double>{ 0.1 };
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Measures one set on many machines beside filters that live in redis:
- * bench_replica SOCKET KEYS. SOCKET is the Unix socket of an empty redis, best with weir's module;
- * replica.sh starts one. Prints medians of 9 rounds, with the least and the most. */
+ * Compares one set on many machines with filters in redis: bench_replica SOCKET KEYS. SOCKET is the
+ * Unix socket of an empty redis, best with weir's module. replica.sh starts one. Prints medians of
+ * 9 rounds, with the least and the most. */
 #include "bench_replica.h"
 #include <math.h>
 #include <unistd.h>
@@ -9,12 +9,12 @@
 enum { ROUNDS = 9, NODES = 3, BATCH = 1000 };
 
 static struct weir_replica *node[NODES];
-static struct weir_handle *plain; /* to compare with */
+static struct weir_handle *plain; /* for comparison */
 static redisContext *direct;
 static uint64_t keys, misses;
 
 
-/* @n: operations a round. */
+/* @n: operations per round. */
 static void measure(const char *what, uint64_t n, void (*round)(uint64_t n, unsigned number))
 {
 	double t[ROUNDS];
@@ -28,7 +28,7 @@ static void measure(const char *what, uint64_t n, void (*round)(uint64_t n, unsi
 	fflush(stdout);
 }
 
-/* ---- lookups: half of the keys are there ---- */
+/* ---- lookups: half of the keys are present ---- */
 
 static void by_bare(uint64_t n, unsigned number)
 {
@@ -58,8 +58,8 @@ static redisReply *answer(void)
 	return reply;
 }
 
-/* Asks a filter in Redisson's layout: m bits, k of them for a key. All GETBITs of 1,000 keys go in
- * one pipeline. */
+/* Asks a filter in Redisson's layout, with m bits and k bits per key. One pipeline has all GETBITs
+ * of 1,000 keys. */
 static void by_getbit(uint64_t n, unsigned number)
 {
 	double m = -(double)keys * log(0.01) / (log(2) * log(2));

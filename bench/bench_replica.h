@@ -37,7 +37,7 @@ static inline int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A weir_replica_options.report that prints failures only. */
+/* A weir_replica_options.report that prints only failures. */
 static inline void quiet(void *context, int result, const char *sentence)
 {
 	(void)context;
@@ -45,7 +45,7 @@ static inline void quiet(void *context, int result, const char *sentence)
 		fprintf(stderr, "%s\n", sentence);
 }
 
-/* The number that follows @name in @section of INFO; 0 if @name is missing. */
+/* Return: the number after @name in @section of INFO; 0 if @name is missing. */
 static inline double info(redisContext *c, const char *section, const char *name)
 {
 	redisReply *r = redisCommand(c, "INFO %s", section);

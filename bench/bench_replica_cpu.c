@@ -2,10 +2,10 @@
  * Measures the CPU time that nodes cost the redis they share, and computes that of 1,000 nodes:
  * bench_replica_cpu SOCKET [NODES] [SECONDS of each measurement]. replica.sh starts the server.
  *
- * A node reads the log at each interval (poll_ms), sends its inserts, and sends heartbeats: one a
+ * A node reads the log at each interval (poll_ms), sends its inserts, and sends heartbeats: one per
  * second with a thousand nodes. Two intervals separate the cost of reads from that of heartbeats.
- * Inserts with few and with many followers separate the cost of taking an insert from the cost of
- * each follower. Each case is measured three times, in turn, and the median counts. */
+ * Inserts with few and with many followers separate the cost of receiving an insert from the cost
+ * of each follower. Each case is measured three times, in turn, and the median counts. */
 #include "bench_replica.h"
 #include <unistd.h>
 
@@ -18,8 +18,8 @@ static unsigned seconds = 5;
 static uint64_t inserted;
 
 struct cost {
-	double cpu, beats, reads; /* in a second: CPU seconds; calls of EVALSHA and of XRANGE */
-	double inserts;           /* in a second */
+	double cpu, beats, reads; /* per second: CPU seconds; calls of EVALSHA and XRANGE */
+	double inserts;           /* per second */
 };
 
 static void open_nodes(unsigned n, uint32_t poll_ms)
@@ -51,7 +51,7 @@ static double cpu(void)
 	return info(direct, "cpu", "used_cpu_sys:") + info(direct, "cpu", "used_cpu_user:");
 }
 
-/* Inserts @rate keys a second, evenly, for the time of one measurement. */
+/* Inserts @rate keys per second, evenly, for the duration of one measurement. */
 static void wait_and_insert(unsigned rate)
 {
 	const double begun = now();
@@ -102,7 +102,7 @@ static void print_1000(double beat, double read, double taken, double follower, 
 
 enum { NONE, IDLE, SELDOM, INSERTS, FEW_IDLE, FEW_INSERT, CASES };
 
-/* The medians of each case. */
+/* Measures the medians of each case. */
 static void measure(unsigned n, struct cost out[CASES])
 {
 	const struct { unsigned nodes, rate; uint32_t poll_ms; } cases[CASES] = {
@@ -116,7 +116,7 @@ static void measure(unsigned n, struct cost out[CASES])
 			all[i][round] = measure_once(cases[i].nodes, cases[i].poll_ms,
 			                             cases[i].rate);
 	for (unsigned i = 0; i < CASES; i++) {
-		qsort(all[i], ROUNDS, sizeof all[i][0], by_size); /* by the first member, cpu */
+		qsort(all[i], ROUNDS, sizeof all[i][0], by_size); /* by cpu, the first field */
 		out[i] = all[i][ROUNDS / 2];
 	}
 }
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	const double read = (c[IDLE].cpu - c[SELDOM].cpu) / (c[IDLE].reads - c[SELDOM].reads);
 	const double beat = (c[SELDOM].cpu - c[NONE].cpu - c[SELDOM].reads * read) /
 	                    c[SELDOM].beats;
-	/* CPU seconds for 1,000 inserts: the same nodes with inserts, less without */
+	/* CPU seconds per 1,000 inserts: the same nodes with inserts, minus without */
 	const double many = (c[INSERTS].cpu - c[IDLE].cpu) / c[INSERTS].inserts * 1000;
 	const double few = (c[FEW_INSERT].cpu - c[FEW_IDLE].cpu) / c[FEW_INSERT].inserts * 1000;
 	const double follower = (many - few) / (n - FEW);

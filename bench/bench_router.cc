@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Compares a router of 64 sets with the alternatives: 64 blocked filters asked one after the other,
-// and one blocked filter of (set, key) pairs asked 64 times. All have the same keys and rate, and
-// run interleaved in one process. Prints thread CPU times, and medians and quartiles of the ratios
-// of rounds. A round is short, so that the lines it asks stay in this core's cache, or long, so
-// that few do. bench_router [KEYS]: keys of a set, a million by default.
+// Compares a router of 64 sets with the alternatives: 64 blocked filters queried in turn, and one
+// blocked filter of (set, key) pairs queried 64 times. All have the same keys and rate, and run
+// interleaved in one process. Prints thread CPU times, and medians and quartiles of the rounds'
+// ratios. In a short round most lines stay in this core's cache; in a long round few do.
+// bench_router [KEYS]: keys per set, a million by default.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -113,7 +113,7 @@ struct Room {
 	explicit Room(size_t n) : masks(n), bitmap(WEIR_BITMAP_WORDS(n)), pairs(n) {}
 };
 
-// How each contender asks a batch. The filters leave 64 bitmaps and no masks, which favours them.
+// Each function queries a batch. The 64 filters write no masks, which favours them.
 void by_router(const All &all, const uint64_t *hashes, size_t n, Room *room)
 {
 	sink += weir_route_keys(all.router, weir_keys_hashes(hashes, n), room->masks.data());
@@ -158,7 +158,7 @@ double quantile(std::vector<double> v, double q)
 	return v[size_t(q * double(v.size() - 1) + 0.5)];
 }
 
-// Asks all hashes, batch by batch. Return: ns a key.
+// Queries all hashes, batch by batch. Return: ns per key.
 double nanoseconds(const All &all, Ask *ask, const std::vector<uint64_t> &hashes, size_t batch,
                    Room *room)
 {

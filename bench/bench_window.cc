@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Compares a window's lookups and inserts with those of one blocked filter of the same bytes and
-// keys. Layouts: columns, a ring with one word a key, and the ring that needs the least memory. All
-// run interleaved in one process. Prints thread CPU times, and medians and quartiles of the ratios
-// of rounds. A section of qsbr costs nothing, so windows with qsbr show the cost of their layouts.
-// The window with bp, the default flavor, also pays for the sections that it enters (W8).
+// Compares lookups and inserts in a window with those in a blocked filter of as many bytes and
+// keys. Layouts: columns, a ring with one word per key, and the ring of the least memory. All run
+// interleaved in one process. Prints CPU times, and medians and quartiles of the rounds' ratios. A
+// section of qsbr costs nothing, so windows with qsbr show the cost of their layouts. With bp, the
+// default flavor, the cost of sections (W8) is added.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -161,7 +161,7 @@ void question(uint32_t generations, uint64_t keys)
 
 } // namespace
 
-// Arguments: pairs of generations and keys; without any, all that bench/MEASURED.md shows.
+// Arguments: pairs of generations and keys. Without arguments, those in bench/MEASURED.md.
 int main(int argc, char **argv)
 {
 	std::vector<uint64_t> asked;

@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/* A growing filter begins with room for 1 / grown_times of its keys. */
+/* A growing filter is made for 1 / grown_times of its keys. */
 constexpr size_t grown_times = 100;
 
 int plan_of(const struct weir_params &params, struct weir_plan &plan)
@@ -20,8 +20,8 @@ int plan_of(const struct weir_params &params, struct weir_plan &plan)
 	return weir_plan_make(&params, &plan);
 }
 
-/* Sets the lowest rate (nearly) at which all layers together have at most @bytes: the size of the
- * first layer says little about the whole. Return: false if no rate fits. */
+/* Sets the lowest rate, approximately, at which all layers together have at most @bytes. The size
+ * of the first layer says little about the total. Return: false if no rate fits. */
 bool grown_within(struct weir_params &params, uint64_t bytes)
 {
 	struct weir_plan plan;
@@ -38,7 +38,7 @@ bool grown_within(struct weir_params &params, uint64_t bytes)
 	return true;
 }
 
-/* Sets the words a key, in kinds that have this number. */
+/* Sets the words per key, in kinds that have this number. */
 void ask_words(struct weir_params &params, uint32_t z)
 {
 	switch (params.kind) {
@@ -50,8 +50,8 @@ void ask_words(struct weir_params &params, uint32_t z)
 	}
 }
 
-/* Fills @params. Return: false if the kind has no such filter, or if its rate would be under a
- * sixteenth of @rate, which would not compare. */
+/* Fills @params. Return: false if the kind has no such filter, or if the filter's rate would be
+ * below a sixteenth of @rate, which would not be comparable. */
 bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, double rate,
             double bits)
 {
@@ -80,7 +80,7 @@ Made weir_kind(uint32_t kind, uint32_t z, size_t n, double rate, double bits)
 	return { std::move(set), bits > 0 ? expected : std::min(rate, expected) };
 }
 
-/* Finds the verbs of a kind by trying them on a small filter. */
+/* Finds the functions that a kind has by calling them on a small filter. */
 void ask_verbs(Kind &kind, uint32_t id)
 {
 	WeirFilter small(1000, 0.01, id);
@@ -90,8 +90,8 @@ void ask_verbs(Kind &kind, uint32_t id)
 	kind.removes = weir_remove(small.filter, &key, sizeof(key)) >= 0;
 }
 
-/* Blocked (the default) and classic run at every point, blocked with each number of words a key.
- * Other kinds choose their words themselves; a full run adds each number. */
+/* Adds a kind. Blocked (the default) and classic run at every point, blocked with each number of
+ * words per key. Other kinds choose their number; a full run adds each number. */
 void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
 	bool words = shape_has(kind, "words_per_key"), usual = kind <= WEIR_CLASSIC;
@@ -122,7 +122,7 @@ Make yardstick(Maker maker)
 	};
 }
 
-/* For a filter of the textbook's size: ln(1/rate) / ln(2)^2 bits a key. */
+/* For a filter of the textbook's size: ln(1/rate) / ln(2)^2 bits per key. */
 Make textbook_sized(Maker maker)
 {
 	return [maker](size_t n, double rate, double bits) {

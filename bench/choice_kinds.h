@@ -15,23 +15,23 @@ namespace bench {
 
 struct Made {
 	std::unique_ptr<Set> set;
-	double rate; /* asked, or what the layout's own formula expects */
+	double rate; /* the rate asked for, or the rate that the layout's own formula predicts */
 };
 
-/* Makes a set for @n keys at @rate or, if @bits is not 0, with @bits a key. */
+/* Makes a set for @n keys, with @bits bits per key if @bits is not 0, else at @rate. */
 using Make = std::function<Made(size_t n, double rate, double bits)>;
 
-/* Can the kind make a set of this rate or this size? */
+/* Returns true if the kind can make a set of this rate or this size. */
 using Can = std::function<bool(size_t n, double rate, double bits)>;
 
 struct Kind {
 	std::string name;
-	uint32_t words_per_key; /* 0: the kind chooses, or does not have this number */
+	uint32_t words_per_key; /* 0: the kind chooses, or has no such number */
 	Make make;
-	/* few: few points except in a full run; slow: the same, and left out of a quick run; rare:
-	 * only in a full run */
+	/* few: fewer points, except in a full run; slow: fewer points, and none in a quick run;
+	 * rare: only in a full run */
 	enum { always, few, slow, rare } when;
-	bool batch_only = false; /* another set with the same bits: a yardstick's batch verb */
+	bool batch_only = false; /* another set with the same bits, for batches */
 	bool weir = false;
 	bool inserts = true, removes = false, counts = false, grows = false;
 	Can can = [](size_t, double, double) { return true; };

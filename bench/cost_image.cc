@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures saving, loading and mapping the operator's set, with the file in the page cache and
- * without. */
+ * Measures saving, loading and mapping the operator's set, with and without the file in the page
+ * cache. */
 #include <fcntl.h>
 #include <memory>
 #include <stdexcept>
@@ -80,7 +80,7 @@ public:
 	const int fd;
 };
 
-/* @cold: asks the kernel to drop the file from the page cache; else reads it into the cache.
+/* @cold: asks the kernel to drop the file from the page cache; otherwise reads the file into it.
  * Return: the share of the file that is in the page cache afterwards. */
 double settle(const std::string &path, bool cold)
 {
@@ -107,8 +107,8 @@ double settle(const std::string &path, bool cold)
 	return in_cache / static_cast<double>(there.size());
 }
 
-/* Loads or maps the image. run() times this together with a thousand lookups: a filter is of no
- * use before its first answers. */
+/* Loads or maps the image. run() times this together with a thousand lookups, since the user waits
+ * for the first answers. */
 struct weir_filter *open_image(const Case &c, const Images &images)
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys from a file, one a line, and filters of them. */
+ * Keys from a file with one key per line, and filters of these keys. */
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -40,7 +40,7 @@ void read(KeyFile &file)
 	split(file);
 }
 
-/* Lines of 16 hexadecimal digits. */
+/* Generates lines of 16 hexadecimal digits. */
 void make_up(KeyFile &file)
 {
 	char line[24];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A count-min sketch for one thread: four rows of counters, with one counter of each row for a key.
+ * A count-min sketch for one thread: four rows of counters, with one counter per key in each row.
  * The caller chooses the bytes and the counter's width. Source: Cormode, Muthukrishnan 2005
- * (count-min); Estan, Varghese 2002 (conservative: only the least of a key's counters are
- * raised). */
+ * (count-min); Estan, Varghese 2002 (conservative: only the smallest of a key's counters are
+ * incremented). */
 #ifndef WEIR_BENCH_COUNT_MIN_H
 #define WEIR_BENCH_COUNT_MIN_H
 
@@ -31,7 +31,7 @@ public:
 			least = std::min(least, cells_[place(key, r)]);
 		return least;
 	}
-	/* A full counter keeps its value. */
+	/* Counts a key. A counter that has reached its maximum keeps its value. */
 	void add(uint64_t key)
 	{
 		uint64_t before = conservative_ ? count(key) : most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A private folder in $TMPDIR or /var/tmp. The destructor deletes it with its files. */
+ * A private folder in $TMPDIR or /var/tmp. The destructor deletes the folder with its files. */
 #ifndef WEIR_BENCH_FOLDER_H
 #define WEIR_BENCH_FOLDER_H
 

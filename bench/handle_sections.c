@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * weir_handle_get() in the caller's own sections, compiled as C like a server in C: C++ reaches
- * liburcu's thread-local variables through a call. */
+ * weir_handle_get() in the caller's own sections. This is C, since C++ reaches liburcu's
+ * thread-local variables through a call, which would be measured too. */
 #define _LGPL_SOURCE
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include "handle_sections.h"
 
-/* lookups from one quiescent state to the next; lookups in one section */
+/* lookups between two quiescent states; lookups in one section */
 enum { QUIESCENT = 64, REQUEST = 16 };
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)

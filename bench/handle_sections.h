@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * handle_sections.c: lookups of many keys, each in a section of its own unless the name says
- * otherwise. The caller has registered the thread and, for qsbr, brought it online. */
+ * handle_sections.c: lookups of many keys, each in its own read-side section unless the name says
+ * otherwise. The caller has registered the thread and, for qsbr, brought the thread online. */
 #ifndef WEIR_BENCH_HANDLE_SECTIONS_H
 #define WEIR_BENCH_HANDLE_SECTIONS_H
 
@@ -9,7 +9,7 @@
 WEIR_BEGIN_DECLS
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
-/* 16 lookups a section, like a request for several keys. */
+/* 16 lookups per section, as for a request with several keys. */
 uint64_t memb_long_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
 uint64_t qsbr_sections(const struct weir_handle *h, const uint64_t *keys, size_t n);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The comparisons behind the handle's promises: bench_handle is bench_targets with these. */
+ * The comparisons behind the handle's promises. bench_handle is bench_targets with this file. */
 #include "sets/handle.h"
 #include "targets.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t k100 = 100000, k200 = 200000, m1 = 1000000, m10 = 10000000;
 
-/* Lookups through a handle, against the bare filter. */
+/* Adds lookups through a handle, compared with the bare filter. */
 void lookups(std::vector<Comparison> &out, size_t n, unsigned threads)
 {
 	const Side bare = { "weir_contains", weir_single, Op::hit, threads };
@@ -41,7 +41,7 @@ void reloads(std::vector<Comparison> &out, size_t n)
 	                { "undisturbed", handle_get_memb, Op::hit }, promised ? 0.9 : 0, true });
 }
 
-/* Asks through a guard, against lookups through its handle and of the bare filter. */
+/* Adds lookups through a guard, compared with lookups through its handle and in the bare filter. */
 void guards(std::vector<Comparison> &out, size_t n)
 {
 	const Side handle = { "weir_handle_contains, bp", handle_bp, Op::hit };

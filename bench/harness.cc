@@ -18,12 +18,12 @@ namespace {
 const Question *question;
 bool failed;
 const double program_began = clock_ns(CLOCK_MONOTONIC);
-double allowed_seconds; /* 0: as long as it takes */
+double allowed_seconds; /* 0: no limit */
 
 double seconds_since_begin() { return (clock_ns(CLOCK_MONOTONIC) - program_began) * 1e-9; }
 
-/* Does a benchmark come too late to run? All its repetitions get the same answer. bench/collect
- * recognises the message by its beginning. */
+/* Return: true if it is too late to start this benchmark. All its repetitions get the same answer.
+ * bench/collect recognises the message by its beginning. */
 bool left_out(benchmark::State &state, const std::string &name)
 {
 	static std::map<std::string, bool> late;
@@ -101,7 +101,7 @@ void run(benchmark::State &state, const std::string &name,
 	}
 }
 
-/* Three repetitions: with fewer the report could not tell how far they spread. */
+/* Three repetitions, since with fewer the report could not tell their spread. */
 constexpr Pace smoke = { 3, 0.01 };
 
 #define OF_SIZE \
@@ -165,8 +165,8 @@ const std::map<std::string, Mode> modes = { { "--smoke", Mode::smoke },
 
 struct Arguments {
 	Options options;
-	std::vector<std::string> rest; /* Google Benchmark's */
-	std::string filter; /* "": the mode's own */
+	std::vector<std::string> rest; /* options for Google Benchmark */
+	std::string filter; /* "": the mode's filter */
 	bool context = true;
 };
 
@@ -204,8 +204,7 @@ Arguments parse(int argc, char **argv)
 	return a;
 }
 
-/* Passes Google Benchmark its options: ours for the pace first, so that the user's own override
- * them. */
+/* Passes Google Benchmark its options. Ours come first, so that the user's override them. */
 bool initialize(const char *program, const Arguments &a)
 {
 	const Pace &pace = a.options.smoke() ? smoke :
@@ -227,7 +226,7 @@ bool initialize(const char *program, const Arguments &a)
 	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
 }
 
-/* Prints results only: Google Benchmark's lines about the machine serve a single program that is
+/* Prints only results. Google Benchmark's lines about the machine are for a single program that is
  * run by hand. */
 class Results final : public benchmark::ConsoleReporter {
 public:
@@ -294,7 +293,7 @@ void lost_keys(benchmark::State &state, uint64_t lost)
 int answer(int argc, char **argv, const Question &q)
 {
 	question = &q;
-	allowed_cpus(); /* before the first pin narrows them */
+	allowed_cpus(); /* before the first pin narrows the list */
 	try {
 		Arguments a = parse(argc, argv);
 		if (!initialize(argv[0], a)) {

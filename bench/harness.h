@@ -3,13 +3,13 @@
  *
  * A name is the question, then key:value parts: cores/op:hit/set:blocked/rate:0.01/... Google
  * Benchmark adds "manual_time". The counters:
- *   items_per_second   keys a second
- *   bits_per_key, bytes  of the filter; z: words a key, of a blocked one
- *   fp_asked, fp_measured, fp_interval  false positives; half the 99 % interval as a share of the
- *                      rate measured
- *   lost               false negatives: 0, or the benchmark is an error, and the exit status 1
+ *   items_per_second   keys per second
+ *   bits_per_key, bytes  of the filter; z: words per key of a blocked filter
+ *   fp_asked, fp_measured, fp_interval  false-positive rates; fp_interval is half the 99 %
+ *                      interval as a share of the measured rate
+ *   lost               false negatives; not 0: the benchmark fails, and the exit status is 1
  *   handoff_ns, step_ns, alone_per_second, alone_step_ns  see pulse.h
- *   shared             1: more threads than CPUs, or a thread was kept from its CPU for more than a
+ *   shared             1: more threads than CPUs, or a thread waited for its CPU for more than a
  *                      twentieth of the time */
 #ifndef WEIR_BENCH_HARNESS_H
 #define WEIR_BENCH_HARNESS_H
@@ -28,21 +28,21 @@ enum class Mode { smoke, quick, normal, full };
 
 struct Options {
 	Mode mode = Mode::normal;
-	std::vector<std::string> keys; /* files, a key a line */
-	size_t size = 0;               /* keys of the operator's set; 0: the usual number */
-	double rate = 0;               /* the operator's; 0: the usual one */
+	std::vector<std::string> keys; /* files with one key per line */
+	size_t size = 0;               /* keys in the operator's set; 0: the default number */
+	double rate = 0;               /* the operator's rate; 0: the default rate */
 	bool smoke() const { return mode == Mode::smoke; }
 	bool quick() const { return mode == Mode::quick || smoke(); }
 	bool full() const { return mode == Mode::full; }
-	/* The sizes that this mode has time to fill. */
+	/* Return: the sizes that this mode has time to fill. */
 	const std::vector<Size> &sizes() const
 	{
 		return smoke() ? smallest_size() : bench::sizes(quick() ? 3.5 : full() ? 0 : 12);
 	}
 };
 
-/* How long a mode measures a case: Google Benchmark's --benchmark_repetitions and
- * --benchmark_min_time, which overrule it. */
+/* How long a mode measures a case. Google Benchmark's options --benchmark_repetitions and
+ * --benchmark_min_time override this. */
 struct Pace {
 	unsigned repetitions;
 	double seconds;
@@ -52,15 +52,15 @@ struct Question {
 	const char *name;
 	const char *help;
 	Pace quick, normal, full;
-	const char *smoke; /* --benchmark_filter of --smoke, among the cases of --quick */
+	const char *smoke; /* --benchmark_filter for --smoke, applied to the cases of --quick */
 	enum { nothing, keys, size, set } takes; /* --keys; --size; --size and --rate */
 	void (*add_all)(const Options &options);
 };
 
-/* main() of a question. */
+/* The main() of a question. */
 int answer(int argc, char **argv, const Question &question);
 
-/* A part of a name. */
+/* A key:value part of a name. */
 struct Part {
 	Part(const char *k, const std::string &v) : key(k), value(v) {}
 	Part(const char *k, const char *v) : key(k), value(v) {}
@@ -87,7 +87,7 @@ template <class Round> Tally rounds(benchmark::State &state, Round round)
 	return all;
 }
 
-/* The counters. */
+/* Set the counters. */
 void report(benchmark::State &state, const Tally &tally, unsigned threads);
 void report(benchmark::State &state, const Quality &quality, uint64_t bytes);
 inline void counter(benchmark::State &state, const char *name, double value)

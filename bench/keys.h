@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Distinct keys, as servers have them: addresses, URLs, telephone numbers, user ids. Each is a
- * function of a seed and a number, so every run has the same keys and needs no memory for them.
- * Different numbers give different keys, so the keys from n on are absent from the first n. Words
- * and paths come from files.
+ * Distinct keys, as servers have them: addresses, URLs, telephone numbers, user ids. Each key is a
+ * function of a seed and a number, so every run has the same keys without storing them. Different
+ * numbers give different keys, so the keys from number n on are absent from the first n. Words and
+ * paths come from files.
  *
- * The first part is C11 and C++17. The second, for the programs of this folder, is C++. */
+ * The first part is C11 and C++17. The second part, for the programs of this folder, is C++. */
 #ifndef WEIR_BENCH_KEYS_H
 #define WEIR_BENCH_KEYS_H
 
@@ -23,8 +23,8 @@ static inline uint64_t key_scramble(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-/* A permutation of 0 to n - 1, for n up to 2^62: a Feistel network over the least even number of
- * bits that holds n, applied until the result is below n (Black, Rogaway 2002). */
+/* A permutation of 0 to n - 1, for n up to 2^62: a Feistel network over the smallest even number of
+ * bits that can hold n - 1, applied until the result is below n (Black, Rogaway 2002). */
 static inline uint64_t key_permute(uint64_t seed, uint64_t i, uint64_t n)
 {
 	unsigned half = 1;
@@ -46,13 +46,13 @@ static inline uint64_t key_permute(uint64_t seed, uint64_t i, uint64_t n)
 /* ---- addresses ---- */
 
 enum {
-	KEY_NETWORK = 4096,                /* addresses of a network of 2^16 that are in use */
+	KEY_NETWORK = 4096,                /* addresses in use per network of 2^16 */
 	KEY_NETWORKS = (223 - 2) * 256,    /* 1.0/16 to 223.255/16, without 10/8 and 127/8 */
 };
 
-/* Number i of the addresses (IPv4, as a number), for i below KEY_NETWORKS * KEY_NETWORK, which is
- * 231M. As in a server's log, addresses cluster in networks, and within each in runs of 256: the
- * first 4,096 are from one network, in 16 runs. */
+/* Return: address number i (IPv4, as a number), for i below KEY_NETWORKS * KEY_NETWORK, which is
+ * 231M. As in a server's log, addresses cluster in networks, and in runs of 256 within a network.
+ * The first 4,096 addresses are in one network, in 16 runs. */
 static inline uint32_t key_address(uint64_t seed, uint64_t i)
 {
 	uint64_t network = key_permute(seed, i / KEY_NETWORK, KEY_NETWORKS);
@@ -68,7 +68,7 @@ static inline uint32_t key_address(uint64_t seed, uint64_t i)
 
 enum { KEY_URL_ROOM = 256 };
 
-/* Lines of files, which key_lines_free() frees. */
+/* Lines of files, freed by key_lines_free(). */
 struct key_lines {
 	char *text;
 	char **line;
@@ -82,9 +82,9 @@ static inline char *key__append(char *to, const char *text, size_t most)
 	return to + len;
 }
 
-/* Number i of the URLs: the name of a real host, a path, and a query that no other URL has. The
- * path is one of @paths, such as the files of a distribution, or made up if there are none.
- * Return: its length. */
+/* Write URL number i: the name of a real host, a path, and a query that no other URL has. The path
+ * is one of @paths, such as the files of a distribution, or is made up if there are no @paths.
+ * Return: the URL's length. */
 static inline size_t key_url(char to[KEY_URL_ROOM], uint64_t seed, uint64_t i,
                              const struct key_lines *paths)
 {
@@ -124,8 +124,8 @@ static inline size_t key_url(char to[KEY_URL_ROOM], uint64_t seed, uint64_t i,
 
 enum { KEY_TELEPHONE_ROOM = 24 };
 
-/* Number i of the telephone numbers, for i below 10^9: the country, the first digits of a mobile
- * number there, and nine digits that no other number has. Return: its length. */
+/* Write telephone number i, for i below 10^9: the country, the first digits of a mobile number in
+ * that country, and nine digits that no other number has. Return: its length. */
 static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, uint64_t i)
 {
 	static const char *const countries[] = { "+8613", "+919", "+12", "+628", "+5511", "+2348",
@@ -138,23 +138,23 @@ static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, u
 	return (size_t)(at + 9 - to);
 }
 
-/* ---- users: number i of the ids ---- */
+/* ---- user ids: each function makes number i ---- */
 
-/* Consecutive numbers, from a first one that the seed chooses. */
+/* Consecutive numbers. The seed chooses the first one. */
 static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
 {
 	return (key_scramble(seed) >> 40) + i;
 }
 
-/* A "snowflake": 41 bits of milliseconds, 10 of the machine, 12 of a count that restarts each
- * millisecond. In each millisecond one machine makes four ids. Ordered by time. */
+/* A "snowflake": 41 bits of milliseconds, 10 of the machine, 12 of a counter that restarts each
+ * millisecond. One machine makes four ids in each millisecond. Ordered by time. */
 static inline uint64_t key_user_snowflake(uint64_t seed, uint64_t i)
 {
 	uint64_t ms = (UINT64_C(1) << 38) + i / 4, machine = key_scramble(seed + ms) & 1023;
 	return ms << 22 | machine << 12 | i % 4;
 }
 
-/* Version 4 of RFC 9562: random, but for six bits. Two numbers differ in bytes 0 to 5, 14 or 15. */
+/* Version 4 of RFC 9562: random, except for six bits. Ids differ in bytes 0 to 5, 14 or 15. */
 static inline void key_user_uuid(uint8_t to[16], uint64_t seed, uint64_t i)
 {
 	uint64_t random = key_scramble(seed + i), more = key_scramble(~random);
@@ -185,7 +185,7 @@ static inline size_t key__read(char *to, size_t room, const char *path)
 	if (file)
 		fclose(file);
 	if (n && n < room && to[n - 1] != '\n')
-		to[n++] = '\n'; /* else the next file's first line would join this one */
+		to[n++] = '\n'; /* so that the next file's first line is separate */
 	return n;
 }
 
@@ -198,8 +198,8 @@ static inline void key_lines_free(struct key_lines *lines)
 	lines->n = 0;
 }
 
-/* Reads the distinct lines, sorted and without empty ones, of all files that match the glob
- * @pattern; none if no file matches. Reads at most @room bytes. Return: 0; -1 without memory. */
+/* Read the distinct lines, sorted and without empty ones, of all files that match the glob
+ * @pattern. No lines if no file matches. Read at most @room bytes. Return: 0; -1 without memory. */
 static inline int key_lines(struct key_lines *out, const char *pattern, size_t room)
 {
 	glob_t found;
@@ -242,7 +242,7 @@ namespace bench {
 
 inline uint64_t scramble(uint64_t x) { return key_scramble(x); }
 
-/* The first number of the keys that are never inserted. */
+/* The number of the first key that is never inserted. */
 constexpr uint64_t absent = UINT64_C(1) << 40;
 
 inline std::vector<uint64_t> make_keys(uint64_t first, size_t n)
@@ -253,8 +253,8 @@ inline std::vector<uint64_t> make_keys(uint64_t first, size_t n)
 	return keys;
 }
 
-/* Strings of 16 to 64 bytes. The first eight bytes are the key itself, so strings are as distinct
- * as the keys. */
+/* Strings of 16 to 64 bytes. The first eight bytes are the key, so the strings are as distinct as
+ * the keys. */
 class Strings {
 public:
 	Strings(uint64_t first, size_t n) : keys_(n)

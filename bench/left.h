@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How long a program of the benchmark still takes, for its line of progress. */
+ * Estimates how long a benchmark program still takes, for its progress line. */
 #ifndef WEIR_BENCH_LEFT_H
 #define WEIR_BENCH_LEFT_H
 
@@ -8,9 +8,9 @@
 
 namespace bench {
 
-/* Estimates the seconds left after @done of @total cases took @spent seconds; negative: too early
- * to say. The first cases fill larger sets than the rest, so the estimate waits until a tenth is
- * done. A program that leaves out late cases ends within @limit seconds (0: it has no limit). */
+/* Return: an estimate of the remaining seconds, after @done of @total cases took @spent seconds;
+ * negative: too early. The first cases fill the largest sets, so the estimate waits until a tenth
+ * is done. @limit: the program skips cases after as many seconds; 0: no limit. */
 inline double seconds_left(size_t done, size_t total, double spent, double limit)
 {
 	if (!done || done * 10 < total)

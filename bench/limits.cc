@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The machine's own limits, as contenders, so that they are measured beside the others:
+ * The machine's own limits, as contenders, so that they are measured along with the others:
  * - reads of independent random 64-byte lines, in as many bytes and on the same pages as the
  *   filter has, prefetched as is best on this machine;
  * - a call through a pointer, which is expensive if indirect branches are not predicted;

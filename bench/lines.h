@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The memory's own limit, whatever a filter does: random 64-byte lines of an array, read or or'ed
- * into. Prefetches go as many lines ahead, and into the first-level or the second-level cache, as
- * is best on this machine. The array may be a filter's own bits: no bit changes. */
+ * The memory's own limit: random 64-byte lines of an array, read or changed by fetch-or. Prefetches
+ * go as many lines ahead, and into the first-level or the second-level cache, as is best on this
+ * machine. The array may be a filter's bits, since no bit changes. */
 #ifndef WEIR_BENCH_LINES_H
 #define WEIR_BENCH_LINES_H
 
@@ -14,13 +14,13 @@ namespace bench {
 
 class Lines {
 public:
-	/* @tries: lines visited in each of six trials of each way to fetch, to find the best. */
+	/* @tries: lines visited in each of six trials, to find the best way to prefetch. */
 	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
 	    : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
 	{
 	}
 
-	/* Reads a word of each of @n random lines. */
+	/* Reads a word in each of @n random lines. */
 	uint64_t read(uint64_t from, size_t n)
 	{
 		if (reading_.ahead == unknown)
@@ -28,7 +28,7 @@ public:
 		return visit<false>(from, n, reading_);
 	}
 
-	/* Or's 0 into a word of each of @n random lines, by a locked instruction. */
+	/* Ors 0 into a word in each of @n random lines, with a locked instruction. */
 	void fetch_or(uint64_t from, size_t n)
 	{
 		if (oring_.ahead == unknown)
@@ -36,12 +36,12 @@ public:
 		visit<true>(from, n, oring_);
 	}
 
-	/* Reads lines, each at an address that depends on the line before: latency. */
+	/* Measures latency: the address of each line depends on the line before. */
 	uint64_t chain(const uint64_t *keys, size_t n) const
 	{
 		uint64_t last = 0;
 		for (size_t i = 0; i < n; i++)
-			/* always 0, but the core must wait for the load to know */
+			/* always 0, but the core knows that only after the load */
 			last = *word(place(keys[i] ^ last)) & nothing();
 		return last;
 	}
@@ -51,11 +51,11 @@ private:
 	static constexpr unsigned distances[] = { 0, 4, 8, 12, 16, 24, 32, 48, 60 };
 
 	struct Way {
-		unsigned ahead = unknown; /* lines; 0: the core finds the parallelism itself */
-		bool to_l2 = false;       /* else to the first-level cache */
+		unsigned ahead = unknown; /* lines; 0: no prefetches */
+		bool to_l2 = false;       /* into the second-level cache, else the first */
 	};
 
-	/* 0 that the compiler does not know to be 0. */
+	/* Return: a 0 that the compiler does not know to be 0. */
 	static uint64_t nothing()
 	{
 		uint64_t zero = 0;

@@ -24,7 +24,7 @@ struct Cpus {
 	unsigned cores = 0;
 };
 
-/* The core of a CPU, by the kernel's names; each CPU is a core if the kernel does not say. */
+/* Return: a name for the core of a CPU. Each CPU is a core if the kernel does not say. */
 std::string core_of(int cpu)
 {
 	std::string core = cpu_file(cpu, "topology/core_id");
@@ -34,7 +34,7 @@ std::string core_of(int cpu)
 
 Cpus find_cpus()
 {
-	std::vector<cpu_set_t> set(64); /* room for 65536 CPUs */
+	std::vector<cpu_set_t> set(64); /* enough for 65536 CPUs */
 	size_t bytes = set.size() * sizeof(set[0]);
 	if (sched_getaffinity(0, bytes, set.data()))
 		return { { 0 }, 1 };
@@ -58,7 +58,7 @@ const Cpus &cpus()
 	return found;
 }
 
-/* "1024K" */
+/* Parses a size such as "1024K". */
 size_t bytes_of(const std::string &text)
 {
 	size_t end = 0, n = text.empty() ? 0 : std::stoul(text, &end);

@@ -10,7 +10,7 @@
 namespace bench {
 namespace {
 
-/* Asks, inserts or removes keys first .. first+count-1, wrapping at the end of the array. */
+/* Looks up, inserts or removes @count keys from key @first on, continued at key 0. */
 uint64_t work(Set &set, Op op, const std::vector<uint64_t> &keys, size_t first, size_t count)
 {
 	uint64_t found = 0;
@@ -33,7 +33,7 @@ Elapsed share_out(Team &team, Set &set, Op op, const std::vector<uint64_t> &keys
                   size_t count)
 {
 	unsigned threads = team.size();
-	std::vector<uint64_t> found(threads * 8); /* a cache line each */
+	std::vector<uint64_t> found(threads * 8); /* a cache line per thread */
 	Elapsed e = team.run([&](unsigned t) {
 		size_t from = count * t / threads, to = count * (t + 1) / threads;
 		found[t * 8] = work(set, op, keys, first + from, to - from);

@@ -15,15 +15,15 @@
 namespace bench {
 
 enum class Op {
-	hit,     /* lookups of keys that are there */
-	miss,    /* lookups of keys that are not */
-	chain,   /* hits; each key depends on the answer before */
-	insert,  /* new keys, from empty to capacity */
-	present, /* inserts of keys that are there */
+	hit,     /* lookups of present keys */
+	miss,    /* lookups of absent keys */
+	chain,   /* hits in which each key depends on the previous answer */
+	insert,  /* inserts of new keys, from empty to capacity */
+	present, /* inserts of present keys */
 	remove,  /* removals of all keys, from capacity to empty */
 };
 
-/* The keys of one size: made once, the same for every contender. */
+/* The keys of one size, the same for every contender. */
 struct Keys {
 	Keys(size_t n, size_t misses) : present(make_keys(0, n)), absent_(make_keys(absent, misses))
 	{
@@ -32,23 +32,23 @@ struct Keys {
 	std::vector<uint64_t> present, absent_;
 };
 
-/* Does a round take all keys, whatever its count? */
+/* Return: true if a round uses all keys, and not only @count. */
 inline bool takes_all(Op op) { return op == Op::insert || op == Op::remove; }
 
 /* The cost of one round. */
 struct Cost {
-	/* a key: CPU time, which leaves out the turns of other processes, or the clock's time if
-	 * @wall was given */
+	/* per key: CPU time, which excludes the time of other processes, or the clock's time with
+	 * @wall */
 	double ns;
-	double busy; /* the share of the clock's time that a thread had its CPU, 0 to 1 */
-	double keys; /* of this round */
+	double busy; /* share of the clock's time that a thread had its CPU, 0 to 1 */
+	double keys; /* number of keys in this round */
 };
 
-/* @first: the number of the round's first key; @count: how many keys, wrapping at the end. An
+/* @first: the number of the round's first key; @count: the number of keys, continued at key 0. An
  * operation that takes all keys repeats them until a round has about a million. @wall: see Cost. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
-/* Robust figures of many rounds. */
+/* Robust statistics of many rounds. */
 struct Series {
 	std::vector<double> values;
 	double median() const { return quantile(0.5); }
@@ -58,14 +58,14 @@ struct Series {
 
 struct Facts {
 	double bits_per_key;
-	double rate;   /* measured over absent keys, filled to capacity */
+	double rate;   /* measured with absent keys, filled to capacity */
 	uint64_t lost; /* false negatives */
 };
 
 /* Fills the set to capacity and looks up all present and absent keys. */
 Facts fill_and_ask(Set &set, const Keys &keys);
 
-/* Load average over the last minute. */
+/* Load average of the last minute. */
 double load_average();
 std::string cpu_name();
 

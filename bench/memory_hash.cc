@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures a key by its length: XXH3 alone, inlined; weir's hash of one key and of a batch; a whole
- * lookup. Keys and filter are in the cache. */
+ * Measures keys of different lengths: XXH3 alone, inlined; weir's hash of one key and of a batch; a
+ * whole lookup. Keys and filter are in the cache. */
 #include <stdexcept>
 #include <vector>
 #include <weir/weir.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t most_bytes = size_t(1) << 18, a_round = size_t(1) << 16;
 
-/* Keys of one length, side by side, and a filter that holds them all. */
+/* Keys of one length, adjacent in memory, and a filter that has all of them. */
 struct Lengthy {
 	explicit Lengthy(size_t length)
 	    : count(std::min<size_t>(1024, most_bytes / length)), bytes(count * length),
@@ -61,7 +61,7 @@ uint64_t hash_batch(const Lengthy &l)
 	return hashes[0];
 }
 
-/* lookup() and lookup_batch() return how many keys were found; the others return any value. */
+/* lookup() and lookup_batch() return the number of keys found; the others return any value. */
 uint64_t lookup(const Lengthy &l)
 {
 	uint64_t found = 0;

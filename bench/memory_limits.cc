@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The machine's limits, from one thread to one on each CPU: random lines read, and fetch-ors of a
- * word of the thread's own, of one word that all threads share, and of words all over an array. */
+ * The machine's limits, with one thread up to one on each CPU: reads of random lines, and fetch-ors
+ * of a word per thread, of one word for all threads, and of random words in an array. */
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -73,11 +73,11 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	counter(state, "huge_share", huge_share(array.region->base(), size.bytes));
 }
 
-/* Fetch-ors of one word: each thread's own, or the same for all. */
+/* Measures fetch-ors of one word per thread, or of the same word for all threads. */
 void run_word(benchmark::State &state, bool own, unsigned threads)
 {
 	Team &team = team_of(threads);
-	std::vector<uint64_t> words(threads * 16); /* two lines each: the hardware fetches pairs */
+	std::vector<uint64_t> words(threads * 16); /* a pair of lines each, as prefetched */
 	report(state, rounds(state, [&] {
 		       return timed(team, a_round, [&](unsigned thread) {
 			       uint64_t *word = &words[own ? thread * 16 : 0];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The price of a line that another core wrote last. An insert pays it as soon as two threads
- * insert; bench/model multiplies it by how often that happens.
+ * The cost of a line that another core wrote last. Inserts have this cost when two threads insert.
+ * bench/model multiplies it by the frequency of such lines.
  *
  * First each thread works in its own part of a filter, so every line that it visits is its own.
- * Then all threads work all over the filter. The difference is the price of the others' lines. */
+ * Then all threads work in the whole filter. The difference is the cost of the others' lines. */
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,10 +17,10 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* only a locked or of a word of each line: as many in flight as the core allows */
+	lock,   /* only a locked or of a word per line: as many in flight as the core allows */
 	mixed,  /* lookups_an_insert lookups, then an insert */
-	insert, /* inserts, one by one */
-	batch,  /* inserts, batch_keys at a time */
+	insert, /* single inserts */
+	batch,  /* inserts in batches of batch_keys */
 };
 constexpr Visit visits[] = { Visit::lock, Visit::mixed, Visit::insert, Visit::batch };
 
@@ -49,7 +49,7 @@ public:
 	size_t lines() const { return bytes() / 64; }
 	void clear() { filter_.region->clear(); }
 
-	/* The line is the high half of hash times lines (L1 in src/kinds/blocked/kernel.c), so a
+	/* Makes hashes. The line is the high half of hash times lines (L1 in kinds/blocked), so a
 	 * range of hashes is a range of lines. @part: parts_ for the whole filter. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
@@ -106,8 +106,8 @@ private:
 	unsigned parts_;
 };
 
-/* CPU time of the visits to own lines and of those all over the filter: the longest thread's,
- * times the number of threads. */
+/* CPU time of the visits to own lines, and of those to the whole filter: the longest thread's time,
+ * multiplied by the number of threads. */
 struct Price {
 	double keys = 0, own_ns = 0, together_ns = 0, wall_ns = 0, waited_ns = 0;
 	void add(const Price &p)
@@ -141,7 +141,7 @@ Price price_of(Team &team, Parts &parts, Visit how)
 		return e.cpu_ns * n;
 	};
 	parts.clear();
-	/* nearly every line has an owner before anything is measured */
+	/* give nearly every line an owner before the measurement */
 	all(Visit::insert, true, 2 * parts.lines() / n);
 	price.own_ns = all(how, true, each);
 	all(Visit::insert, false, 2 * parts.lines() / n);
@@ -186,12 +186,12 @@ void run_owner(benchmark::State &state, Visit how, size_t bytes, unsigned thread
 
 /* ---- each pair of CPUs ---- */
 
-/* with at most this many CPUs, each pair has a counter of its own */
+/* with at most this many CPUs, each pair has its own counter */
 constexpr size_t most_shown = 32;
 
-using Pair = std::pair<size_t, size_t>; /* places in allowed_cpus() */
+using Pair = std::pair<size_t, size_t>; /* indices in allowed_cpus() */
 
-/* All pairs. With more than most_shown CPUs, and not @every, only those at distances 1, 2, 4 ... */
+/* Return: all pairs, or with many CPUs, and not @every, those at distances 1, 2, 4 ... */
 std::vector<Pair> pairs_of(size_t cpus, bool every)
 {
 	std::vector<Pair> pairs;
@@ -209,8 +209,8 @@ std::string name_of(const Pair &pair)
 	       std::to_string(cpus[pair.second]);
 }
 
-/* Adds to @ns. Without @how: the time of a line from one CPU to the other. With @how: the price of
- * a visit while both CPUs visit the same lines, above a visit to own lines. */
+/* Adds to @ns. Without @how: the time for a line to get from one CPU to the other. With @how: how
+ * much more a visit costs if both CPUs visit the same lines than if each visits its own. */
 Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 {
 	Tally t;
@@ -228,7 +228,7 @@ Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 	return t;
 }
 
-/* @how: NULL to hand one line back and forth. */
+/* @how: NULL measures the handoff of one line between two CPUs. */
 void run_pairs(benchmark::State &state, const Visit *how, bool every)
 {
 	const std::vector<int> &cpus = allowed_cpus();

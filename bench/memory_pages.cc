@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures one filter on huge pages and on small ones, one key a call and in batches, beside the
- * limits of the very same memory. */
+ * Measures one filter on huge and on small pages, with single keys and in batches, along with the
+ * limits of the same memory. */
 #include <weir/weir.h>
 #include "bench_memory.h"
 #include "sets/weir_filter.h"

@@ -35,7 +35,7 @@ double step_ns(Team &team)
 	Elapsed e = team.run([](unsigned) {
 		uint64_t sum[wide] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 		for (uint64_t i = 0; i < steps; i++)
-			/* enough chains to leave the core's other half no idle unit */
+			/* enough independent chains to keep all units of the core busy */
 			for (uint64_t &s : sum) {
 				s = (s ^ s >> 13) + i;
 				asm volatile("" : "+r"(s));
@@ -56,7 +56,7 @@ void Beside::take_alone()
 {
 	size_t i = taken_ % tallies_.size();
 	pin(allowed_cpus()[i]);
-	alone_(); /* a warm-up: leaves the caches as such a round leaves them */
+	alone_(); /* a warm-up, so that the caches are as after such a round */
 	tallies_[i].add(alone_());
 	alone_step_ += step_ns(team_of(1));
 	pin(allowed_cpus()[0]);
@@ -65,7 +65,7 @@ void Beside::take_alone()
 void Beside::take()
 {
 	constexpr unsigned laps = 500;
-	constexpr double share = 0.3; /* of the time at most, once each CPU has had its turn */
+	constexpr double share = 0.3; /* of the time at most, after one turn of each CPU */
 	double began = clock_ns(CLOCK_MONOTONIC);
 	if (spent_ > share * (began - began_) && taken_ >= tallies_.size())
 		return;

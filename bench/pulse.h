@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The speed of the machine at the moment, measured beside a figure so that figures of different
+ * The current speed of the machine, measured along with a benchmark so that results of different
  * minutes can be compared. A host moves a virtual machine's CPUs to other cores, which lengthens
- * the way between them, and lets other machines share those cores, which slows them. */
+ * the way between them, and lets other machines use those cores, which slows them down. */
 #ifndef WEIR_BENCH_PULSE_H
 #define WEIR_BENCH_PULSE_H
 
@@ -13,9 +13,9 @@
 namespace bench {
 
 struct Pulse {
-	/* The time of a line from the thread that wrote it to the next; 0: not measured. */
+	/* time for a line to get from its last writer to the next thread; 0: not measured */
 	double handoff_ns = 0;
-	double waited_ns = 0; /* of wall_ns: a thread waited while another had its CPU */
+	double waited_ns = 0; /* part of wall_ns in which a thread waited for its CPU */
 	double wall_ns = 0;
 	unsigned handoffs = 0;
 };
@@ -23,21 +23,21 @@ struct Pulse {
  * threads than CPUs. */
 Pulse pulse_of(Team &team, unsigned rounds);
 
-/* CPU time of one step of arithmetic while the whole team does such steps. It rises when the other
- * half of a core is busy, even with another machine's work. */
+/* CPU time of one step of arithmetic while all threads of the team do such steps. The time rises
+ * when the other half of a core is busy, even with another machine's work. */
 double step_ns(Team &team);
 
-/* Measures the machine in turn with the rounds of a row, and reports counters:
- *   handoff_ns        the time of a line from a thread to the next
+/* Measures the machine between the rounds of a benchmark, and reports counters:
+ *   handoff_ns        time for a line to get from one thread to the next
  *   step_ns           the team's step_ns()
- *   alone_per_second  for rows of several threads: the rate of one thread alone, on each of the
- *                     team's CPUs in turn. A ratio to it leaves out changes between two rows
+ *   alone_per_second  with several threads: the rate of one thread alone, on each of the
+ *                     team's CPUs in turn. A ratio to this rate excludes changes between runs
  *   alone_step_ns     the step_ns() of that thread */
 class Beside {
 public:
-	/* @alone: a round of one thread. */
+	/* @alone: runs a round with one thread. */
 	Beside(Team &team, std::function<Tally()> alone);
-	/* Call it before each round. Most calls do nothing. */
+	/* Call this before each round. Most calls do nothing. */
 	void take();
 	void report(benchmark::State &state) const;
 
@@ -46,7 +46,7 @@ private:
 
 	Team &team_;
 	const std::function<Tally()> alone_;
-	std::vector<Tally> tallies_;          /* of each CPU */
+	std::vector<Tally> tallies_;          /* one per CPU */
 	double began_ = 0, spent_ = 0;        /* the start; time spent in take() */
 	double handoff_ = 0, step_ = 0, alone_step_ = 0;
 	unsigned taken_ = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Memory for every contender's bits, by the rules of weir's own (src/ground/memory.c): below 2 MiB
- * the heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages asked for. So
- * no side of a comparison has better pages than the other. */
+ * Memory for the bits of every contender, with the rules of weir's memory (src/ground/memory.c):
+ * below 2 MiB the heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages
+ * requested. So both sides of a comparison have equal pages. */
 #ifndef WEIR_BENCH_REGION_H
 #define WEIR_BENCH_REGION_H
 
@@ -16,7 +16,7 @@ namespace bench {
 
 class Region {
 public:
-	/* @huge: false asks for the kernel's small pages, to measure their cost. */
+	/* @huge: false requests the kernel's small pages, to measure their cost. */
 	explicit Region(size_t bytes, bool huge = true) : bytes_(bytes)
 	{
 		if (huge && bytes < huge_page)
@@ -35,7 +35,7 @@ public:
 	Region(const Region &) = delete;
 	Region &operator=(const Region &) = delete;
 
-	void clear() { memset(base_, 0, bytes_); } /* touches every page as well */
+	void clear() { memset(base_, 0, bytes_); } /* also touches every page */
 	void *base() const { return base_; }
 	size_t bytes() const { return bytes_; }
 

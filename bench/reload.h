@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts of bench_reload: the set that a loader replaces, and the readers beside it. All work on
- * hashes, so that only the set is measured. */
+ * The parts of bench_reload: the set that a loader replaces, and the threads that read the set at
+ * the same time. All work on hashes, so that only the set is measured. */
 #ifndef WEIR_BENCH_RELOAD_H
 #define WEIR_BENCH_RELOAD_H
 
@@ -18,9 +18,9 @@ namespace bench {
 
 enum class Phase {
 	rebuild, /* a new filter is filled with every key */
-	copy,    /* a new filter takes over the bits of the old one */
-	roll,    /* rebuilt a shard at a time */
-	refresh, /* an image file is read into memory and taken over */
+	copy,    /* a new filter gets the bits of the old filter */
+	roll,    /* the set is rebuilt shard by shard */
+	refresh, /* an image file is loaded and published */
 };
 const char *name_of(Phase phase);
 
@@ -28,12 +28,12 @@ enum class Read { hit, hit_of_16, batch, insert };
 const char *name_of(Read read);
 /* Hashes in a call of Read::batch. */
 constexpr size_t reload_batch = 64;
-/* Lookups of Read::hit_of_16 in one section of the caller, as a request would hold it. */
+/* Lookups of Read::hit_of_16 in one section of the caller, as for one request. */
 constexpr size_t reload_section = 16;
 
 struct Flavor {
 	const char *name;
-	const struct rcu_flavor_struct *rcu; /* NULL: bp, which needs none of the calls */
+	const struct rcu_flavor_struct *rcu; /* NULL: bp, which needs no such calls */
 	void enter() const { rcu ? rcu->register_thread() : void(); }
 	void leave() const { rcu ? rcu->unregister_thread() : void(); }
 	void quiet() const { rcu ? rcu->read_quiescent_state() : void(); }
@@ -44,41 +44,41 @@ class Target {
 public:
 	virtual ~Target() = default;
 	virtual const std::vector<uint64_t> &hashes() const = 0;
-	/* Replaces it once, from the calling thread. Throws if that fails.
-	 * @pace: the share of a core that this may take; 0: all of it. */
+	/* Replaces the set once, in the calling thread. Throws if that fails.
+	 * @pace: the share of a core that the replacement may use; 0: all of it. */
 	virtual void replace(double pace) = 0;
-	/* Return: how many hashes were found; for Read::insert, how many inserts succeeded. */
+	/* Return: the number of hashes found; for Read::insert, of successful inserts. */
 	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
-	/* The same, with each call timed by itself into @times. */
+	/* Works like whole(), and adds the time of each call to @times. */
 	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
 	                            struct histogram *times) = 0;
 	virtual uint64_t bytes() = 0;
-	/* How many of n absent keys are found. */
+	/* Return: the number of n absent keys that are found. */
 	virtual uint64_t wrong(size_t n) = 0;
 };
 
 /* A set of @n keys at 1 %, in the form that @phase replaces. */
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor);
 
-/* The result of a run, of one reader or of all. */
+/* The result of a run, for one reader or for all. */
 struct Reading {
 	double keys = 0, ns = 0;
-	double waited_ns = 0; /* the longest that one of them was kept from its CPU */
+	double waited_ns = 0; /* the longest time that a reader waited for its CPU */
 	uint64_t lost = 0;
 };
 
 /* Pinned threads that read during run(). */
 class Readers {
 public:
-	/* @beside: the loader has a CPU to itself, so the readers' CPU time counts. Otherwise the
-	 * clock counts, since the loader takes time from a reader. */
+	/* @beside: the loader has its own CPU, so the readers' CPU time is measured. Otherwise the
+	 * loader takes time from a reader, so the clock's time is measured. */
 	Readers(Target &target, Read read, unsigned threads, const Flavor &flavor, bool beside);
 	~Readers();
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
 
-	/* The readers read while the function runs on the calling thread. With @times each call is
-	 * timed by itself and added there. */
+	/* The readers read while the function runs on the calling thread. With @times the time of
+	 * each call is added there. */
 	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:

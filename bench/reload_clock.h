@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The command's clock and histogram (weir drill), for C++. */
+ * The clock and the histogram of the command weir drill, for C++. */
 #ifndef WEIR_BENCH_RELOAD_CLOCK_H
 #define WEIR_BENCH_RELOAD_CLOCK_H
 
@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "../src/tool/drill/ticks.h"
-/* ticks.c calls it; reload_readers.cc defines it. */
+/* ticks.c calls this function; reload_readers.cc defines it. */
 double seconds_now(void);
 }
 

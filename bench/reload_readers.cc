@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The readers of bench_reload. Each has a CPU of its own, from the first on, as long as there are
- * enough. The loader is the calling thread. */
+ * The readers of bench_reload. Each reader has its own CPU, from the first CPU on, as long as there
+ * are enough. The loader is the calling thread. */
 #include <algorithm>
 #include "account.h"
 #include "machine.h"
 #include "reload.h"
 #include "team.h"
 
-/* ticks.c calls this function, which another file defines in the command. */
+/* ticks.c calls this function. In the command, another file defines it. */
 extern "C" double seconds_now(void) { return bench::clock_ns(CLOCK_MONOTONIC) * 1e-9; }
 
 namespace bench {
@@ -35,8 +35,8 @@ Readers::~Readers()
 		reader.thread.join();
 }
 
-/* The caller may be registered with the flavor too, so it reports quiescent states: no grace
- * period may wait for it. */
+/* Waits until @count readers rest. The caller may be registered with the flavor too, so it reports
+ * quiescent states, which keeps grace periods from waiting for it. */
 void Readers::wait_for(unsigned count)
 {
 	while (resting_.load() != count) {

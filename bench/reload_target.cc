@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The sets of bench_reload and the ways in which they are replaced. */
+ * The sets of bench_reload and the ways to replace them. */
 #include <optional>
 #include <stdexcept>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-constexpr size_t piece = size_t(1) << 20; /* hashes a loader hands over at a time */
+constexpr size_t piece = size_t(1) << 20; /* hashes that the loader inserts per call */
 constexpr uint32_t shards = 16;
 
 void must(bool good, const char *verb)
@@ -30,7 +30,7 @@ void insert_all(struct weir_reload *r, const std::vector<uint64_t> &hashes)
 	}
 }
 
-/* The readers' loops over the inlined verbs of @Self: find, find_in_section, find_many, add. */
+/* The readers' loops over the inlined functions of @Self: find, find_in_section, find_many, add. */
 template <class Self> class Verbs : public Target {
 public:
 	uint64_t whole(Read read, const uint64_t *hashes, size_t n) override
@@ -71,7 +71,7 @@ public:
 			                                                    bitmap);
 			uint64_t now = ticks_now();
 			histogram_add(times, ticks_between(last + ticks.cost, now));
-			last = ticks_now(); /* leaves out the histogram's own time */
+			last = ticks_now(); /* excludes the histogram's own time */
 		}
 		return found;
 	}
@@ -157,7 +157,7 @@ public:
 	}
 
 private:
-	/* Saves two files, so that each refresh finds another file than the last. */
+	/* Saves two files, so that each refresh finds a different file. */
 	void save_images(struct weir_filter *filter)
 	{
 		folder_.emplace();
@@ -209,7 +209,7 @@ public:
 	ShardedTarget &operator=(const ShardedTarget &) = delete;
 
 	bool find(uint64_t hash) const { return weir_handle_contains_hash(set_, hash); }
-	/* wanted() leaves out this row: a view of a sharded set costs as much as its verb. */
+	/* wanted() skips this case: the view of a sharded set costs as much as the handle. */
 	uint64_t find_in_section(const uint64_t *) const
 	{
 		throw std::logic_error("sections of a sharded set are not measured");

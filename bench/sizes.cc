@@ -16,11 +16,11 @@ namespace {
 
 constexpr size_t least_beyond = size_t(64) << 20;
 constexpr size_t probed = size_t(16) << 20;
-/* A key costs this many times more in a filter that fits no cache than in the one probed. */
+/* A key costs this many times more in a filter that fits no cache than in the probed filter. */
 constexpr double beyond_caches = 1.7;
 
-/* Seconds that all CPUs need to fill one byte of a large filter and look up its keys. Measured in
- * CPU time, so that a neighbour's work does not change the sizes. */
+/* Return: the seconds that all CPUs need to fill one byte of a large filter and look up its keys.
+ * CPU time, so that other programs do not change the sizes. */
 double seconds_a_byte()
 {
 	size_t n = keys_for(probed);
@@ -32,14 +32,14 @@ double seconds_a_byte()
 	return took * beyond_caches / static_cast<double>(probed);
 }
 
-/* Bytes of the L2; a usual size if the machine does not say. */
+/* Return: the bytes of the L2, or a common size if the machine does not say. */
 size_t l2_bytes()
 {
 	size_t known = cache_bytes(2);
 	return known ? known : size_t(1) << 20;
 }
 
-/* The place where a filter of @bytes lies. */
+/* Return: the level of the memory hierarchy that a filter of @bytes fits. */
 const char *place_of(size_t bytes, const Room &room)
 {
 	return bytes <= room.l2                          ? "L2" :

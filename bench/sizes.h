@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The sizes of filter that are worth measuring on this machine: one for each place where a
- * filter may lie, as large as the time to fill it allows. */
+ * The filter sizes to measure on this machine: one size for each level of the memory hierarchy, as
+ * large as the time to fill it allows. */
 #ifndef WEIR_BENCH_SIZES_H
 #define WEIR_BENCH_SIZES_H
 
@@ -10,25 +10,25 @@
 namespace bench {
 
 struct Size {
-	const char *fits; /* "L2", "L3", "memory" */
+	const char *fits; /* the level that the filter fits: "L2", "L3", "memory" */
 	size_t bytes;
-	bool largest; /* of those that are measured */
+	bool largest; /* the largest of the measured sizes */
 };
-/* Bytes of the caches and of memory, which decide the sizes. */
+/* Bytes of the caches and of memory, from which the sizes follow. */
 struct Room {
 	size_t l2, l3, memory;
 };
 /* Half of the L2; half of the L3, if that is more than twice the L2; and four times the largest
- * cache. If @seconds is not 0, a size that would take longer to fill and look up whole is halved
- * until it does not, or is 16 MiB. It may then fit a cache again, and stands for that cache. If two
- * sizes stand for one place, the larger stays. */
+ * cache. If @seconds is not 0, a size that takes longer to fill and look up is halved until it does
+ * not, or is 16 MiB. It may then fit a cache again, and counts for that cache. Of two sizes for one
+ * level, the larger stays. */
 const std::vector<Size> &sizes(double seconds);
-/* The same for any machine. @each: the seconds that a byte costs, which sizes() measures. */
+/* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);
-/* Half of the L2 alone, which fills quickly. */
+/* Only half of the L2, which fills quickly. */
 const std::vector<Size> &smallest_size();
-/* The number of keys, to two digits, for which a filter at 1 % has about @bytes. Every rate is
- * measured with this number. */
+/* Return: the number of keys, to two digits, for which a filter at 1 % has about @bytes bytes.
+ * Every rate is measured with this number. */
 size_t keys_for(size_t bytes);
 
 } // namespace bench

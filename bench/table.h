@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Prints the run as a table: a row for each contender, a column for each verb and number of
- * threads. */
+ * Prints the results as a table: a row for each contender, a column for each operation and number
+ * of threads. */
 #ifndef WEIR_BENCH_TABLE_H
 #define WEIR_BENCH_TABLE_H
 
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/* Takes names of the form verb/contender/n:N/p:P%/threads:T/... and prints when all is done. */
+/* Reads names of the form verb/contender/n:N/p:P%/threads:T/... and prints the table at the end. */
 class Table final : public benchmark::BenchmarkReporter {
 public:
 	bool ReportContext(const Context &) override { return true; }

@@ -39,7 +39,7 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
 
-/* The cost of a call through a pointer on this machine, whatever it calls. */
+/* Adds the cost of a call through a pointer on this machine, whatever function it calls. */
 void calls(std::vector<Comparison> &out)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
@@ -54,7 +54,7 @@ void calls(std::vector<Comparison> &out)
 	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
 }
 
-/* Compares the ways to ask for one key. Each rate gives another of the calculator's six layouts. */
+/* Compares the ways to look up one key. Each rate leads to another of the planner's six layouts. */
 void ways(std::vector<Comparison> &out)
 {
 	for (double rate : { 0.1, 0.05, 0.01, 0.004, 0.001, 0.0001 }) {
@@ -168,7 +168,7 @@ void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 	                { "weir_insert_keys", weir_batch, Op::insert } });
 }
 
-/* Batches of longer keys: the time above XXH3's own is promised. */
+/* Batches of longer keys. The promise limits the time in addition to XXH3's own. */
 void wide(std::vector<Comparison> &out)
 {
 	const Side alone = { "XXH3 alone", xxh3_wide, Op::hit, 1, nullptr, true };
@@ -180,7 +180,7 @@ void wide(std::vector<Comparison> &out)
 }
 
 /* Kinds that remove keys. The counting filter fits the L2, so its larger words cost no cache
- * misses. A cuckoo filter's figures are promised in nanoseconds, up to 95 % of its places. */
+ * misses. For the cuckoo filter nanoseconds are promised, up to 95 % of its slots. */
 void removing(std::vector<Comparison> &out)
 {
 	auto counting = [&](const char *question, Op op, Op other, double limit) {
@@ -211,7 +211,7 @@ void removing(std::vector<Comparison> &out)
 }
 
 /* Fuse with fingerprints of 8 bits. A build also hashes and sorts the keys. A part has at least a
- * million keys, so two threads can share only the work of more. */
+ * million keys, so two threads help only with more keys. */
 void built(std::vector<Comparison> &out, size_t n)
 {
 	const double rate = 0.004;

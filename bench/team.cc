@@ -8,7 +8,7 @@ namespace bench {
 
 namespace {
 
-/* A CPU for each thread. If there are too few, threads share them, from the first on. */
+/* Return: a CPU for each thread. If there are too few CPUs, threads share them. */
 std::vector<int> cpus_for(unsigned threads)
 {
 	const std::vector<int> &all = allowed_cpus();
@@ -49,7 +49,7 @@ void Team::one(unsigned number)
 	arrived_.fetch_add(1);
 	while (arrived_.load() < threads_)
 		if (threads_ > allowed_cpus().size())
-			/* a thread that spins would keep another off its CPU */
+			/* a spinning thread would keep another one off its CPU */
 			std::this_thread::yield();
 	double cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	began_[number] = clock_ns(CLOCK_MONOTONIC);

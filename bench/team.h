@@ -23,27 +23,27 @@ inline double clock_ns(clockid_t clock)
 }
 
 struct Elapsed {
-	double wall_ns = 0;   /* from the common start to the last thread's end */
-	double cpu_ns = 0;    /* the longest that one thread was on its CPU */
-	/* the longest that one thread was ready to run while another had its CPU; 0 if the kernel
-	 * does not say */
+	double wall_ns = 0;   /* from the common start to the end of the last thread */
+	double cpu_ns = 0;    /* the longest CPU time of a thread */
+	/* the longest time that a thread was ready to run while another had its CPU; 0 if
+	 * unknown */
 	double waited_ns = 0;
 };
 
-/* @threads threads, each pinned to a CPU of its own as long as there are enough. The caller is one
- * of them. */
+/* Threads that are pinned to different CPUs, as long as there are enough. The caller is one of the
+ * @threads threads. */
 class Team {
 public:
 	explicit Team(unsigned threads);
-	/* A thread on each of these CPUs; the caller is pinned to the first. */
+	/* One thread on each of these CPUs. The caller is pinned to the first. */
 	explicit Team(const std::vector<int> &cpus);
 	~Team();
 	Team(const Team &) = delete;
 	Team &operator=(const Team &) = delete;
 
 	unsigned size() const { return threads_; }
-	/* Each thread runs work(its number); they start together, spinning until the last is
-	 * there. */
+	/* Each thread runs @work with its number. They start together, spinning until all are
+	 * ready. */
 	Elapsed run(const std::function<void(unsigned)> &work);
 
 private:

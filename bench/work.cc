@@ -11,13 +11,13 @@
 namespace bench {
 namespace {
 
-/* keys made at a time while a set is filled or asked for all keys */
+/* keys generated at a time to fill a set or to look up all keys */
 constexpr size_t piece = size_t(1) << 18;
 constexpr size_t most_draws = size_t(1) << 20;
 
 unsigned all_cpus() { return static_cast<unsigned>(allowed_cpus().size()); }
 
-/* Misses that a 99 % interval of +-10 % needs: 664 false positives, and some to spare. */
+/* Return: the misses for a 99 % interval of +-10 %: 664 false positives, and a margin. */
 size_t misses_for(double rate, size_t most)
 {
 	return std::max<size_t>(
@@ -80,7 +80,7 @@ void Work::empty()
 	empty_ = true;
 }
 
-/* Inserts keys held_ .. @held-1. */
+/* Inserts keys held_ to @held - 1. */
 void Work::fill_to(size_t held)
 {
 	std::atomic<size_t> next{held_};
@@ -96,7 +96,7 @@ void Work::fill_to(size_t held)
 	empty_ = false;
 }
 
-/* How many of @n keys from @first on the set finds. */
+/* Return: the number of @n keys, from key @first on, that the set finds. */
 uint64_t Work::count(uint64_t first, size_t n)
 {
 	std::atomic<uint64_t> next{0}, found{0};
@@ -130,7 +130,7 @@ Quality Work::fill(double rate, size_t most)
 	return q;
 }
 
-/* Makes Zipf's draws once: a draw takes longer than an insert. */
+/* Draws Zipf's keys once, since a draw takes longer than an insert. */
 void Work::draw()
 {
 	if (!draws_.empty())
@@ -177,7 +177,7 @@ void Work::prepare(Team &team, Verb verb, size_t each)
 	}
 }
 
-/* One thread's part of a round. Return: lost keys, as in Tally. */
+/* Runs one thread's part of a round. Return: lost keys, as in Tally. */
 uint64_t Work::run(Verb verb, unsigned thread, size_t each)
 {
 	const std::vector<uint64_t> &keys = keys_[thread];
@@ -206,7 +206,7 @@ Tally Work::round(Team &team, Verb verb, size_t each)
 	fresh_.resize(keys_.size());
 	size_t new_each = verb == Verb::mixed ? (each + lookups_an_insert - 1) / lookups_an_insert :
 	                                        each;
-	std::vector<uint64_t> lost(threads * 8); /* a cache line each */
+	std::vector<uint64_t> lost(threads * 8); /* a cache line per thread */
 	team.run([&](unsigned t) {
 		uint64_t at = asked_ + t * each;
 		if (verb == Verb::insert)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Measures a set round after round. Each thread of a team gets its keys beforehand, then all begin
- * together. Before a round the set is brought to the state that the verb needs; that time does not
- * count. */
+ * Measures a set in rounds. Each thread of a team gets its keys beforehand, then all threads start
+ * together. Before a round the set is brought to the state that the operation needs, which is not
+ * timed. */
 #ifndef WEIR_BENCH_WORK_H
 #define WEIR_BENCH_WORK_H
 
@@ -16,21 +16,21 @@
 namespace bench {
 
 enum class Verb {
-	hit,    /* lookups of keys that are there */
-	miss,   /* lookups of keys that are not */
-	insert, /* new keys, from empty to capacity */
-	mixed,  /* 19 hits, then an insert of a new key: from half of the capacity to all of it */
-	zipf,   /* inserts by Zipf's law (0.99): few keys come often */
-	remove, /* removals of keys that are there, from capacity to empty */
-	count,  /* counts of keys that are there */
+	hit,    /* lookups of present keys */
+	miss,   /* lookups of absent keys */
+	insert, /* inserts of new keys, from empty to capacity */
+	mixed,  /* 19 hits per insert of a new key, from half of the capacity to all of it */
+	zipf,   /* inserts by Zipf's law (0.99): a few keys are frequent */
+	remove, /* removals of present keys, from capacity to empty */
+	count,  /* counts of present keys */
 };
 const char *name_of(Verb verb);
 
 /* The sum of some rounds. */
 struct Tally {
 	double keys = 0, ns = 0;
-	double wall_ns = 0, waited_ns = 0; /* waited_ns: while another thread had the CPU */
-	uint64_t lost = 0;                 /* false negatives, removals refused, counts of 0 */
+	double wall_ns = 0, waited_ns = 0; /* waited_ns: time without a CPU */
+	uint64_t lost = 0;                 /* false negatives, refused removals, counts of 0 */
 	void add(const Tally &other);
 };
 
@@ -39,26 +39,26 @@ struct Quality {
 	double bits_per_key = 0;
 	unsigned words_per_key = 0;        /* of a blocked filter */
 	double fp_asked = 0, fp_measured = 0;
-	/* half the 99 % interval of the measured rate, as a share of it; 1 if no absent key was
-	 * found */
+	/* half the 99 % interval of the measured rate, as a share of that rate; 1 if no absent key
+	 * was found */
 	double fp_interval = 1;
-	uint64_t lost = 0;      /* of all keys */
+	uint64_t lost = 0;      /* lost keys, of all keys */
 };
 
 class Work {
 public:
-	/* @n: keys the set is for. */
+	/* @n: the number of keys that the set is made for. */
 	Work(std::unique_ptr<Set> set, size_t n);
 
 	/* Fills the set, with all CPUs if several threads may insert, and looks up every key. Then
 	 * looks up absent keys: enough for a 99 % interval within 10 % at @rate, but at most @most
 	 * and at least 100,000. */
 	Quality fill(double rate, size_t most);
-	/* @each: keys a thread. One thread's time is of its CPU, several threads' of the clock. */
+	/* @each: keys per thread. Measures CPU time for one thread, else the clock's time. */
 	Tally round(Team &team, Verb verb, size_t each);
 	Set &set() { return *set_; }
-	/* Keys that a thread asks in a round: few enough to stay in its own cache beside a small
-	 * filter; with a larger filter, enough for a millisecond. */
+	/* Return: keys per thread in a round. They fit into the thread's own cache with a small
+	 * filter; for a larger filter there are enough keys for a millisecond. */
 	size_t usual() const;
 
 private:
@@ -71,15 +71,15 @@ private:
 
 	std::unique_ptr<Set> set_;
 	size_t n_;
-	size_t held_ = 0;        /* keys 0 .. held_-1 are in the set */
+	size_t held_ = 0;        /* keys 0 to held_ - 1 are in the set */
 	bool empty_ = false;     /* cleared, and not changed since */
-	uint64_t asked_ = 0;     /* keys that rounds have asked so far */
-	size_t drawn_ = 0;       /* draws that rounds have used so far */
+	uint64_t asked_ = 0;     /* keys that earlier rounds have asked */
+	size_t drawn_ = 0;       /* draws that earlier rounds have used */
 	std::vector<uint64_t> draws_;
-	std::vector<std::vector<uint64_t>> keys_, fresh_; /* of each thread */
+	std::vector<std::vector<uint64_t>> keys_, fresh_; /* one vector per thread */
 };
 
-/* The team of that size: made once, it sleeps while it is not used. */
+/* Return: the team of that size. It is made once and sleeps between uses. */
 Team &team_of(unsigned threads);
 
 } // namespace bench

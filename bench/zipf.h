@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Draws ranks 0 .. n-1, rank r in proportion to (r+1)^-s, in constant time and memory:
- * rejection-inversion. Source: Hörmann, Derflinger, Rejection-inversion to generate variates from
- * monotone discrete distributions, ACM TOMACS 6(3), 1996. */
+ * Draws ranks 0 to n-1, rank r with a probability proportional to (r+1)^-s, in constant time and
+ * memory: rejection-inversion. Source: Hörmann, Derflinger, Rejection-inversion to generate
+ * variates from monotone discrete distributions, ACM TOMACS 6(3), 1996. */
 #ifndef WEIR_BENCH_ZIPF_H
 #define WEIR_BENCH_ZIPF_H
 

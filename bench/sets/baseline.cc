@@ -37,7 +37,7 @@ private:
 	LibBloom filter;
 };
 
-/* Made safe in the simplest way: one mutex for all calls. */
+/* libbloom made thread-safe in the simplest way: one mutex for all calls. */
 class LibBloomMutexSet final : public SingleKeySet<LibBloomMutexSet> {
 public:
 	LibBloomMutexSet(size_t n, double rate) : filter(n, rate) {}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * liburcu's lock-free hash table with the flavor that needs no registration of threads. Nodes
- * come from one array, which flatters it: a malloc a node would be slower and larger. */
+ * liburcu's lock-free hash table, with the flavor that needs no registration of threads. All nodes
+ * are in one array, which favours it: a malloc per node would be slower and larger. */
 #define _LGPL_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ struct lfht *lfht_create(size_t n)
 void lfht_destroy(struct lfht *t)
 {
 	if (t->table) {
-		/* Only an empty table may be destroyed. No reader is left, so nodes need no grace
+		/* Only an empty table may be destroyed. No reader is active, so nodes need no grace
 		 * period. */
 		for (size_t i = 0; i < atomic_load(&t->used); i++) {
 			urcu_bp_read_lock();

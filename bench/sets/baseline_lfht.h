@@ -17,9 +17,9 @@ struct lfht;
 /* Return: NULL without memory. */
 struct lfht *lfht_create(size_t n);
 void lfht_destroy(struct lfht *t);
-/* Bytes of nodes and buckets. */
+/* Return: the bytes of nodes and buckets. */
 uint64_t lfht_bytes(const struct lfht *t);
-/* Any thread may call it. Each call has a read-side section of its own. */
+/* Any thread may call this. Each call has its own read-side section. */
 bool lfht_contains(struct lfht *t, uint64_t key);
 /* Aborts after more calls than the @n of lfht_create(). */
 void lfht_insert(struct lfht *t, uint64_t key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Debian's libbloom, unchanged. Not for concurrent inserts. */
+ * Debian's libbloom, unchanged. Threads must not insert concurrently. */
 #ifndef WEIR_BENCH_BASELINE_LIBBLOOM_H
 #define WEIR_BENCH_BASELINE_LIBBLOOM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A split-block filter in 64 shards, each behind a lock in a cache line of its own. Stores are
- * plain, so that the lock is what is measured. */
+ * A split-block filter in 64 shards, each with a lock in its own cache line. Stores are plain, so
+ * that only the lock's cost is added. */
 #ifndef WEIR_BENCH_BASELINE_LOCKED_H
 #define WEIR_BENCH_BASELINE_LOCKED_H
 
@@ -28,7 +28,7 @@ template <class Lock> struct Locked {
 
 	Locked(size_t n, double rate) : filter(n, rate, 1u << shard_bits) {}
 
-	/* Shards are runs of blocks of equal length: the top bits of the hash choose both. */
+	/* The top bits of the hash choose shard and block: a shard is a run of blocks. */
 	Lock &lock_of(uint64_t h) { return shards[h >> (64 - shard_bits)].lock; }
 
 	bool contains(const void *key, size_t len)

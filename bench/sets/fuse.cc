@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A fuse filter. One thread or two build it from its keys, which they hash and sort. Lookups take
- * one key a call, or a batch. */
+ * A fuse filter. One or two threads build it from its keys, which they hash and sort. Lookups have
+ * one key per call, or a batch. */
 #include <algorithm>
 #include <sched.h>
 #include <stdexcept>
@@ -53,7 +53,7 @@ public:
 		filter = nullptr;
 	}
 	using SingleKeySet<Fuse>::insert;
-	/* Builds the filter. @keys: all of its keys. */
+	/* Builds the filter. @keys: all keys of the filter. */
 	void insert(const uint64_t *keys, size_t n) override
 	{
 		struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
@@ -82,7 +82,7 @@ private:
 		std::vector<std::thread> others;
 		auto part = [&](unsigned t) {
 			size_t from = n * t / threads_, to = n * (t + 1) / threads_;
-			/* the builder keeps a failure, and finishing reports it */
+			/* the builder remembers a failure, and finish reports it */
 			(void)!weir_builder_add_keys(b, weir_keys_fixed(keys + from, sizeof(*keys),
 			                                                to - from));
 		};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A guard over a handle. Each key is asked, and the outcome of a key that passes is reported to the
- * guard. One thread at a time. */
+ * A guard with a handle. Each key is asked, and the outcome of a key that passes is reported to the
+ * guard. Only for one thread. */
 #include <algorithm>
 #include <weir/weir.h>
 #include "handle.h"
@@ -11,8 +11,8 @@ namespace {
 
 class Guarded : public SingleKeySet<Guarded> {
 public:
-	/* @bypass_below: if above 0, the guard bypasses the filter for good once the filter stops a
-	 * smaller share of the asks than this. */
+	/* @bypass_below: if above 0, the guard bypasses the filter for good when the filter stops a
+	 * smaller share of the keys than this. */
 	Guarded(size_t n, double rate, double bypass_below = 0) : filter_(n, rate, WEIR_BLOCKED)
 	{
 		struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter behind a handle, by every way to reach it, and behind the alternatives that keep a
- * pointer alive: a read-write lock and a reference count. The filter is the same in all. */
+ * A filter used through a handle, in every way, and through the alternatives that keep a pointer
+ * alive: a read-write lock and a reference count. The filter is the same in all cases. */
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include <algorithm>
@@ -20,7 +20,7 @@ extern "C" const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-/* The calls that each flavor asks of a thread. A thread is online only while it looks up or
+/* The calls that each flavor requires of a thread. A thread is online only while it looks up or
  * inserts, so that the pauses of a team delay no grace period. */
 struct Bp {
 	static const struct rcu_flavor_struct *flavor() { return nullptr; }
@@ -58,7 +58,7 @@ struct Qsbr {
 	static constexpr auto sections = qsbr_sections;
 };
 
-constexpr size_t quiescent = 64; /* lookups from one quiescent state to the next */
+constexpr size_t quiescent = 64; /* lookups between two quiescent states */
 
 /* The loops over many keys, between the flavor's enter() and leave(). @Self has find(). */
 template <class Self, class Flavor> class Handled : public SingleKeySet<Self> {
@@ -113,7 +113,7 @@ public:
 	}
 };
 
-/* weir_handle_get() in the caller's own sections, by the flavor's loop. */
+/* weir_handle_get() in the caller's own sections, with the flavor's loop. */
 template <class Flavor> class Get : public Handled<Get<Flavor>, Flavor> {
 public:
 	using Handled<Get<Flavor>, Flavor>::Handled;
@@ -165,8 +165,8 @@ private:
 	struct weir_reload *reload_ = nullptr;
 };
 
-/* Reloads one after the other, on the last CPU, while keys are looked up. Each reload inserts the
- * keys of the last insert(). */
+/* Reloads one after the other, on the last CPU, during lookups. Each reload inserts the keys of the
+ * last insert(). */
 class BackToBack final : public Get<Memb> {
 public:
 	BackToBack(size_t n, double rate) : Get(n, rate), loader_(&BackToBack::load, this) {}
@@ -201,8 +201,8 @@ public:
 	}
 
 private:
-	/* At the end it waits for the loader's last reload, so that no reload disturbs the next
-	 * measurement. */
+	/* Starts or stops the loader. A stop waits for the last reload, so that no reload disturbs
+	 * the next measurement. */
 	void looking(bool begins)
 	{
 		std::unique_lock<std::mutex> hold(lock_);
@@ -267,8 +267,8 @@ private:
 	pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
-/* The least that a reference count costs: one addition before and one subtraction after. A real
- * one must find the filter and count in one step. */
+/* The lower bound of the cost of a reference count: one addition before and one subtraction after.
+ * A real one must find the filter and count in one step. */
 class Counted final : public Kept<Counted> {
 public:
 	using Kept::Kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * handle.cc: a filter behind a handle, a lock, a reference count; guard.cc: a guard. */
+ * handle.cc: a filter with a handle, a lock or a reference count; guard.cc: with a guard. */
 #ifndef WEIR_BENCH_SETS_HANDLE_H
 #define WEIR_BENCH_SETS_HANDLE_H
 
@@ -15,18 +15,18 @@ std::unique_ptr<Set> handle_qsbr(size_t n, double rate);
 /* weir_handle_get in the caller's own section for each lookup. */
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
-std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* and for 16 lookups */
+std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* a section for 16 lookups */
 
-/* a reload is open: inserts go to two filters */
+/* inserts while a reload is open, which go to two filters */
 std::unique_ptr<Set> handle_reloading(size_t n, double rate);
-/* lookups as handle_get_memb, reloads beside them without a pause */
+/* lookups as in handle_get_memb, while reloads run without a pause */
 std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);
 
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate);
 std::unique_ptr<Set> behind_count(size_t n, double rate);
 
-/* weir_guard_ask and weir_guard_saw over a handle, by one thread; in batches; and while the guard
- * bypasses the filter, as it does if every key is there */
+/* weir_guard_ask and weir_guard_saw with a handle, by one thread: single keys; batches; and both
+ * while the guard bypasses the filter, as it does if every key is present */
 std::unique_ptr<Set> guarded(size_t n, double rate);
 std::unique_ptr<Set> guarded_batch(size_t n, double rate);
 std::unique_ptr<Set> guard_bypassed(size_t n, double rate);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir through <weir/inline.h>. This file is compiled with -march=native, like a server that is
- * built for its own machines: the header then uses the widest instruction set that the compiler
- * may use. It is compiled once more with WEIR_INLINE_WORDS_PER_KEY, for one layout alone. */
+ * weir with <weir/inline.h>. This file is compiled with -march=native, as for a server that is
+ * built for its own machines. The header then uses the widest instruction set that the compiler
+ * allows. The file is compiled once more with WEIR_INLINE_WORDS_PER_KEY, for one layout. */
 #include "weir_filter.h"
 #include <weir/inline.h>
 #include "set.h"

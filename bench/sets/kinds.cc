@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Kinds that remove keys, and a blocked filter that costs as much memory. */
+ * Kinds that remove keys, and a blocked filter with as much memory. */
 #include <weir/weir.h>
 #include "numbers.h"
 #include "set.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir through the verbs of the shared library. The caller chooses kind, layout, size and pages,
- * and whether keys go one by one or in batches. */
+ * weir through the functions of the shared library. The caller chooses kind, layout, size and
+ * pages, and single keys or batches. */
 #include <algorithm>
 #include <mutex>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/* The loops on one key, in a class that lets the compiler inline them. */
+/* The loops over single keys, in a class that lets the compiler inline them. */
 class OneByOne : public SingleKeySet<OneByOne> {
 public:
 	explicit OneByOne(struct weir_filter *f) : filter(f) {}
@@ -31,7 +31,7 @@ public:
 	{
 		check(weir_plan_make(&wanted, &plan_), "weir_plan_make");
 	}
-	/* The bytes with all keys: for a growing filter, of all its layers. */
+	/* The bytes with all keys inserted: for a growing filter, those of all its layers. */
 	uint64_t bytes() const override { return plan_.growing.full_bytes; }
 	void clear() override
 	{

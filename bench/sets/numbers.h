@@ -6,7 +6,7 @@
 #include <cstring>
 #include <weir/kinds.h>
 
-/* 0 if the kind lacks this number. */
+/* Return: the number, or 0 if the kind lacks it. */
 static inline uint32_t shape_number(const struct weir_shape *shape, const char *number)
 {
 	const char *has;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The interface of every contender, so that one loop measures them all. A call takes thousands of
- * keys, so the virtual call is not in the loop over keys. */
+ * The interface of every contender, so that one loop measures all of them. A call gets thousands of
+ * keys, so the virtual call is outside the loop over keys. */
 #ifndef WEIR_BENCH_SET_H
 #define WEIR_BENCH_SET_H
 
@@ -18,37 +18,37 @@ class Set {
 public:
 	virtual ~Set() = default;
 	virtual uint64_t bytes() const = 0;
-	/* 0 if the layout lacks this number. */
+	/* Return: 0 if the layout lacks this number. */
 	virtual unsigned words_per_key() const { return 0; }
-	/* Empties the set and touches every page. No other thread may use it. */
+	/* Empties the set and touches every page. No other thread may use the set. */
 	virtual void clear() = 0;
-	/* Return: how many of the keys the set finds. */
+	/* Return: the number of keys found. */
 	virtual uint64_t lookup(const uint64_t *keys, size_t n) = 0;
-	/* The same, but each key depends on the answer before it, so the time is latency. */
+	/* Measures latency: as lookup, but each key depends on the previous answer. */
 	virtual uint64_t chain(const uint64_t *keys, size_t n) = 0;
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
 	/* As lookup, but inserts one of the @fresh keys after each lookups_an_insert lookups. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
-	/* As insert, by the quickest way for a set without readers. Several threads may load at
-	 * once if concurrent(). */
+	/* As insert, by the fastest way for a set without readers. Several threads may load at once
+	 * if concurrent(). */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
-	/* Call it after the last load_keys(): builds the filter of a kind that is built once. */
+	/* Call this after the last load_keys(): builds the filter of a kind that is built once. */
 	virtual void settle() {}
-	/* As lookup and insert, of strings. */
+	/* As lookup and insert, for strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
-	/* For kinds that remove or count keys. Return: how many keys the filter refused to remove;
-	 * how many have a count of 0. */
+	/* For kinds that remove or count keys. Return: the number of keys that the filter refused
+	 * to remove; the number of keys with a count of 0. */
 	virtual uint64_t remove(const uint64_t *keys, size_t n);
 	virtual uint64_t count(const uint64_t *keys, size_t n);
-	/* May several threads insert at once? */
+	/* Return: true if several threads may insert at once. */
 	virtual bool concurrent() const { return true; }
-	/* From now on pass @batch keys to the filter at a time; 0: one by one. Return: false if the
+	/* Pass @batch keys to the filter per call from now on; 0: single keys. Return: false if the
 	 * set cannot. */
 	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };
 
-/* Keys a call of a batch verb, as a server would collect them. */
+/* Keys per call of a batch function, as a server would collect them. */
 constexpr size_t batch_keys = 1024;
 /* 95 % lookups, 5 % inserts */
 constexpr size_t lookups_an_insert = 19;
@@ -66,8 +66,8 @@ inline uint64_t Set::mixed(const uint64_t *keys, size_t n, const uint64_t *fresh
 	return found;
 }
 
-/* Makes a contender's loops from its two verbs on one key, which are inlined. @Self has find(p,
- * len) and add(p, len). */
+/* Makes a contender's loops from its two functions for one key, which are inlined. @Self has
+ * find(p, len) and add(p, len). */
 template <class Self> class SingleKeySet : public Set {
 public:
 	uint64_t lookup(const uint64_t *keys, size_t n) override
@@ -81,7 +81,7 @@ public:
 	{
 		uint64_t found = 0, last = 0;
 		for (size_t i = 0; i < n; i++) {
-			/* @last is always 0, but only the answer shows that */
+			/* @last is always 0, but the core knows that only after the answer */
 			uint64_t key = keys[i] ^ last;
 			uint64_t answer = self().find(&key, sizeof(key));
 			asm volatile("" : "+r"(answer));
@@ -126,37 +126,37 @@ private:
 /* Makes an empty set for @n keys at @rate. */
 using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 
-/* weir.cc: through the verbs of the shared library. */
+/* weir.cc: through the functions of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
-std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* by the _u64 verbs */
+std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* by the _u64 functions */
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
-/* lookup: 4 Mi keys a call */
+/* lookups with 4 Mi keys per call */
 std::unique_ptr<Set> weir_long_batch(size_t n, double rate);
-/* insert: weir_insert_keys on up to 16 Mi hashes a call */
+/* inserts with weir_insert_keys on up to 16 Mi hashes per call */
 std::unique_ptr<Set> weir_bulk(size_t n, double rate);
-/* insert: weir_fill_keys on up to 16 Mi hashes a call */
+/* inserts with weir_fill_keys on up to 16 Mi hashes per call */
 std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
 
-/* wide.cc: keys of 32 bytes in batches: side by side; by an iovec each; XXH3 of them alone. */
+/* wide.cc: keys of 32 bytes in batches: adjacent in memory; as iovecs; only hashed by XXH3. */
 std::unique_ptr<Set> weir_wide(size_t n, double rate);
 std::unique_ptr<Set> weir_wide_vectors(size_t n, double rate);
 std::unique_ptr<Set> xxh3_wide(size_t n, double rate);
 
-/* layout.cc: weir through the shared library, by any struct weir_params, on huge pages or small
- * ones. It can take keys in batches of up to batch_keys. */
+/* layout.cc: weir through the shared library, with any struct weir_params, on huge or small pages.
+ * It can insert keys in batches of up to batch_keys. */
 struct LayoutSet : Set {
 	virtual void *memory() const = 0;
-	/* The words that a key touches. */
+	/* Return: the number of words that a key touches. */
 	virtual uint32_t words_per_key() const = 0;
 	virtual double fp_rate() const = 0; /* by the layout's own formula */
 };
 std::unique_ptr<LayoutSet> weir_layout(const struct weir_params &params, bool huge_pages = true);
 
-/* The instruction set that weir chooses, or that WEIR_ISA names. */
+/* Return: the instruction set that weir chooses, or that WEIR_ISA names. */
 std::string weir_isa();
 
-/* Makes weir take the kernels of @isa during its lifetime; NULL: no change. */
+/* Makes weir use the kernels of @isa during this object's lifetime; NULL: no change. */
 class ForcedIsa {
 public:
 	explicit ForcedIsa(const char *isa);
@@ -170,28 +170,28 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* kinds.cc: kinds that remove keys, one key a call; and for comparison a blocked filter with the
- * bytes and the words a key of counting, and with as many bits a word as counting has counters. */
+/* kinds.cc: kinds that remove keys, with single keys. For comparison, a blocked filter with the
+ * bytes and the words per key of counting, and as many bits per word as counting has counters. */
 std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
 
-/* fuse.cc: a filter that insert builds once from all keys; that two threads build; that is asked in
+/* fuse.cc: a filter that insert builds once from all keys; built by two threads; queried in
  * batches. */
 std::unique_ptr<Set> weir_fuse(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
 
-/* inline.cc: through <weir/inline.h>, compiled for this machine; for the layout of 0.1 % alone. */
+/* inline.cc: with <weir/inline.h>, compiled for this machine; only for the layout of 0.1 %. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
 
-/* yardstick.cc: the split-block filter, for AVX2 as the comparisons ask, and for all that this
- * machine has. */
+/* yardstick.cc: the split-block filter, for AVX2 as in the comparisons, and for all instruction
+ * sets of this machine. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
 double yardstick_rate(double bits_per_key); /* by its own formula */
-/* each key through a pointer to a function, as weir's verbs are called */
+/* each key by a call through a pointer, as in weir */
 std::unique_ptr<Set> yardstick_called(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);

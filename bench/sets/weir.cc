@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir through the verbs of the shared library: one key a call, batches, and whole sets at once. */
+ * weir through the functions of the shared library: single keys, batches, and whole sets. */
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +29,7 @@ public:
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
-	/* len is a constant in the loops over numbers. */
+	/* The compiler knows len in the loops over numbers. */
 	bool find(const void *key, size_t len) const
 	{
 		return len == 8 ? weir_contains_u64(filter, number(key)) :
@@ -91,7 +91,7 @@ public:
 	}
 };
 
-/* 4 Mi keys a call, which outgrow the caches. */
+/* 4 Mi keys per call, which do not fit into the caches. */
 class LongBatch final : public Batch {
 public:
 	using Batch::Batch;

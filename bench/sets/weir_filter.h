@@ -32,7 +32,7 @@ struct WeirFilter {
 		params.memory_bytes = plan.bytes;
 		check(weir_create(&filter, &params), "weir_create");
 	}
-	/* Makes the filter empty again, also of what a kind keeps beside its bits. */
+	/* Empties the filter, and what its kind keeps in addition to the bits. */
 	void renew()
 	{
 		weir_destroy(filter);
@@ -56,7 +56,7 @@ struct WeirFilter {
 		params.kind = kind;
 		params.capacity = n;
 		params.fp_rate = rate;
-		params.seed = kind == WEIR_SPLIT ? 0 : 42; /* split hashes without one */
+		params.seed = kind == WEIR_SPLIT ? 0 : 42; /* split hashes without a seed */
 		return params;
 	}
 

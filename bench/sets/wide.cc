@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys of 32 bytes: a number, and three more that follow from it. The loop makes a thousand at a
- * time, for XXH3 alone as for weir, so the difference is weir's work. */
+ * Keys of 32 bytes: a number, and three more that follow from it. The loop makes a thousand keys at
+ * a time, for XXH3 alone and for weir, so the difference is weir's work. */
 #include <algorithm>
 #include <stdexcept>
 #include <weir/weir.h>
@@ -17,7 +17,7 @@ struct Wide {
 	uint64_t part[4];
 };
 
-/* The loops: @Self has look(keys, n) and put(keys, n). */
+/* The loops. @Self has look(keys, n) and put(keys, n). */
 template <class Self> class WideSet : public Set {
 public:
 	uint64_t lookup(const uint64_t *keys, size_t n) override
@@ -68,7 +68,7 @@ public:
 	}
 };
 
-/* The same bytes, each key by an iovec of its own. */
+/* The same keys as WideFixed, each given by an iovec. */
 class WideVectors final : public WideFixed {
 public:
 	using WideFixed::WideFixed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The yardstick as a contender. Compiled twice: for AVX2, and with YARDSTICK_NATIVE for all that
- * this machine has. The compiler may then hash a batch by AVX-512. */
+ * The yardstick as a contender. This file is compiled twice: for AVX2, and with YARDSTICK_NATIVE
+ * for all instruction sets of this machine. The compiler may then hash a batch by AVX-512. */
 #include "set.h"
 #include "yardstick_split_block.h"
 
@@ -39,7 +39,7 @@ public:
 };
 
 #ifndef YARDSTICK_NATIVE
-/* The verbs behind pointers that the compiler cannot see through. */
+/* Calls through pointers that the compiler cannot resolve. */
 class Called final : public SingleKeySet<Called> {
 public:
 	Called(size_t n, double rate) : filter(n, rate)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The yardstick: a split-block Bloom filter as Parquet, Impala and Arrow have it (Apple 2021;
- * Putze, Sanders, Singler 2007), inlined and as fast as we can write it: blocks of 256 bits, one
- * bit in each of eight 32-bit words, AVX2 for the test, XXH3 without a seed for the hash, batches
- * that prefetch. An insert is four 64-bit atomic or's, relaxed, without a test before.
+ * The yardstick: a split-block Bloom filter as in Parquet, Impala and Arrow (Apple 2021; Putze,
+ * Sanders, Singler 2007), inlined and as fast as we can write it: blocks of 256 bits, one bit in
+ * each of eight 32-bit words, AVX2 for the test, XXH3 without a seed for the hash, batches that
+ * prefetch. An insert is four relaxed 64-bit atomic ors, without a test before.
  *
- * Sized by its own formula (bits_for_rate), so that both sides of a comparison have the same
- * measured rate: at 1 % it needs 10.53 bits a key and was measured at 0.995 to 1.006 % over 10M
- * absent keys (n = 100k to 10M), at 0.1 % 16.89 bits and 0.098 to 0.100 %. bench_targets prints
- * both for each run.
+ * Its size follows from its own formula (bits_for_rate), so that both sides of a comparison have
+ * the same measured rate. At 1 % it needs 10.53 bits per key, and 0.995 to 1.006 % were measured
+ * with 10M absent keys (n = 100k to 10M); at 0.1 % 16.89 bits, and 0.098 to 0.100 %. bench_targets
+ * prints both for each run.
  *
- * The including file decides for which instruction set, and wraps it in a namespace of its own. */
+ * The including file chooses the instruction set, and wraps this file in its own namespace. */
 #ifndef WEIR_BENCH_YARDSTICK_SPLIT_BLOCK_H
 #define WEIR_BENCH_YARDSTICK_SPLIT_BLOCK_H
 
@@ -33,11 +33,11 @@ struct SplitBlock {
 	                                                  0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
 	                                                  0x9efc4947U, 0x5c6bfb31U };
 	static constexpr size_t block_bytes = 32;
-	/* keys hashed and prefetched ahead of their tests: one word of answers */
+	/* keys hashed and prefetched before their tests: one word of answers */
 	static constexpr size_t group = 64;
 
-	/* The rate at @bits a key: over the Poisson-distributed load N of a block, the chance
-	 * that all eight bits are set. */
+	/* Return: the rate at @bits bits per key. This is the chance that all eight bits are set,
+	 * over the Poisson-distributed number of keys in a block. */
 	static double rate_of_bits(double bits)
 	{
 		double load = 256 / bits, chance = std::exp(-load), rate = 0;
@@ -58,7 +58,7 @@ struct SplitBlock {
 		return high;
 	}
 
-	/* @multiple: the number of blocks is rounded up to a multiple of it. */
+	/* @multiple: the number of blocks is rounded up to a multiple of this. */
 	SplitBlock(size_t n, double rate, uint64_t multiple = 1)
 	    : nblocks(static_cast<uint64_t>(std::ceil(static_cast<double>(n) * bits_for_rate(rate) /
 	                                              256 / static_cast<double>(multiple))) *
@@ -66,15 +66,15 @@ struct SplitBlock {
 	      region((nblocks + 1) / 2 * 64), bits(static_cast<char *>(region.base())),
 	      outgrows_cache(static_cast<long>(region.bytes()) > sysconf(_SC_LEVEL2_CACHE_SIZE))
 	{
-		/* volatile: the compiler must not compute the check beforehand */
+		/* volatile, so that the compiler does not compute the check */
 		volatile uint64_t key = 0x0123456789ABCDEF;
 		uint64_t k = key;
 		if (hash8(&k) != XXH3_64bits(&k, sizeof(k)))
 			throw std::logic_error("the yardstick's hash is not XXH3");
 	}
 
-	/* XXH3_64bits of eight bytes, written out: xxhash.h leaves a call in it that compilers
-	 * decline to inline. */
+	/* XXH3_64bits of eight bytes, written out, since xxhash.h leaves a call that compilers do
+	 * not inline. */
 	static uint64_t hash8(const void *key)
 	{
 		uint64_t x, low, high;
@@ -148,8 +148,8 @@ struct SplitBlock {
 			words[i] |= want[i];
 	}
 
-	/* Answers as bits, as weir gives them. @n: at most a group. This was the best over all
-	 * sizes among groups of 16 to 64, a ring, and the block's address kept or made again. */
+	/* Returns answers as bits, as weir does. @n: at most a group. This was the best over all
+	 * sizes, among groups of 16 to 64, a ring, and block addresses kept or computed again. */
 	template <bool far> uint64_t contains_group(const uint64_t *keys, size_t n) const
 	{
 		uint64_t h[group], answers = 0;
@@ -180,7 +180,8 @@ struct SplitBlock {
 		return found;
 	}
 
-	/* Prefetches only in a filter that outgrows the L2: within it, that would cost a tenth. */
+	/* Prefetches only in a filter larger than the L2, since a smaller one would lose a
+	 * tenth. */
 	uint64_t contains_batch(const uint64_t *keys, size_t n, uint64_t *bitmap) const
 	{
 		return outgrows_cache ? contains_groups<true>(keys, n, bitmap) :
