@@ -180,8 +180,7 @@ struct SplitBlock {
 		return found;
 	}
 
-	/* Prefetches only in a filter larger than the L2, since a smaller one would lose a
-	 * tenth. */
+	/* Prefetches only in a filter larger than the L2; a smaller one would lose a tenth. */
 	uint64_t contains_batch(const uint64_t *keys, size_t n, uint64_t *bitmap) const
 	{
 		return outgrows_cache ? contains_groups<true>(keys, n, bitmap) :
