@@ -17,7 +17,7 @@ namespace {
 struct Case {
 	const Kind *kind;
 	size_t n;
-	double rate, bits; /* one of the two is 0 */
+	double rate, bits; /* one of rate and bits is 0 */
 	const char *op;
 	Verb verb;
 	size_t batch;
@@ -118,7 +118,7 @@ constexpr size_t most_points = 12;
 /* The report compares the kinds at the operator's rate, or by default at this rate. */
 constexpr double usual_rate = 0.01;
 
-/* Return: true if the report compares kinds by this row. Only weir's default of blocked counts. */
+/* Return: true if the report compares kinds by this row. If blocked, it has the default layout. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&
@@ -159,7 +159,7 @@ Points points_of(const Kind &kind, const Options &options)
 	return points;
 }
 
-/* Limits the operator's number of keys: enough to tell kinds apart, few enough for the mode. */
+/* Limits the operator's number of keys: enough to tell kinds apart, and in time for the mode. */
 size_t keys_of(const Options &options)
 {
 	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;

@@ -26,7 +26,7 @@ struct Case {
 	const Flavor *flavor;
 	size_t n;
 	unsigned threads;
-	double pace; /* of the loader; 0: none */
+	double pace; /* share of a core that the loader may use; 0: no limit */
 	bool beside; /* the loader has its own CPU */
 };
 
@@ -215,7 +215,7 @@ std::vector<unsigned> reader_counts(const Options &options)
 }
 
 /* Return: the operator's number of keys, rounded down to two digits and limited to what the mode
- * has time for. Without one, the default sizes; --full adds a large one. */
+ * has time for. If the operator gave none, the default sizes, and with --full a large one. */
 std::vector<size_t> key_counts(const Options &options)
 {
 	if (options.smoke())

@@ -26,12 +26,12 @@ using Can = std::function<bool(size_t n, double rate, double bits)>;
 
 struct Kind {
 	std::string name;
-	uint32_t words_per_key; /* 0: the kind chooses, or has no such number */
+	uint32_t words_per_key; /* 0: the kind has no such number, or chooses it */
 	Make make;
 	/* few: fewer points, except in a full run; slow: fewer points, and none in a quick run;
 	 * rare: only in a full run */
 	enum { always, few, slow, rare } when;
-	bool batch_only = false; /* another set with the same bits, for batches */
+	bool batch_only = false; /* a second set for the same filter, with batches */
 	bool weir = false;
 	bool inserts = true, removes = false, counts = false, grows = false;
 	Can can = [](size_t, double, double) { return true; };

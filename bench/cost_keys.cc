@@ -138,7 +138,7 @@ Elapsed insert_all(Team &team, struct weir_filter *f, const KeyFile &file, How h
 
 Quality quality_of(const struct weir_filter *f, const KeyFile &file)
 {
-	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes: in no file */
+	static const Strings absent_keys(absent, 1000000); /* 16 to 64 random bytes */
 	struct weir_stats stats = WEIR_STATS_INIT;
 	check(weir_measure(f, WEIR_SAMPLED, &stats), "weir_measure");
 	size_t most = std::max(file.keys.size(), absent_keys.size());

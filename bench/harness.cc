@@ -165,7 +165,7 @@ const std::map<std::string, Mode> modes = { { "--smoke", Mode::smoke },
 
 struct Arguments {
 	Options options;
-	std::vector<std::string> rest; /* options for Google Benchmark */
+	std::vector<std::string> rest; /* options that are passed on to Google Benchmark */
 	std::string filter; /* "": the mode's filter */
 	bool context = true;
 };

@@ -52,7 +52,7 @@ private:
 
 	struct Way {
 		unsigned ahead = unknown; /* lines; 0: no prefetches */
-		bool to_l2 = false;       /* into the second-level cache, else the first */
+		bool to_l2 = false;       /* true: prefetch into the second-level cache */
 	};
 
 	/* Return: a 0 that the compiler does not know to be 0. */

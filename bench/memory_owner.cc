@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* only a locked or of a word per line: as many in flight as the core allows */
+	lock,   /* one locked or of a word per line; the core runs as many at once as it can */
 	mixed,  /* lookups_an_insert lookups, then an insert */
 	insert, /* single inserts */
 	batch,  /* inserts in batches of batch_keys */
@@ -191,7 +191,7 @@ constexpr size_t most_shown = 32;
 
 using Pair = std::pair<size_t, size_t>; /* indices in allowed_cpus() */
 
-/* Return: all pairs, or with many CPUs, and not @every, those at distances 1, 2, 4 ... */
+/* Return: all pairs. With many CPUs and without @every, only pairs at distances 1, 2, 4 ... */
 std::vector<Pair> pairs_of(size_t cpus, bool every)
 {
 	std::vector<Pair> pairs;

@@ -47,7 +47,7 @@ private:
 	Team &team_;
 	const std::function<Tally()> alone_;
 	std::vector<Tally> tallies_;          /* one per CPU */
-	double began_ = 0, spent_ = 0;        /* the start; time spent in take() */
+	double began_ = 0, spent_ = 0;        /* when the benchmark began; time spent in take() */
 	double handoff_ = 0, step_ = 0, alone_step_ = 0;
 	unsigned taken_ = 0;
 };

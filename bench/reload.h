@@ -33,7 +33,7 @@ constexpr size_t reload_section = 16;
 
 struct Flavor {
 	const char *name;
-	const struct rcu_flavor_struct *rcu; /* NULL: bp, which needs no such calls */
+	const struct rcu_flavor_struct *rcu; /* NULL: bp, which needs no calls */
 	void enter() const { rcu ? rcu->register_thread() : void(); }
 	void leave() const { rcu ? rcu->unregister_thread() : void(); }
 	void quiet() const { rcu ? rcu->read_quiescent_state() : void(); }

@@ -183,7 +183,7 @@ private:
 	Phase phase_;
 	const struct rcu_flavor_struct *rcu_;
 	struct weir_handle *handle_ = nullptr;
-	std::optional<Folder> folder_; /* for refresh */
+	std::optional<Folder> folder_; /* for the phase refresh */
 	unsigned turn_ = 0;
 };
 

@@ -12,16 +12,16 @@ namespace bench {
 struct Size {
 	const char *fits; /* the level that the filter fits: "L2", "L3", "memory" */
 	size_t bytes;
-	bool largest; /* the largest of the measured sizes */
+	bool largest; /* true for the largest of the measured sizes */
 };
 /* Bytes of the caches and of memory, from which the sizes follow. */
 struct Room {
 	size_t l2, l3, memory;
 };
-/* Half of the L2; half of the L3, if that is more than twice the L2; and four times the largest
- * cache. If @seconds is not 0, a size that takes longer to fill and look up is halved until it does
- * not, or is 16 MiB. It may then fit a cache again, and counts for that cache. Of two sizes for one
- * level, the larger stays. */
+/* The sizes are half of the L2, half of the L3 (if that is more than twice the L2), and four times
+ * the largest cache. If @seconds is not 0, a size that takes longer to fill and look up is halved
+ * until it is fast enough or 16 MiB. A halved size may fit a cache, and then counts for that cache.
+ * If a level would get two sizes, the larger one stays. */
 const std::vector<Size> &sizes(double seconds);
 /* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The comparisons behind weir's promises, and those that are only reported. */
+ * The comparisons behind weir's promises, and comparisons that are only reported. */
 #include "targets.h"
 
 namespace bench {

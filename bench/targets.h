@@ -27,7 +27,7 @@ struct Comparison {
 	 * and must be at most limit */
 	bool gain = false;
 	double slack_ns = 0; /* the first side may take this much longer per key */
-	double most_ns = 0;  /* instead: limit for the first side's ns per key; 0: none */
+	double most_ns = 0;  /* limit for the first side's ns per key; 0: the ratio counts */
 	double most_bits = 0; /* additional limit for the first side's bits per key; 0: none */
 	bool wall = false;   /* a side starts threads itself: measure the clock's time */
 	/* the machine's own limit, printed with the promises for comparison */

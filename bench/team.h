@@ -42,7 +42,7 @@ public:
 	Team &operator=(const Team &) = delete;
 
 	unsigned size() const { return threads_; }
-	/* Each thread runs @work with its number. They start together, spinning until all are
+	/* Runs @work with its number in each thread. All start together, spinning until all are
 	 * ready. */
 	Elapsed run(const std::function<void(unsigned)> &work);
 

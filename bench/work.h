@@ -37,7 +37,7 @@ struct Tally {
 /* The measured properties of a filled set. */
 struct Quality {
 	double bits_per_key = 0;
-	unsigned words_per_key = 0;        /* of a blocked filter */
+	unsigned words_per_key = 0;        /* only for a blocked filter */
 	double fp_asked = 0, fp_measured = 0;
 	/* half the 99 % interval of the measured rate, as a share of that rate; 1 if no absent key
 	 * was found */
@@ -79,7 +79,7 @@ private:
 	std::vector<std::vector<uint64_t>> keys_, fresh_; /* one vector per thread */
 };
 
-/* Return: the team of that size. It is made once and sleeps between uses. */
+/* Return: the team of @threads threads. It is made once and sleeps between uses. */
 Team &team_of(unsigned threads);
 
 } // namespace bench

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The alternatives that a user would write or take, as contenders. */
+ * The filters and sets that a user would write or use instead of weir, as contenders. */
 #include <mutex>
 #include <stdexcept>
 #include "baseline_lfht.h"

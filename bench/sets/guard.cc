@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A guard with a handle. Each key is asked, and the outcome of a key that passes is reported to the
- * guard. Only for one thread. */
+ * A guard with a handle, for one thread. Asks each key, and reports the outcome of each key that
+ * passes to the guard. */
 #include <algorithm>
 #include <weir/weir.h>
 #include "handle.h"

@@ -25,8 +25,8 @@ std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);
 std::unique_ptr<Set> behind_rwlock(size_t n, double rate);
 std::unique_ptr<Set> behind_count(size_t n, double rate);
 
-/* weir_guard_ask and weir_guard_saw with a handle, by one thread: single keys; batches; and both
- * while the guard bypasses the filter, as it does if every key is present */
+/* weir_guard_ask and weir_guard_saw with a handle, by one thread. The last two functions measure a
+ * guard that bypasses the filter because every key is present. */
 std::unique_ptr<Set> guarded(size_t n, double rate);
 std::unique_ptr<Set> guarded_batch(size_t n, double rate);
 std::unique_ptr<Set> guard_bypassed(size_t n, double rate);

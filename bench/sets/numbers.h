@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The numbers of a kind's shape, by the names that they have in struct weir_params. */
+ * The numbers of a kind's shape, by their names in struct weir_params. */
 #ifndef WEIR_BENCH_SETS_NUMBERS_H
 #define WEIR_BENCH_SETS_NUMBERS_H
 

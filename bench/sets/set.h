@@ -29,8 +29,8 @@ public:
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
 	/* As lookup, but inserts one of the @fresh keys after each lookups_an_insert lookups. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
-	/* As insert, by the fastest way for a set without readers. Several threads may load at once
-	 * if concurrent(). */
+	/* Inserts in the fastest way. No thread may read the set now. Several threads may load at
+	 * once if concurrent(). */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* Call this after the last load_keys(): builds the filter of a kind that is built once. */
 	virtual void settle() {}
@@ -43,8 +43,8 @@ public:
 	virtual uint64_t count(const uint64_t *keys, size_t n);
 	/* Return: true if several threads may insert at once. */
 	virtual bool concurrent() const { return true; }
-	/* Pass @batch keys to the filter per call from now on; 0: single keys. Return: false if the
-	 * set cannot. */
+	/* Makes later calls pass @batch keys at once to the filter; 0: single keys. Return: false
+	 * if the set cannot. */
 	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };
 
@@ -128,7 +128,7 @@ using Maker = std::unique_ptr<Set> (*)(size_t n, double rate);
 
 /* weir.cc: through the functions of the shared library. */
 std::unique_ptr<Set> weir_single(size_t n, double rate);
-std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* by the _u64 functions */
+std::unique_ptr<Set> weir_single_u64(size_t n, double rate); /* with the _u64 functions */
 std::unique_ptr<Set> weir_batch(size_t n, double rate);
 /* lookups with 4 Mi keys per call */
 std::unique_ptr<Set> weir_long_batch(size_t n, double rate);
@@ -138,7 +138,7 @@ std::unique_ptr<Set> weir_bulk(size_t n, double rate);
 std::unique_ptr<Set> weir_private(size_t n, double rate);
 std::unique_ptr<Set> weir_classic(size_t n, double rate);
 
-/* wide.cc: keys of 32 bytes in batches: adjacent in memory; as iovecs; only hashed by XXH3. */
+/* wide.cc: batches of 32-byte keys, adjacent or as iovecs. xxh3_wide() only hashes the keys. */
 std::unique_ptr<Set> weir_wide(size_t n, double rate);
 std::unique_ptr<Set> weir_wide_vectors(size_t n, double rate);
 std::unique_ptr<Set> xxh3_wide(size_t n, double rate);
@@ -149,7 +149,7 @@ struct LayoutSet : Set {
 	virtual void *memory() const = 0;
 	/* Return: the number of words that a key touches. */
 	virtual uint32_t words_per_key() const = 0;
-	virtual double fp_rate() const = 0; /* by the layout's own formula */
+	virtual double fp_rate() const = 0; /* the rate by the layout's own formula */
 };
 std::unique_ptr<LayoutSet> weir_layout(const struct weir_params &params, bool huge_pages = true);
 
@@ -170,14 +170,14 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* kinds.cc: kinds that remove keys, with single keys. For comparison, a blocked filter with the
- * bytes and the words per key of counting, and as many bits per word as counting has counters. */
+/* kinds.cc: kinds that remove keys, with single keys. blocked_as_counting(), for comparison,
+ * has the bytes and words per key of counting, and as many bits per word as it has counters. */
 std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
 
-/* fuse.cc: a filter that insert builds once from all keys; built by two threads; queried in
- * batches. */
+/* fuse.cc: fuse filters, which insert() builds from all keys, with one thread or with two. Lookups
+ * take one key, or with weir_fuse_batch() a batch. */
 std::unique_ptr<Set> weir_fuse(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
@@ -190,13 +190,13 @@ std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
  * sets of this machine. */
 std::unique_ptr<Set> yardstick_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_batch(size_t n, double rate);
-double yardstick_rate(double bits_per_key); /* by its own formula */
-/* each key by a call through a pointer, as in weir */
+double yardstick_rate(double bits_per_key); /* Return: the rate by the filter's own formula. */
+/* calls a function through a pointer for each key, as weir does */
 std::unique_ptr<Set> yardstick_called(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_single(size_t n, double rate);
 std::unique_ptr<Set> yardstick_native_batch(size_t n, double rate);
 
-/* baseline.cc: the alternatives that a user would write or take. */
+/* baseline.cc: the filters and sets that a user would write or use instead of weir. */
 std::unique_ptr<Set> textbook(size_t n, double rate);
 std::unique_ptr<Set> libbloom(size_t n, double rate);
 std::unique_ptr<Set> libbloom_mutex(size_t n, double rate); /* behind one lock */
@@ -204,8 +204,8 @@ std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
 std::unique_ptr<Set> lfht(size_t n, double rate);
 
-/* limits.cc: random lines in as many bytes as weir's filter has; an empty call through a pointer;
- * about as much arithmetic as a lookup, without memory. */
+/* limits.cc: limits of the machine. Reads random lines in as many bytes as weir's filter has, calls
+ * an empty function through a pointer, or computes as much as a lookup without using memory. */
 std::unique_ptr<Set> random_lines(size_t n, double rate);
 std::unique_ptr<Set> empty_calls(size_t n, double rate);
 std::unique_ptr<Set> registers_only(size_t n, double rate);

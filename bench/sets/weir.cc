@@ -29,7 +29,7 @@ public:
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
-	/* The compiler knows len in the loops over numbers. */
+	/* In the loops over numbers, the compiler knows len. */
 	bool find(const void *key, size_t len) const
 	{
 		return len == 8 ? weir_contains_u64(filter, number(key)) :

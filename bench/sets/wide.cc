@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys of 32 bytes: a number, and three more that follow from it. The loop makes a thousand keys at
+ * Keys of 32 bytes: a number, and three numbers computed from it. The loop makes a thousand keys at
  * a time, for XXH3 alone and for weir, so the difference is weir's work. */
 #include <algorithm>
 #include <stdexcept>

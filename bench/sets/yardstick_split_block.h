@@ -139,7 +139,7 @@ struct SplitBlock {
 			__atomic_fetch_or(&words[i], want[i], __ATOMIC_RELAXED);
 	}
 
-	/* For a caller that holds the block's lock. */
+	/* The caller holds the block's lock. */
 	void insert_plain(uint64_t h)
 	{
 		uint64_t want[4], *words = block(h);

@@ -65,8 +65,8 @@ int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char 
                       const struct weir_preface *whole, struct weir_source *source,
                       const struct weir_load_options *options, int insert_error);
 
-/* Make a compound of members that were read. On failure the members are freed. @name: the image's,
- * for error messages. */
+/* Make a compound of members that were read. On failure the members are freed. @name: the image's
+ * name, for error messages. */
 int weir__members_join(struct weir_filter **out, const struct weir_layout *layout,
                        const struct weir_member *members, unsigned n, int insert_error,
                        const char *name);

@@ -19,7 +19,7 @@ int weir__bits_read(struct weir_source *source, const struct weir_preface *prefa
 int weir__bits_load(struct weir_filter **out, struct weir_source *source,
                     const struct weir_preface *preface, const struct weir_load_options *options);
 
-/* Call the kind's check() on a complete filter. @name: the image's, for the error message. */
+/* Call the kind's check() on a complete filter. @name: the image's name, for errors. */
 int weir__bits_check(const struct weir_filter *f, const char *name);
 
 /* ---- the parts of loading that mapping uses ---- */

@@ -44,7 +44,7 @@ struct weir_room {
 	unsigned char *memory;  /* NULL: only check and count */
 	uint64_t bytes;
 	uint64_t end;           /* the end of the bytes written so far */
-	const char *name;       /* the image's, for error messages */
+	const char *name;       /* the image's name, for error messages */
 	uint64_t commit;        /* the commit record of the plain form, when it is complete */
 	unsigned char *members; /* the rows of a compound's table */
 };

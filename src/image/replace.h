@@ -31,9 +31,9 @@ void weir__target_look_again(struct weir_target *target);
 int weir__target_check_image(const struct weir_target *target, const char *path);
 void weir__target_close(const struct weir_target *target);
 /* Check that the old file still has this commit record (WEIR_REPLACES_NOTHING: that it is missing
- * or empty) and is not mapped live. After a success no process can map the
- * old file live until weir__target_release(), unless the lock failed (unlocked). Return: 0;
- * -EAGAIN; or an errno of open. */
+ * or empty) and is not mapped live. After a success no process can map the old file live until
+ * weir__target_release(), unless the lock failed (unlocked). Return: 0; -EAGAIN; or an errno of
+ * open. */
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
 /* Make the check of weir__target_hold() before the new file is written, without keeping it open. */
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
@@ -77,7 +77,7 @@ struct weir_temporary {
 /*
  * Remove files that killed savers of the target left, and create the new file.
  * @mode: its permissions, less the umask.
- * @named: create it with a name, not without one that can be linked later.
+ * @named: true: create the file with a name; false: without a name, which a link can give later.
  */
 int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *target,
                           const char *path, mode_t mode, bool named);

@@ -19,7 +19,7 @@ struct weir_packer {
 
 #if WEIR_HAVE_ZSTD
 
-/* @level: 1 to 19.  @name: the image's, for the error message. */
+/* @level: 1 to 19.  @name: the image's name, for error messages. */
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name);
 void weir__packer_end(struct weir_packer *packer);
@@ -66,7 +66,7 @@ struct weir_unpacker {
 
 #if WEIR_HAVE_ZSTD
 
-/* @name: the image's, for the error message. */
+/* @name: the image's name, for error messages. */
 int weir__unpacker_begin(struct weir_unpacker *u, const char *name);
 void weir__unpacker_end(struct weir_unpacker *u);
 /* Start the frame of a shard. */

@@ -150,7 +150,7 @@ struct weir_window {
 	void *clock_arg;
 	struct weir_window_run run;              /* as the caller asked */
 	pthread_t thread;
-	pid_t process;                           /* that started the thread; 0: no thread */
+	pid_t process;                           /* the process of the thread; 0: no thread */
 	/* during a load: generation i of the image becomes generation i + shift */
 	unsigned shift;
 	uint64_t began;                          /* during a load: when the ages were set */
@@ -258,7 +258,7 @@ int weir__window_thawed(struct weir_filter *f, const struct weir_load_options *o
 
 /* Check the parameters that say when the window advances, and which thread does it. */
 int weir__window_check_turns(const struct weir_params *p);
-/* Apply those parameters to a private window. The timer's thread is started later. */
+/* Apply the parameters for advances to a private window. Starts no timer's thread. */
 void weir__window_furnish(struct weir_window *w, const struct weir_params *p);
 /* Return: a generation's part of the capacity. */
 uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);

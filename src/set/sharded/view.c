@@ -79,7 +79,7 @@ static const struct weir_kernel *counts_of(enum weir_isa isa, const struct weir_
 	return &counts;
 }
 
-/* ---- statistics: of the shards' current filters ---- */
+/* ---- statistics of the shards' current filters ---- */
 
 /* Add the statistics of one shard. Lookups spread evenly over the shards, so fill and rate of the
  * set are the means of the shards'. */
