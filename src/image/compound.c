@@ -154,7 +154,7 @@ static int member_open(struct members *m, unsigned i, struct weir_source *rest,
 		if (err)
 			weir__preface_free(p);
 	}
-	source->outside = rest->outside;
+	source->syscall_failed = rest->syscall_failed;
 	return err;
 }
 
@@ -163,7 +163,7 @@ static void member_close(struct members *m, const struct weir_source *rest,
 {
 	m->source->at += rest->at;
 	m->source->memory = rest->memory;
-	m->source->outside = rest->outside;
+	m->source->syscall_failed = rest->syscall_failed;
 	m->before += 64 * p->head.nblocks;
 	weir__preface_free(p);
 }
@@ -245,7 +245,7 @@ static int skip_bits(struct weir_source *rest, uint64_t bytes)
 	if (rest->fd < 0)
 		rest->memory += bytes;
 	else if (lseek(rest->fd, (off_t)bytes, SEEK_CUR) < 0)
-		return weir__fail(weir__source_outside(rest, -errno), "%s: cannot pass over %llu "
+		return weir__fail(weir__syscall_failed(rest, -errno), "%s: cannot pass over %llu "
 		                  "bytes: %s", rest->name, (unsigned long long)bytes,
 		                  weir_strerror(errno));
 	rest->at += bytes;

@@ -14,8 +14,8 @@
 enum { ALIGNED = 64 }; /* bytes of a cache line */
 
 /* Check the options, and refuse those that apply only to a filter. */
-static int look_options(struct weir_load_options *out, const struct weir_load_options *options,
-                        const char *call)
+static int check_options(struct weir_load_options *out, const struct weir_load_options *options,
+                         const char *call)
 {
 	int err = weir__load_options(out, options);
 	if (!err && out->lock_dir)
@@ -29,8 +29,8 @@ static int look_options(struct weir_load_options *out, const struct weir_load_op
 }
 
 /* Read and check the preface. No secret key is needed, but a given key must be right. */
-static int look(struct weir_preface *out, struct weir_source *source,
-                const struct weir_load_options *options)
+static int read_preface(struct weir_preface *out, struct weir_source *source,
+                        const struct weir_load_options *options)
 {
 	struct weir_layout layout;
 	int err = weir__preface_read(out, source, options->max_bytes, false);
@@ -50,16 +50,16 @@ static int look(struct weir_preface *out, struct weir_source *source,
 static int verify(struct weir_source *source, const struct weir_load_options *options,
                   uint64_t *id)
 {
-	struct weir_room nowhere = { .bytes = UINT64_MAX, .name = source->name };
+	struct weir_room discard = { .bytes = UINT64_MAX, .name = source->name };
 	struct weir_plain plain = { .bytes = 0 };
 	struct weir_preface p;
-	int err = look(&p, source, options);
+	int err = read_preface(&p, source, options);
 	if (err)
 		return err;
 	const bool all = p.kind->check && !weir__is_compound(&p);
-	err = all ? weir__plain_behind(&plain, &p, source, options) :
-	            weir__room_put(&nowhere, &p, source, options);
-	*id = all ? plain.commit : nowhere.commit;
+	err = all ? weir__plain_read_rest(&plain, &p, source, options) :
+	            weir__room_put(&discard, &p, source, options);
+	*id = all ? plain.commit : discard.commit;
 	weir__preface_free(&p);
 	if (all && !err)
 		weir__plain_free(&plain);
@@ -72,7 +72,7 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 	struct weir_load_options o;
 	struct weir_opened opened;
 	uint64_t found = 0;
-	int err = look_options(&o, options, "weir_image_verify");
+	int err = check_options(&o, options, "weir_image_verify");
 	if (!err)
 		err = weir__location_open(&opened, &from, WEIR__TO_READ, "weir_image_verify", &o);
 	if (err)
@@ -88,7 +88,7 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 static const char copy_call[] = "weir_image_copy";
 
 /* Make a filter on the copied image, as its readers will. That checks more than checksums. */
-static int try_it(const struct weir_room *room)
+static int check_copy(const struct weir_room *room)
 {
 	struct weir_source source = weir__source_of_memory(room->name, room->memory, room->end);
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -101,22 +101,22 @@ static int try_it(const struct weir_room *room)
 	return err;
 }
 
-static int put_in_room(struct weir_room *room, struct weir_source *source,
-                       const struct weir_load_options *options)
+static int write_plain_image(struct weir_room *room, struct weir_source *source,
+                             const struct weir_load_options *options)
 {
 	struct weir_preface p;
-	int err = look(&p, source, options);
+	int err = read_preface(&p, source, options);
 	if (err)
 		return err;
 	err = weir__room_put(room, &p, source, options);
 	if (!err && room->memory && weir__kind_can(p.kind) & WEIR_CAN_MAP)
-		err = try_it(room);
+		err = check_copy(room);
 	weir__preface_free(&p);
 	return err;
 }
 
-static int64_t copy_to_room(const struct weir_location *to, const struct weir_location *from,
-                            const struct weir_load_options *options)
+static int64_t copy_to_memory(const struct weir_location *to, const struct weir_location *from,
+                              const struct weir_load_options *options)
 {
 	struct weir_opened opened;
 	if ((uintptr_t)to->room % ALIGNED != 0)
@@ -127,7 +127,7 @@ static int64_t copy_to_room(const struct weir_location *to, const struct weir_lo
 	struct weir_room room = { .memory = to->room,
 		                  .bytes = to->room ? to->bytes : UINT64_MAX,
 		                  .name = opened.source.name };
-	err = weir__location_close(&opened, put_in_room(&room, &opened.source, options));
+	err = weir__location_close(&opened, write_plain_image(&room, &opened.source, options));
 	return err ? err : (int64_t)room.end;
 }
 
@@ -204,7 +204,7 @@ static int64_t copy_by_memory(const struct weir_location *to, const struct weir_
 		return err;
 	struct weir_source source = weir__plain_source(&plain, "the image");
 	struct weir_preface p;
-	int64_t done = look(&p, &source, reading); /* checks the secret key */
+	int64_t done = read_preface(&p, &source, reading); /* checks the secret key */
 	if (!done) {
 		weir__preface_free(&p);
 		done = weir__save_to(write_copy, &plain, to, writing);
@@ -219,7 +219,7 @@ int64_t weir_image_copy(struct weir_location to, struct weir_location from,
 {
 	struct weir_load_options r;
 	struct weir_save_options w;
-	int err = look_options(&r, reading, copy_call);
+	int err = check_options(&r, reading, copy_call);
 	if (!err)
 		err = write_options(&w, writing);
 	if (!err)
@@ -227,5 +227,5 @@ int64_t weir_image_copy(struct weir_location to, struct weir_location from,
 	if (err)
 		return err;
 	return to.form == WEIR_LOCATION_ROOM && !w.zstd_level ?
-	       copy_to_room(&to, &from, &r) : copy_by_memory(&to, &from, &r, &w);
+	       copy_to_memory(&to, &from, &r) : copy_by_memory(&to, &from, &r, &w);
 }

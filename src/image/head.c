@@ -286,8 +286,8 @@ static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 }
 
 /* Check the fields that follow from others, the reserved bytes and the length. */
-static bool places(const unsigned char *bytes, const struct weir_image_head *h,
-                   const struct weir_image_given *given, struct weir_image_fault *fault)
+static bool check_layout(const unsigned char *bytes, const struct weir_image_head *h,
+                         const struct weir_image_given *given, struct weir_image_fault *fault)
 {
 	uint64_t stored = stored_length(h), needed = stored ? stored : weir__image_bits_offset(h);
 	return same(fault, "offset of the table", weir__image_get64(bytes + AT_TABLE_OFFSET),
@@ -316,7 +316,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
 		return fault->err;
 	get(bytes, &head);
 	if (!marks(bytes, fault) || !fields(&head, fault) || !compound(bytes, &head, fault) ||
-	    !places(bytes, &head, given, fault))
+	    !check_layout(bytes, &head, given, fault))
 		return fault->err;
 	*out = head;
 	return 0;

@@ -26,15 +26,15 @@ int weir__source_check(const struct weir_source *source)
 	                  source->name);
 }
 
-int weir__source_outside(struct weir_source *source, int err)
+int weir__syscall_failed(struct weir_source *source, int err)
 {
-	source->outside = true;
+	source->syscall_failed = true;
 	return err;
 }
 
 bool weir__source_verdict(const struct weir_source *source, int err)
 {
-	return !source->outside &&
+	return !source->syscall_failed &&
 	       (err == -EBADMSG || err == -ENOTSUP || err == -EINVAL || err == -EISDIR ||
 	        err == -EKEYREJECTED);
 }
@@ -170,7 +170,7 @@ struct weir_source weir__source_of_memory(const char *name, const void *image, u
 	};
 }
 
-static int64_t take(struct weir_source *source, unsigned char *buffer, uint64_t n)
+static int64_t copy_from_memory(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t left = source->length - source->at, got = n < left ? n : left;
 	if (got)
@@ -184,14 +184,14 @@ static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint
 {
 	uint64_t done = 0;
 	if (source->fd < 0)
-		return take(source, buffer, n);
+		return copy_from_memory(source, buffer, n);
 	while (done < n) {
 		ssize_t got = read(source->fd, buffer + done,
 		                   n - done < MOST_AT_ONCE ? n - done : MOST_AT_ONCE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
-			int err = weir__source_outside(source, -errno);
+			int err = weir__syscall_failed(source, -errno);
 			return weir__fail(err, "%s: cannot read at byte %llu: %s", source->name,
 			                  (unsigned long long)(source->at + done),
 			                  weir_strerror(err));
@@ -247,7 +247,7 @@ static int touch_zeros(struct weir_source *source, uint64_t n)
 	if (source->fd >= 0 || bytes <= page ||
 	    !madvise((void *)(at - before), bytes, MADV_POPULATE_READ) || errno != EFAULT)
 		return 0;
-	return weir__fail(weir__source_outside(source, -ENOSPC), "%s: its file system has no pages "
+	return weir__fail(weir__syscall_failed(source, -ENOSPC), "%s: its file system has no pages "
 	                  "left to map the hole at byte %llu, or the file was cut short: free "
 	                  "space there", source->name, (unsigned long long)source->at);
 }

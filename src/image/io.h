@@ -33,7 +33,7 @@ struct weir_source {
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* bytes in all; UINT64_MAX: unknown */
 	bool exact;                  /* no bytes may follow the image */
-	bool outside;                /* a system call failed, so the returned error says nothing
+	bool syscall_failed;         /* a system call failed, so the returned error says nothing
 	                              * about the image's bytes */
 	mode_t mode;                 /* the file's type and mode; 0: not opened by this library */
 	/* the file's state when it was opened; commit: when its head was read */
@@ -51,7 +51,7 @@ void weir__source_close(struct weir_source *source);
 struct weir_source weir__source_of_memory(const char *name, const void *image, uint64_t bytes);
 
 /* Record that a system call failed. Return: @err. */
-int weir__source_outside(struct weir_source *source, int err);
+int weir__syscall_failed(struct weir_source *source, int err);
 /* Return: the current commit record of a file, or 0 if the file is too short for one. */
 uint64_t weir__commit_now(int fd);
 /* Take or release the lock on a commit record (S1 to S5 in map.h), without waiting. @type: F_RDLCK,

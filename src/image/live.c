@@ -116,14 +116,14 @@ static int verify_members(const struct weir_mapping *m, const struct weir_filter
 {
 	struct weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_source source = weir__source_of_memory(m->name, m->image, m->length);
-	struct weir_room nowhere = { .bytes = UINT64_MAX, .name = m->name };
+	struct weir_room discard = { .bytes = UINT64_MAX, .name = m->name };
 	struct weir_preface p;
 	int err = weir__preface_read(&p, &source, 0, false);
 	if (err)
 		return err;
 	options.secret = weir__keyed(&f->hashing) ? f->hashing.key : NULL;
 	err = p.head.commit == m->head.commit ?
-	      weir__room_put(&nowhere, &p, &source, &options) :
+	      weir__room_put(&discard, &p, &source, &options) :
 	      weir__fail(-EBADMSG, "%s: its head is another one than when it was mapped", m->name);
 	weir__preface_free(&p);
 	return err;

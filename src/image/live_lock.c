@@ -49,7 +49,7 @@ struct attempt {
 /* ---- descriptors ---- */
 
 /* Remember an open file. Return: 0, or the errno of fstat. */
-static int hold(struct weir_held *h, int fd)
+static int remember_file(struct weir_held *h, int fd)
 {
 	struct stat st;
 	if (fstat(fd, &st))
@@ -93,7 +93,7 @@ static int cannot_lock(const char *name)
 
 /* Return: true if the lock file still has its name. It may have been removed before it was
  * locked. */
-static bool stands(const struct weir_live_lock *l)
+static bool keeps_name(const struct weir_live_lock *l)
 {
 	struct stat st;
 	return fstatat(l->folder.fd, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -260,7 +260,7 @@ static void drop_file(struct weir_live_lock *l)
 	if (fresh.fd < 0)
 		return;
 	l->file.fd = fresh.fd;
-	if (is_open(&fresh) && set_lock(&fresh, F_WRLCK) == 0 && stands(l) && !is_home(l))
+	if (is_open(&fresh) && set_lock(&fresh, F_WRLCK) == 0 && keeps_name(l) && !is_home(l))
 		(void)unlinkat(l->folder.fd, l->name, 0);
 	l->file.fd = -1;
 	close(fresh.fd);
@@ -287,7 +287,7 @@ static int lock_image(const struct attempt *a)
 	return err;
 }
 
-static int try(const struct attempt *a)
+static int try_locks(const struct attempt *a)
 {
 	int err = open_file(a);
 	if (err)
@@ -295,7 +295,7 @@ static int try(const struct attempt *a)
 	if (set_lock(&a->lock->file, F_RDLCK))
 		err = held_by_others(errno) ? SEALING : cannot_lock(a->image->name);
 	else
-		err = stands(a->lock) ? lock_image(a) : CHANGED;
+		err = keeps_name(a->lock) ? lock_image(a) : CHANGED;
 	if (err)
 		drop_file(a->lock);
 	return err;
@@ -349,7 +349,7 @@ static int open_folder(const struct attempt *a, const char *lock_dir)
 	int fd = lock_dir ? open(lock_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : open_beside(a);
 	if (fd < 0 && !lock_dir)
 		return fd;
-	int error = fd < 0 ? errno : hold(&a->lock->folder, fd);
+	int error = fd < 0 ? errno : remember_file(&a->lock->folder, fd);
 	if (error && fd >= 0)
 		close(fd);
 	return error ? weir__fail(-error, "%s: cannot open %s, the folder of its lock file: %s",
@@ -371,10 +371,10 @@ int weir__live_share(struct weir_live_lock *lock, const struct weir_source *imag
 	int err = open_folder(&a, lock_dir);
 	if (err)
 		return err;
-	err = try(&a);
+	err = try_locks(&a);
 	for (unsigned waits = 0; err > 0 && waits < MOST_WAITS; waits++) {
 		(void)usleep(WAIT_US);
-		err = try(&a);
+		err = try_locks(&a);
 	}
 	if (!err && !still_there(lock, image->name)) {
 		drop_file(lock);
@@ -407,7 +407,7 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
 	struct weir_held old = m->lock.file;
-	int err = try(a);
+	int err = try_locks(a);
 	if (err) {
 		m->lock.file = old;
 		weir__live_unclaim(m);
@@ -440,7 +440,7 @@ static int claim(const struct weir_mapping *m, const struct attempt *a)
 		       weir__fail(-EBUSY, "%s: is mapped live elsewhere too, in this process or "
 		                  "another: seal it when that mapping has gone", m->name) :
 		       cannot_lock(m->name);
-	return stands(l) ? claim_image(a) : CHANGED;
+	return keeps_name(l) ? claim_image(a) : CHANGED;
 }
 
 int weir__live_claim(struct weir_mapping *m)

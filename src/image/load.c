@@ -39,7 +39,7 @@ static int compound_load(struct weir_filter **out, struct weir_source *source,
 
 /* Copy a member into the array that all members share, as soon as the member is read. So only one
  * member is in memory besides the array. */
-static int put(void *whole, unsigned i, const struct weir_member *member)
+static int put_member(void *whole, unsigned i, const struct weir_member *member)
 {
 	struct weir_filter *f = whole;
 	f->kind->put(f, i, member->f);
@@ -65,7 +65,7 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
 	each.flags = 0;
 	each.memory = NULL;
 	each.memory_bytes = 0;
-	err = weir__members_give(put, f, preface, source, &each);
+	err = weir__members_give(put_member, f, preface, source, &each);
 	if (!err)
 		err = kind->thawed(f, options);
 	if (err)

@@ -99,7 +99,7 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		                    protection,
 		                    mode == WEIR_MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED);
 	if (m->image == MAP_FAILED) {
-		int err = weir__source_outside(source, -errno);
+		int err = weir__syscall_failed(source, -errno);
 		free(m);
 		return weir__fail(err, "%s: cannot map its %llu bytes: %s", source->name,
 		                  (unsigned long long)length, weir_strerror(err));

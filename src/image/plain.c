@@ -11,7 +11,7 @@
 
 enum { PAGE = 4096 }; /* the alignment of members */
 
-static int no_room(const struct weir_room *room, uint64_t needed)
+static int too_small(const struct weir_room *room, uint64_t needed)
 {
 	return weir__fail(-ENOSPC, "%s: its plain image has %llu bytes or more where there is room "
 	                  "for %llu", room->name, (unsigned long long)needed,
@@ -22,7 +22,7 @@ static int no_room(const struct weir_room *room, uint64_t needed)
 static int advance(struct weir_room *room, uint64_t to)
 {
 	if (to > room->bytes)
-		return no_room(room, to);
+		return too_small(room, to);
 	if (room->memory)
 		memset(room->memory + room->end, 0, to - room->end);
 	room->end = to;
@@ -51,7 +51,7 @@ static int put_array(struct weir_room *room, const struct weir_preface *p,
 	head.compression = WEIR_IMAGE_PLAIN;
 	const uint64_t bits = weir__image_bits_offset(&head), length = weir__image_length(&head);
 	if (length > room->bytes - room->end)
-		return no_room(room, room->end + length);
+		return too_small(room, room->end + length);
 	int err = weir__bits_read(source, p, options, image ? image + bits : NULL);
 	if (err)
 		return err;
@@ -113,7 +113,7 @@ static int allocate(struct weir_plain *plain, uint64_t bytes, const char *name)
 
 /* Return: an upper bound for the bytes of the plain form, with a table and padding for each
  * member. */
-static uint64_t room_of(const struct weir_image_head *head)
+static uint64_t most_bytes(const struct weir_image_head *head)
 {
 	struct weir_image_head plain = *head;
 	plain.compression = WEIR_IMAGE_PLAIN;
@@ -157,11 +157,11 @@ static int read_plain(struct weir_plain *out, struct weir_source *source,
 	return err;
 }
 
-int weir__plain_behind(struct weir_plain *out, const struct weir_preface *preface,
-                       struct weir_source *source, const struct weir_load_options *options)
+int weir__plain_read_rest(struct weir_plain *out, const struct weir_preface *preface,
+                          struct weir_source *source, const struct weir_load_options *options)
 {
 	*out = (struct weir_plain){ .generation = preface->head.generation };
-	int err = allocate(out, room_of(&preface->head), source->name);
+	int err = allocate(out, most_bytes(&preface->head), source->name);
 	if (err)
 		return err;
 	err = read_plain(out, source, preface, options);
@@ -177,7 +177,7 @@ int weir__plain_read(struct weir_plain *out, struct weir_source *source,
 	int err = weir__preface_read(&preface, source, options->max_bytes, false);
 	if (err)
 		return err;
-	err = weir__plain_behind(out, &preface, source, options);
+	err = weir__plain_read_rest(out, &preface, source, options);
 	weir__preface_free(&preface);
 	return err;
 }
@@ -208,7 +208,7 @@ int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options)
 {
 	struct weir_source source = weir__plain_source(plain, name);
-	struct weir_room nowhere = { .bytes = UINT64_MAX, .name = name };
+	struct weir_room discard = { .bytes = UINT64_MAX, .name = name };
 	struct weir_preface p;
 	int err = weir__preface_read(&p, &source, options->max_bytes, false);
 	if (err)
@@ -216,7 +216,7 @@ int weir__plain_check(struct weir_plain *plain, const char *name,
 	if (p.head.compression != WEIR_IMAGE_PLAIN)
 		err = weir__fail(-EBADMSG, "%s: is compressed, not a plain image", name);
 	else
-		err = weir__room_put(&nowhere, &p, &source, options);
+		err = weir__room_put(&discard, &p, &source, options);
 	if (!err && !weir__is_compound(&p))
 		err = check_array(weir__plain_bytes(plain), &p, name);
 	plain->commit = p.head.commit;

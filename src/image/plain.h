@@ -23,8 +23,8 @@ static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)
 int weir__plain_read(struct weir_plain *out, struct weir_source *source,
                      const struct weir_load_options *options);
 /* Read an image whose preface was read already into its plain form, and check every byte. */
-int weir__plain_behind(struct weir_plain *out, const struct weir_preface *preface,
-                       struct weir_source *source, const struct weir_load_options *options);
+int weir__plain_read_rest(struct weir_plain *out, const struct weir_preface *preface,
+                          struct weir_source *source, const struct weir_load_options *options);
 /* Set the size of the image to @bytes, and reallocate if necessary. New bytes are zero. */
 int weir__plain_resize(struct weir_plain *plain, uint64_t bytes, const char *name);
 /* Check every byte of an image that was changed in memory. Updates commit and generation. */

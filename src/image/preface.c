@@ -97,7 +97,7 @@ static int kind_check(struct weir_preface *p, const struct weir_source *source)
 }
 
 /* Return: the name of the format that a compressor wrote, or NULL. */
-static const char *packed(const unsigned char *bytes, uint64_t got)
+static const char *compressor_of(const unsigned char *bytes, uint64_t got)
 {
 	static const struct {
 		const char *name;
@@ -128,7 +128,7 @@ static int not_an_image(const char *name, const unsigned char *bytes, uint64_t g
 	if (got >= 8 && weir__is_delta(bytes))
 		return weir__fail(-EBADMSG, "%s: a delta, not an image: make an image of it (weir "
 		                  "apply)", name);
-	const char *form = packed(bytes, got);
+	const char *form = compressor_of(bytes, got);
 	if (form)
 		return weir__fail(-EBADMSG, "%s: not a weir image: it is in %s format: unpack it "
 		                  "first", name, form);
@@ -244,9 +244,9 @@ const unsigned char weir__no_secret[WEIR_SIPHASH_KEY];
 static int hashing_of(struct weir_hashing *out, const struct weir_image_head *head,
                       const struct weir_hash *by, const void *secret, const char *name)
 {
-	bool keyed = head->marks & WEIR_MARK_KEYED, looks = secret == weir__no_secret;
+	bool keyed = head->marks & WEIR_MARK_KEYED, bits_only = secret == weir__no_secret;
 	*out = weir__hashing_seeded(keyed ? &weir__siphash_2_4 : by, head->seed);
-	if (looks || (!keyed && !secret))
+	if (bits_only || (!keyed && !secret))
 		return 0;
 	if (!keyed)
 		return weir__fail(-EKEYREJECTED, "%s: is not keyed, and a key was given: leave "

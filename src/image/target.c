@@ -166,7 +166,7 @@ int weir__target_is_another(const char *path)
 	                  "since it was read: repeat the change on what it holds now", path);
 }
 
-static bool stands(const struct weir_target *t)
+static bool keeps_name(const struct weir_target *t)
 {
 	struct stat held, there;
 	return fstat(t->held, &held) == 0 &&
@@ -184,7 +184,7 @@ int weir__target_check_held(const struct weir_target *t, const char *path)
 		return is_live(path);
 	const bool is = t->commit == WEIR_REPLACES_NOTHING ?
 	                fstat(t->held, &st) == 0 && st.st_size == 0 : now == t->commit;
-	return is && stands(t) ? 0 : weir__target_is_another(path);
+	return is && keeps_name(t) ? 0 : weir__target_is_another(path);
 }
 
 int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)

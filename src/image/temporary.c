@@ -65,7 +65,7 @@ static int choose_name(struct weir_temporary *t)
 }
 
 /* Return: true if @name in the target's folder leads to the open file @fd and is its only name. */
-static bool stands_alone(const struct weir_target *target, const char *name, int fd)
+static bool is_only_name(const struct weir_target *target, const char *name, int fd)
 {
 	struct stat file, there;
 	return fstat(fd, &file) == 0 && file.st_nlink == 1 &&
@@ -77,7 +77,7 @@ static bool stands_alone(const struct weir_target *target, const char *name, int
 
 /* Remove the file of a killed saver. @heir: this saver's file is the heir, so also remove a file
  * that only readers have locked (T6). Return: true if only readers have locked it, and it stays. */
-static bool remove_if_left(const struct weir_target *target, const char *name, bool heir)
+static bool remove_if_killed(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
@@ -89,7 +89,7 @@ static bool remove_if_left(const struct weir_target *target, const char *name, b
 	bool all = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	bool read = !all && errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0;
 	bool removes = all || (read && heir);
-	if (removes && stands_alone(target, name, fd)) /* T3: it still has the name */
+	if (removes && is_only_name(target, name, fd)) /* T3: it still has the name */
 		(void)unlinkat(target->folder, name, 0);
 	close(fd);
 	return read && !heir;
@@ -109,7 +109,7 @@ static void sweep(const struct weir_target *target)
 	for (const struct dirent *e; (e = readdir(folder)) != NULL;)
 		if (strncmp(e->d_name, prefix, PREFIX) == 0 &&
 		    strlen(e->d_name) == WEIR_TEMPORARY_NAME - 1)
-			(void)remove_if_left(target, e->d_name, false);
+			(void)remove_if_killed(target, e->d_name, false);
 	closedir(folder);
 }
 
@@ -145,7 +145,7 @@ static int open_by_name(struct weir_temporary *t, mode_t mode)
 	t->named = true;
 	/* A file system may lack locks. Then no other saver can lock the file and remove it. */
 	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-	if (!lost && stands_alone(t->target, t->name, t->fd)) /* T2: it still has the name */
+	if (!lost && is_only_name(t->target, t->name, t->fd)) /* T2: it still has the name */
 		return 0;
 	weir__temporary_end(t);
 	return EEXIST;
@@ -193,13 +193,13 @@ static int rename_new(const struct weir_target *target, const char *from, const 
 /* ---- the claim ---- */
 
 /* Give the file @name. Return: 0 or an errno, EEXIST if another file has @name. */
-static int take(const struct weir_temporary *t, const char *name)
+static int give_name(const struct weir_temporary *t, const char *name)
 {
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
 /* Return: true if the claim or heir @name counts (T5). A saver's file has only one name. */
-static bool counts(const struct weir_target *target, const char *name)
+static bool claim_counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;
 	if (fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW))
@@ -217,22 +217,22 @@ static bool counts(const struct weir_target *target, const char *name)
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];
-	if (!counts(t->target, name))
+	if (!claim_counts(t->target, name))
 		return false;
-	if (!remove_if_left(t->target, name, false))
+	if (!remove_if_killed(t->target, name, false))
 		return true;
 	put_name(heir, t->target, HEIR);
 	const bool is = t->named && strcmp(t->name, heir) == 0;
-	const int error = is ? 0 : take(t, heir);
+	const int error = is ? 0 : give_name(t, heir);
 	if (error == EEXIST) {
-		(void)remove_if_left(t->target, heir, false);
-		return counts(t->target, heir);
+		(void)remove_if_killed(t->target, heir, false);
+		return claim_counts(t->target, heir);
 	}
 	if (error)
 		return true;
 	memcpy(t->name, heir, sizeof heir);
 	t->named = true;
-	(void)remove_if_left(t->target, name, true);
+	(void)remove_if_killed(t->target, name, true);
 	return true;
 }
 
@@ -240,12 +240,12 @@ int weir__temporary_claim(struct weir_temporary *t)
 {
 	char name[WEIR_TEMPORARY_NAME];
 	put_name(name, t->target, CLAIM);
-	int error = take(t, name);
+	int error = give_name(t, name);
 	for (unsigned tries = 1; error == EEXIST && tries < MOST_TRIES; tries++) {
 		if (!remove_claim(t, name))
 			return t->named ? 0 : weir__temporary_link(t);
 		usleep(WAIT_US);
-		error = take(t, name);
+		error = give_name(t, name);
 	}
 	if (error == EEXIST)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "

@@ -114,5 +114,5 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 		l->verdict = WEIR_VERDICT_ALONE;
 		return weir__fail(err, "%s; remove it", weir_error_detail());
 	}
-	return l->source->outside ? err : with_remedy(err, o.secret, l->source);
+	return l->source->syscall_failed ? err : with_remedy(err, o.secret, l->source);
 }
