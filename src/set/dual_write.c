@@ -29,48 +29,48 @@ int weir__refuse_hashes(const char *verb)
 
 /* H9: hash the key for filter @i of the record, once for all filters that hash in the same way.
  * Return: 0; -EINVAL the filter cannot read the text. */
-static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *taker,
-                    const struct weir_given *key, uint64_t hashes[WEIR_TAKERS])
+static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *filter,
+                    const struct weir_given *key, uint64_t hashes[WEIR_RECORD_FILTERS])
 {
 	const unsigned alike = g->alike[i];
 	if (alike == i)
-		return weir__given_hash(taker, key, &hashes[i]);
+		return weir__given_hash(filter, key, &hashes[i]);
 	hashes[i] = hashes[alike];
 	return 0;
 }
 
 /* The insert of a key into one filter. */
-struct place {
-	struct weir_filter *taker;
+struct made_insert {
+	struct weir_filter *filter;
 	uint64_t hash;
 };
 
 /* Undo an insert. A no-op for kinds without removal. */
-static void take_back(const struct place *p)
+static void undo(const struct made_insert *p)
 {
-	if (weir__removes(p->taker))
-		(void)!weir__remove_made(p->taker, p->hash);
+	if (weir__removes(p->filter))
+		(void)!weir__remove_made(p->filter, p->hash);
 }
 
-/* Insert the key into filter @i, p->taker, and store its hash in p. Return: as an insert. */
-static int put(const struct weir_generation *g, unsigned i, const struct weir_given *key,
-               uint64_t hashes[WEIR_TAKERS], struct place *p)
+/* Insert the key into filter @i, p->filter, and store its hash in p. Return: as an insert. */
+static int insert_one(const struct weir_generation *g, unsigned i, const struct weir_given *key,
+                      uint64_t hashes[WEIR_RECORD_FILTERS], struct made_insert *p)
 {
 	p->hash = key->hash;
 	if (!key->key)
-		return weir_insert_hash(p->taker, key->hash);
-	int err = hash_for(g, i, p->taker, key, hashes);
+		return weir_insert_hash(p->filter, key->hash);
+	int err = hash_for(g, i, p->filter, key, hashes);
 	p->hash = hashes[i];
-	return err ? err : weir__insert_made(p->taker, p->hash);
+	return err ? err : weir__insert_made(p->filter, p->hash);
 }
 
 /* H12: filter @i refused with @err. Return: 0 if the insert succeeds nevertheless, else @err. */
-static int weigh(unsigned i, struct weir_filter *taker, int err)
+static int decide_refusal(unsigned i, struct weir_filter *filter, int err)
 {
-	const bool stands = i == 2 && weir__standby_decide_relaxed(&taker->standby,
-	                                                           WEIR_STANDBY_VOID) ==
+	const bool is_void = i == 2 && weir__standby_decide_relaxed(&filter->standby,
+	                                                            WEIR_STANDBY_VOID) ==
 	                                      WEIR_STANDBY_VOID;
-	return stands ? 0 : err;
+	return is_void ? 0 : err;
 }
 
 /* Name the filter that refused in the error message, and say where the key stays. Return: @err. */
@@ -89,22 +89,22 @@ static int explain(const struct weir_generation *g, unsigned i, int err)
 
 static int insert(const struct weir_generation *g, const struct weir_given *key)
 {
-	uint64_t hashes[WEIR_TAKERS];
-	struct place places[WEIR_TAKERS];
-	unsigned put_into = 0;
+	uint64_t hashes[WEIR_RECORD_FILTERS];
+	struct made_insert inserts[WEIR_RECORD_FILTERS];
+	unsigned done_inserts = 0;
 	int answer = g->absence ? weir__absence_keep(g->absence, key) : 0;
-	for (unsigned i = 0; i < WEIR_TAKERS && answer >= 0; i++) {
-		struct place *p = &places[put_into];
-		p->taker = weir__taker(g, i); /* read once: previous may become void */
-		if (!p->taker)
+	for (unsigned i = 0; i < WEIR_RECORD_FILTERS && answer >= 0; i++) {
+		struct made_insert *p = &inserts[done_inserts];
+		p->filter = weir__record_filter(g, i); /* read once: previous may become void */
+		if (!p->filter)
 			continue;
-		int one = put(g, i, key, hashes, p);
-		int refused = one < 0 ? weigh(i, p->taker, one) : 0;
-		put_into += one >= 0;
+		int one = insert_one(g, i, key, hashes, p);
+		int refused = one < 0 ? decide_refusal(i, p->filter, one) : 0;
+		done_inserts += one >= 0;
 		answer = refused ? explain(g, i, refused) : i == 0 ? one : answer;
 	}
-	while (answer < 0 && put_into)
-		take_back(&places[--put_into]);
+	while (answer < 0 && done_inserts)
+		undo(&inserts[--done_inserts]);
 	return answer;
 }
 
@@ -133,8 +133,8 @@ int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key)
 struct piece {
 	const struct weir_generation *g;
 	struct weir_keys keys;
-	const uint64_t *hashes[WEIR_TAKERS]; /* the hashes for each filter */
-	uint64_t made[WEIR_TAKERS][AT_A_TIME];
+	const uint64_t *hashes[WEIR_RECORD_FILTERS]; /* the hashes for each filter */
+	uint64_t made[WEIR_RECORD_FILTERS][AT_A_TIME];
 	size_t taken; /* keys that all filters so far have accepted */
 	int64_t err;  /* the first refusal; 0: none */
 	char sentence[WEIR_SENTENCE_BYTES];
@@ -142,13 +142,13 @@ struct piece {
 
 /* Hash the piece for filter @i, once for all filters that hash in the same way (H9).
  * Return: the number of keys before the first key that the filter cannot read. */
-static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *taker)
+static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *filter)
 {
 	const unsigned alike = p->g->alike[i];
 	const bool given = p->keys.form == WEIR_KEYS_HASHES;
 	size_t n = p->taken;
 	if (!given && alike == i)
-		n = weir__hashes_to_insert(taker, weir_keys_part(p->keys, 0, n), p->made[i]);
+		n = weir__hashes_to_insert(filter, weir_keys_part(p->keys, 0, n), p->made[i]);
 	p->hashes[i] = given ? p->keys.at : p->made[alike];
 	return n;
 }
@@ -161,20 +161,20 @@ static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
 	memcpy(p->sentence, weir_error_detail(), strlen(weir_error_detail()) + 1);
 	for (size_t at = p->taken; at-- > taken;)
 		for (unsigned before = i; before-- > 0;) {
-			struct weir_filter *taker = weir__taker(p->g, before);
-			if (taker)
-				take_back(&(struct place){ taker, p->hashes[before][at] });
+			struct weir_filter *filter = weir__record_filter(p->g, before);
+			if (filter)
+				undo(&(struct made_insert){ filter, p->hashes[before][at] });
 		}
 	p->taken = taken;
 }
 
-static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *taker,
+static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *filter,
                            uint64_t *bitmap)
 {
-	const size_t can = hash_piece(p, i, taker);
+	const size_t can = hash_piece(p, i, filter);
 	const int64_t answer = p->keys.form == WEIR_KEYS_HASHES ?
-		weir_insert_keys(taker, weir_keys_hashes(p->hashes[i], can), bitmap) :
-		weir__insert_hashes(taker, p->hashes[i], can, bitmap);
+		weir_insert_keys(filter, weir_keys_hashes(p->hashes[i], can), bitmap) :
+		weir__insert_hashes(filter, p->hashes[i], can, bitmap);
 	return answer >= 0 && can < p->taken ? weir__stopped(can, -EINVAL) : answer;
 }
 
@@ -182,13 +182,13 @@ static int64_t insert_into(struct piece *p, unsigned i, struct weir_filter *take
 static int64_t insert_some(struct piece *p, uint64_t *bitmap)
 {
 	int64_t answer = 0;
-	for (unsigned i = 0; i < WEIR_TAKERS; i++) {
-		struct weir_filter *taker = weir__taker(p->g, i);
-		if (!taker)
+	for (unsigned i = 0; i < WEIR_RECORD_FILTERS; i++) {
+		struct weir_filter *filter = weir__record_filter(p->g, i);
+		if (!filter)
 			continue;
-		int64_t one = insert_into(p, i, taker, i ? NULL : bitmap);
+		int64_t one = insert_into(p, i, filter, i ? NULL : bitmap);
 		size_t taken = one < 0 ? weir_error_taken() : p->taken;
-		if (one < 0 && weigh(i, taker, (int)one))
+		if (one < 0 && decide_refusal(i, filter, (int)one))
 			refuse_piece(p, i, taken, (int)one);
 		answer = i == 0 ? one : answer;
 	}

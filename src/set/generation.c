@@ -30,11 +30,11 @@ static bool same_hashes_of_texts(const struct weir_text *a, const struct weir_te
 /* H9: return the first filter that hashes in the same way as filter @of. */
 static unsigned char first_alike(const struct weir_generation *g, unsigned char of)
 {
-	const struct weir_filter *taker = weir__taker(g, of);
-	for (unsigned char i = 0; taker && i < of; i++) {
-		const struct weir_filter *before = weir__taker(g, i);
-		if (before && weir__same_hashing(&before->hashing, &taker->hashing) &&
-		    same_hashes_of_texts(&before->text, &taker->text))
+	const struct weir_filter *filter = weir__record_filter(g, of);
+	for (unsigned char i = 0; filter && i < of; i++) {
+		const struct weir_filter *before = weir__record_filter(g, i);
+		if (before && weir__same_hashing(&before->hashing, &filter->hashing) &&
+		    same_hashes_of_texts(&before->text, &filter->text))
 			return i;
 	}
 	return of;
@@ -48,7 +48,7 @@ void weir__record_complete(const struct weir_handle *h, struct weir_generation *
 	record->beside = (record->next || record->previous ? WEIR_BESIDE_FILTERS : 0) |
 	                 (hashes ? 0 : WEIR_BESIDE_NO_HASHES) |
 	                 (record->absence ? WEIR_BESIDE_ABSENCE : 0);
-	for (unsigned char i = 0; i < WEIR_TAKERS; i++)
+	for (unsigned char i = 0; i < WEIR_RECORD_FILTERS; i++)
 		record->alike[i] = first_alike(record, i);
 }
 

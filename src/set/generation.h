@@ -131,7 +131,7 @@ struct weir_absence {
 	int answer;     /* the answer to inserts: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
 	uint64_t limit; /* bytes of kept keys; 0: keep none and refuse inserts */
 	bool drops;     /* drop kept keys that do not fit into the first filter */
-	atomic_uint_fast64_t taken;
+	atomic_uint_fast64_t reserved;
 	struct weir_kept *newest;
 };
 
@@ -164,7 +164,7 @@ struct weir_refusal {
 
 struct weir_refusals {
 	struct weir_refusal *last; /* NULL: no refusal yet */
-	struct weir_refusal places[2];
+	struct weir_refusal slots[2];
 };
 
 /* Publish this thread's error message: a commit or refresh has failed. Only the writer calls this,
@@ -216,7 +216,7 @@ enum {
 	WEIR_BESIDE_ABSENCE = 4,   /* H10: current is the placeholder */
 };
 
-enum { WEIR_TAKERS = 3 }; /* current, next and previous */
+enum { WEIR_RECORD_FILTERS = 3 }; /* current, next and previous */
 
 struct weir_generation {
 	struct weir_filter *current; /* first: weir_handle_get() reads it */
@@ -228,7 +228,7 @@ struct weir_generation {
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
 	struct weir_absence *absence;      /* H10; NULL: current is a set */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
-	unsigned char alike[WEIR_TAKERS];  /* H9: the first filter that hashes in the same way */
+	unsigned char alike[WEIR_RECORD_FILTERS]; /* H9: first filter that hashes the same way */
 };
 
 /* A filter that answers yes to every hash (set/dual_write.c). */
@@ -242,7 +242,7 @@ static inline struct weir_filter *weir__standby(const struct weir_generation *g)
 }
 
 /* H1, H10, H12: filter @i that an insert goes to: 0 current, 1 next, 2 previous. NULL: none. */
-static inline struct weir_filter *weir__taker(const struct weir_generation *g, unsigned i)
+static inline struct weir_filter *weir__record_filter(const struct weir_generation *g, unsigned i)
 {
 	return i == 1 ? g->next : i == 2 ? weir__standby(g) : g->absence ? NULL : g->current;
 }

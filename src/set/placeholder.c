@@ -66,13 +66,13 @@ int weir__absence_make(struct weir_absence **out, struct weir_filter **placehold
 }
 
 /* Reserve @bytes of the limit. Return: false if the limit is reached. */
-static bool take_room(struct weir_absence *a, uint64_t bytes)
+static bool reserve(struct weir_absence *a, uint64_t bytes)
 {
-	uint64_t taken = weir__figure_load_relaxed(&a->taken);
+	uint64_t reserved = weir__figure_load_relaxed(&a->reserved);
 	do {
-		if (bytes > a->limit || taken > a->limit - bytes)
+		if (bytes > a->limit || reserved > a->limit - bytes)
 			return false;
-	} while (!weir__figure_swap_relaxed(&a->taken, &taken, taken + bytes));
+	} while (!weir__figure_swap_relaxed(&a->reserved, &reserved, reserved + bytes));
 	return true;
 }
 
@@ -92,14 +92,14 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 		return weir__fail(-EAGAIN, "no set is published yet, and options.keep_inserts is "
 		                           "0: insert again when there is one");
 	if (len > SIZE_MAX - sizeof(struct weir_kept) ||
-	    !take_room(a, sizeof(struct weir_kept) + len))
+	    !reserve(a, sizeof(struct weir_kept) + len))
 		return weir__fail(-ENOBUFS,
 		                  "no set is published yet, and options.keep_inserts %llu has no "
 		                  "room for %zu bytes more: the key is not kept",
 		                  (unsigned long long)a->limit, len);
 	struct weir_kept *kept = malloc(sizeof *kept + len);
 	if (!kept) {
-		weir__figure_sub_relaxed(&a->taken, sizeof *kept + len);
+		weir__figure_sub_relaxed(&a->reserved, sizeof *kept + len);
 		return weir__fail(-ENOMEM, "no set is published yet, and there is no memory to "
 		                           "keep a key of %zu bytes", len);
 	}
@@ -149,7 +149,7 @@ static int replay_one(struct weir_filter *next, const struct weir_kept *kept)
 	return insert_kept(next, hash);
 }
 
-static int no_room(void)
+static int first_is_full(void)
 {
 	return weir__fail(-ENOSPC, "a key that was inserted before the first filter, and is kept "
 	                  "for it: %s: give a filter of more capacity, or options.drop_kept",
@@ -168,7 +168,7 @@ int weir__absence_replay(struct weir_absence *a, struct weir_filter *next, uint6
 			answer = 0;
 		}
 	}
-	return answer == -ENOSPC ? no_room() : answer < 0 ? answer : 0;
+	return answer == -ENOSPC ? first_is_full() : answer < 0 ? answer : 0;
 }
 
 void weir__absence_free(struct weir_absence *a)

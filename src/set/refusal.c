@@ -14,13 +14,13 @@ static uint64_t now(void)
 }
 
 /* Return: the slot that is not published. Wait for readers that loaded its pointer earlier. */
-static struct weir_refusal *free_place(struct weir_handle *h)
+static struct weir_refusal *free_slot(struct weir_handle *h)
 {
 	struct weir_refusals *r = &h->refusals;
-	struct weir_refusal *place = &r->places[r->last == &r->places[0]];
-	if (*place->sentence)
+	struct weir_refusal *slot = &r->slots[r->last == &r->slots[0]];
+	if (*slot->sentence)
 		weir__synchronize(&h->rcu);
-	return place;
+	return slot;
 }
 
 void weir__refusal_begins(struct weir_handle *h)
@@ -31,7 +31,7 @@ void weir__refusal_begins(struct weir_handle *h)
 	if (!since)
 		since = now();
 	if (!last || strcmp(last->sentence, sentence)) {
-		last = free_place(h);
+		last = free_slot(h);
 		memcpy(last->sentence, sentence, strlen(sentence) + 1);
 	}
 	weir__figure_store_relaxed(&last->since, since);

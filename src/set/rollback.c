@@ -11,7 +11,7 @@
 #include "set/generation.h"
 
 /* H12: decide the standby for the rollback. Return: false if previous is void already. */
-static bool returns(const struct weir_generation *g)
+static bool decide_rollback(const struct weir_generation *g)
 {
 	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
 	       WEIR_STANDBY_RETURNS;
@@ -28,7 +28,7 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 	struct weir_generation *record = weir__record(stays, NULL, NULL, g->number + rolls_back);
 	if (!record)
 		return weir__fail(-ENOMEM, "%s: no memory for a record", verb);
-	if (rolls_back && !returns(g)) {
+	if (rolls_back && !decide_rollback(g)) {
 		free(record);
 		return weir__fail(-ENOENT, "%s: the rollback is void: the previous filter refused "
 		                  "a key that the current one took (it is full), and would miss "

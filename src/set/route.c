@@ -76,10 +76,10 @@ static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct
                            uint64_t *bitmap)
 {
 	int64_t answer = weir_insert_into_keys(g->current, set, keys, bitmap);
-	for (unsigned i = 1; i < WEIR_TAKERS && answer >= 0; i++) {
-		struct weir_filter *taker = weir__taker(g, i);
-		if (taker && weir_insert_into_keys(taker, set, keys, NULL) < 0 && i == 2)
-			(void)weir__standby_decide_relaxed(&taker->standby, WEIR_STANDBY_VOID);
+	for (unsigned i = 1; i < WEIR_RECORD_FILTERS && answer >= 0; i++) {
+		struct weir_filter *filter = weir__record_filter(g, i);
+		if (filter && weir_insert_into_keys(filter, set, keys, NULL) < 0 && i == 2)
+			(void)weir__standby_decide_relaxed(&filter->standby, WEIR_STANDBY_VOID);
 	}
 	return answer;
 }

@@ -93,9 +93,9 @@ MUTANTS = [
      'answer = insert_u64_into(weir__generation(h), key);'),
     # filters that hash differently (H9)
     ('NEXT_BY_CURRENTS_HASH', RECORDS,
-     'if (before && weir__same_hashing(&before->hashing, &taker->hashing) &&', 'if (before &&'),
-    ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_TAKERS; i++)',
-     'for (unsigned char i = 0; i < WEIR_TAKERS - 1; i++)'),
+     'if (before && weir__same_hashing(&before->hashing, &filter->hashing) &&', 'if (before &&'),
+    ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_RECORD_FILTERS; i++)',
+     'for (unsigned char i = 0; i < WEIR_RECORD_FILTERS - 1; i++)'),
     ('KEYS_BY_CURRENTS_HASH', BESIDE, 'p->hashes[i] = given ? p->keys.at : p->made[alike];',
      'p->hashes[i] = given ? p->keys.at : p->made[0];'),
     ('KEY_BY_CURRENTS_HASH', BESIDE, 'hashes[i] = hashes[alike];', 'hashes[i] = hashes[0];'),
@@ -106,8 +106,8 @@ MUTANTS = [
      '\tstruct weir_generation other = *weir__generation(h), *g = &other;\n'
      '\tother.current = first;\n\tif (h->sharded)\n\t\treturn weir__keys_form(keys)'),
     # filters that refuse (H12)
-    ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && put_into)',
-     'while (answer > 1 && put_into)'),
+    ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && done_inserts)',
+     'while (answer > 1 && done_inserts)'),
     ('ONCE_TAKEN_BACK', KIND, 'return f->kernel->remove && !(f->flags & WEIR_ONCE);',
      'return f->kernel->remove;'),
     ('PIECE_NOT_TAKEN_BACK', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
@@ -115,14 +115,14 @@ MUTANTS = [
     ('PIECE_TAKEN_BACK_WHOLE', BESIDE, 'for (size_t at = p->taken; at-- > taken;)',
      'for (size_t at = p->taken; at-- > 0;)'),
     ('PIECE_TAKEN_AS_A_WHOLE', BESIDE, '\tp->taken = taken;\n}', '}'),
-    ('NEXT_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return stands || i == 1 ? 0 : err;'),
-    ('PREVIOUS_MAY_REFUSE', BESIDE, 'return stands ? 0 : err;', 'return i == 2 ? 0 : err;'),
+    ('NEXT_MAY_REFUSE', BESIDE, 'return is_void ? 0 : err;', 'return is_void || i == 1 ? 0 : err;'),
+    ('PREVIOUS_MAY_REFUSE', BESIDE, 'return is_void ? 0 : err;', 'return i == 2 ? 0 : err;'),
     ('VOID_BY_LOAD_AND_STORE', BESIDE,
-     'weir__standby_decide_relaxed(&taker->standby, WEIR_STANDBY_VOID) == WEIR_STANDBY_VOID;',
-     'weir__standby_load_relaxed(&taker->standby) != WEIR_STANDBY_RETURNS &&'
-     ' (atomic_store_explicit(&taker->standby, WEIR_STANDBY_VOID, memory_order_relaxed), 1);'),
-    ('VOID_IS_RETURNED_TO', ROLLBACK, 'if (rolls_back && !returns(g)) {',
-     'if (0 && !returns(g)) {'),
+     'weir__standby_decide_relaxed(&filter->standby, WEIR_STANDBY_VOID) == WEIR_STANDBY_VOID;',
+     'weir__standby_load_relaxed(&filter->standby) != WEIR_STANDBY_RETURNS &&'
+     ' (atomic_store_explicit(&filter->standby, WEIR_STANDBY_VOID, memory_order_relaxed), 1);'),
+    ('VOID_IS_RETURNED_TO', ROLLBACK, 'if (rolls_back && !decide_rollback(g)) {',
+     'if (0 && !decide_rollback(g)) {'),
     ('ROLLBACK_DECIDES_BY_LOAD', ROLLBACK,
      'return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) =='
      ' WEIR_STANDBY_RETURNS;',
@@ -208,12 +208,12 @@ MUTANTS = [
      '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
      '\tadd_records(&s, h, g);\n'),
     # the last refusal (H11)
-    ('REFUSAL_NO_GRACE', REFUSAL, '\tif (*place->sentence)\n\t\tweir__synchronize(&h->rcu);\n', ''),
-    ('REFUSAL_IN_PLACE', REFUSAL, 'r->places[r->last == &r->places[0]];', 'r->places[0];'),
+    ('REFUSAL_NO_GRACE', REFUSAL, '\tif (*slot->sentence)\n\t\tweir__synchronize(&h->rcu);\n', ''),
+    ('REFUSAL_IN_PLACE', REFUSAL, 'r->slots[r->last == &r->slots[0]];', 'r->slots[0];'),
     ('REFUSAL_RELAXED', REFUSAL, 'weir__refusal_store_release(&h->refusals.last, last);',
      '__atomic_store_n(&h->refusals.last, last, __ATOMIC_RELAXED);'),
-    ('REFUSAL_PUBLISHED_FIRST', REFUSAL, 'last = free_place(h);',
-     'last = free_place(h); weir__refusal_store_release(&h->refusals.last, last);'),
+    ('REFUSAL_PUBLISHED_FIRST', REFUSAL, 'last = free_slot(h);',
+     'last = free_slot(h); weir__refusal_store_release(&h->refusals.last, last);'),
     ('REFUSAL_READ_AFTER', STATS, 'weir__refusal_read(h, &s);\n\tweir__read_unlock(&h->rcu);',
      'weir__read_unlock(&h->rcu);\n\tweir__refusal_read(h, &s);'),
     ('ALWAYS_BP', RCU, '.bulletproof = flavor == &urcu_bp_flavor };', '.bulletproof = true };'),
@@ -297,8 +297,8 @@ MUTANTS = [
      '\tif (len)\n\t\tmemcpy(kept->bytes, bytes, len);\n\tpush(a, kept);\n',
      '\tpush(a, kept);\n\tif (len)\n\t\tmemcpy(kept->bytes, bytes, len);\n'),
     ('ROOM_PASSED', ABSENT,
-     '!weir__figure_swap_relaxed(&a->taken, &taken, taken + bytes)',
-     '(weir__figure_add_relaxed(&a->taken, bytes), false)'),
+     '!weir__figure_swap_relaxed(&a->reserved, &reserved, reserved + bytes)',
+     '(weir__figure_add_relaxed(&a->reserved, bytes), false)'),
     # commit, abort, and the filters that they retire (H3)
     ('RETIRE_AT_ONCE', RECORDS,
      '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);',
@@ -409,12 +409,12 @@ MUTANTS = [
     ('DESTROY_LEAKS_PREVIOUS', HANDLE, '\tweir__filter_free(last->previous);\n', ''),
     # refresh
     ('REFRESH_NO_CARRY', REFRESH,
-     'err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);', 'err = 0;'),
+     'err = weir__merge(next, l->handle->generation->current, weir__run_progress, l);', 'err = 0;'),
     ('REFRESH_CARRIES_FIRST', REFRESH,
      '\tint err = begin(r, l, next);\n',
      '\tint err = l->options->carry ? weir_merge(next, l->handle->generation->current) : 0;\n'
      '\terr = begin(r, l, next);\n',
-     'err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);', 'err = 0;'),
+     'err = weir__merge(next, l->handle->generation->current, weir__run_progress, l);', 'err = 0;'),
     ('REFRESH_AT_ONCE', REFRESH,
      '\tint err = begin(r, l, next);\n',
      '\tstruct weir_handle *h = l->handle;\n'
@@ -426,9 +426,9 @@ MUTANTS = [
      '\t}\n\terr = begin(r, l, next);\n'),
     ('REFRESH_GATE_BEFORE_CARRY', REFRESH,
      '\tif (!err && carries(l)) {\n\t\t/* begin() has checked',
-     '\tif (!err)\n\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n'
+     '\tif (!err)\n\t\terr = weir__reload_ask(*r, weir__run_progress, l);\n'
      '\tif (!err && carries(l)) {\n\t\t/* begin() has checked',
-     '\t\terr = weir__reload_ask(*r, weir__look_goes_on, l);\n\t}', '\t}'),
+     '\t\terr = weir__reload_ask(*r, weir__run_progress, l);\n\t}', '\t}'),
     ('REFRESH_REFUSED_STAYS', REFRESH, '\t\tweir__reload_drop(r);\n',
      '\t\tweir__reload_close(r, l->began);\n'),
     ('REFRESH_REFUSED_FREED_FIRST', REFRESH, '\telse if (err)\n\t\tweir__reload_drop(r);\n',
@@ -455,7 +455,7 @@ MUTANTS = [
      'return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));',
      'return weir__insert_hash(weir__shard_record(set, hash), hash);'),
     ('SHARD_INSERT_FOUND_BEFORE', SHARDED_VERBS,
-     'WEIR__IN_SECTION(&h->rcu, answer = put(set_of(h), hash));',
+     'WEIR__IN_SECTION(&h->rcu, answer = insert_into_shard(set_of(h), hash));',
      'const struct weir_generation *g = weir__shard_record(set_of(h), hash);\n'
      '\tWEIR__IN_SECTION(&h->rcu, answer = weir__insert_hash(g,'
      ' weir__share_hash(set_of(h)->bits, hash)));'),

@@ -54,8 +54,8 @@ MUTANTS = [
     ('WATCHED_AFTER_THE_LOOK', FOLLOW,
      '\t\tif (!f->options.poll_only)\n'
      '\t\t\t/* before the refresh, so that no later change is missed */\n'
-     '\t\t\tweir__notice_renew(&f->notice);\n\t\tlook(f);',
-     '\t\tlook(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
+     '\t\t\tweir__notice_renew(&f->notice);\n\t\trefresh_once(f);',
+     '\t\trefresh_once(f);\n\t\tif (!f->options.poll_only)\n\t\t\tweir__notice_renew(&f->notice);'),
     # the files that may be replaced, if only images may
     ('ONLY_IMAGES_FOLLOWS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NOFOLLOW | ', '')),
     ('ONLY_IMAGES_WAITS', TARGET, OLD_IMAGE, OLD_IMAGE.replace('O_NONBLOCK | ', '')),

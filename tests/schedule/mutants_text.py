@@ -12,7 +12,7 @@ MUTANTS = [
     ('TEXT_NOT_NOTED_BY_THE_NEXT', 'src/set/generation.c',
      'return a->steps == b->steps && !weir__text_several(a);', 'return a->steps == b->steps;'),
     ('TEXT_BATCH_NOT_NOTED_BESIDE', 'src/set/dual_write.c',
-     'n = weir__hashes_to_insert(taker, weir_keys_part(p->keys, 0, n), p->made[i]);',
-     'weir_hash_keys(taker, weir_keys_part(p->keys, 0, n), p->made[i]);'),
+     'n = weir__hashes_to_insert(filter, weir_keys_part(p->keys, 0, n), p->made[i]);',
+     'weir_hash_keys(filter, weir_keys_part(p->keys, 0, n), p->made[i]);'),
 ]
 GROUPS = {name: 'text' for name, *_ in MUTANTS}

@@ -10,7 +10,7 @@
 #include "image/delta.h"
 #include "set/follow/follow.h"
 
-enum { MOST = 4096 };
+enum { MOST_DELTAS = 4096 };
 
 /* Return: the length of the path's folder, with the last slash. */
 static size_t folder_of(const char *path)
@@ -25,12 +25,12 @@ static bool is_of(const char *entry, const char *name)
 	return strncmp(entry, name, n) == 0 && strncmp(entry + n, WEIR__DELTA_MARK, mark) == 0;
 }
 
-static int note(struct weir_chain *chain, const char *path, const char *entry)
+static int add_path(struct weir_chain *chain, const char *path, const char *entry)
 {
 	const size_t folder = folder_of(path), bytes = folder + strlen(entry) + 1;
-	if (chain->n == MOST)
+	if (chain->n == MOST_DELTAS)
 		return weir__fail(-E2BIG, "%s: has more than %d deltas beside it: apply some (weir "
-		                  "apply), and remove those", path, MOST);
+		                  "apply), and remove those", path, MOST_DELTAS);
 	if ((chain->n & (chain->n - 1)) == 0) { /* 0 or a power of two: grow the array */
 		char **more = realloc(chain->paths, (chain->n ? 2 * chain->n : 1) * sizeof *more);
 		if (!more)
@@ -97,7 +97,7 @@ int weir__chain_find(struct weir_chain *out, const char *path)
 		return err;
 	for (struct dirent *e; !err && (e = readdir(folder)) != NULL;)
 		if (is_of(e->d_name, path + folder_of(path)))
-			err = note(&chain, path, e->d_name);
+			err = add_path(&chain, path, e->d_name);
 	closedir(folder);
 	if (err) {
 		weir__chain_free(&chain);

@@ -32,7 +32,7 @@ struct weir_follower {
 	pid_t process; /* the process that started the thread */
 	pthread_t thread;
 	int stop;           /* eventfd: readable when the thread must end */
-	bool gave_up;       /* the last refresh was stopped by stop */
+	bool was_stopped;   /* the last refresh was stopped by stop */
 	double delay;       /* seconds until the next refresh, unless a notice comes earlier */
 	double retry;       /* the last delay after a failure; 0 after a success */
 	struct weir_announcer announcer;     /* only without a report() */
@@ -67,17 +67,17 @@ static bool stopped(const struct weir_follower *f)
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;
-	f->gave_up = done < total && stopped(f);
-	if (f->gave_up)
+	f->was_stopped = done < total && stopped(f);
+	if (f->was_stopped)
 		return 1;
 	return f->progress ? f->progress(f->progress_arg, done, total) : 0;
 }
 
-static void look(struct weir_follower *f)
+static void refresh_once(struct weir_follower *f)
 {
 	char sentence[sizeof f->reported] = "";
 	int result = weir_handle_refresh(f->handle, f->path, &f->refresh);
-	if (f->gave_up)
+	if (f->was_stopped)
 		return;
 	if (result < 0) {
 		/* copy the message, since the user's report() may change weir_error_detail() */
@@ -128,7 +128,7 @@ static void *follow(void *argument)
 		if (!f->options.poll_only)
 			/* before the refresh, so that no later change is missed */
 			weir__notice_renew(&f->notice);
-		look(f);
+		refresh_once(f);
 		flavor->thread_offline();
 		goes_on = wait_for_more(f);
 		flavor->thread_online();
@@ -301,7 +301,7 @@ int weir_follower_stop(struct weir_follower *f)
  * do not mix. Each line is escaped, since a stranger may have chosen the file's name. */
 
 /* Write a line. Put the path in front of it if the message does not begin with the path. */
-static void say(const char *path, const char *sentence, unsigned long held_back)
+static void write_line(const char *path, const char *sentence, unsigned long held_back)
 {
 	char shown[WEIR_SENTENCE_BYTES], plain[3 * WEIR_SENTENCE_BYTES], line[sizeof plain];
 	char others[64] = "";
@@ -319,7 +319,7 @@ static void say(const char *path, const char *sentence, unsigned long held_back)
 }
 
 /* Return: true if standard error takes a write. A full pipe must not block the follower. */
-static bool has_room(void)
+static bool can_write(void)
 {
 	struct pollfd log = { .fd = STDERR_FILENO, .events = POLLOUT };
 	return poll(&log, 1, 0) > 0;
@@ -330,7 +330,7 @@ static bool may_write(struct weir_announcer *a)
 	double now = weir__seconds(), passed = a->when > 0 ? now - a->when : INFINITY;
 	a->lines = fmin(a->lines + passed / WEIR__LINE_EVERY, WEIR__LINES_AT_ONCE);
 	a->when = now;
-	if (a->lines < 1 || !has_room())
+	if (a->lines < 1 || !can_write())
 		return false;
 	a->lines -= 1;
 	return true;
@@ -350,8 +350,8 @@ void weir__announce(struct weir_announcer *a, const char *path, int result, cons
 		return;
 	}
 	memcpy(a->written, a->reason, sizeof a->reason);
-	say(path, *a->reason   ? a->reason :
-	          result > 0   ? sentence :
-	                         "is as it was taken over: no longer refused", a->held_back);
+	write_line(path, *a->reason   ? a->reason :
+	                 result > 0   ? sentence :
+	                                "is as it was taken over: no longer refused", a->held_back);
 	a->held_back = 0;
 }

@@ -41,13 +41,13 @@ int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const 
 
 /* The fault that a failed refresh found. */
 enum weir_verdict {
-	WEIR_VERDICT_NONE,  /* no lasting fault, so try the file again */
-	WEIR_VERDICT_ALONE, /* the file is bad */
-	WEIR_VERDICT_BESIDE /* the file does not fit the current filter */
+	WEIR_VERDICT_NONE, /* no lasting fault, so try the file again */
+	WEIR_VERDICT_BAD,  /* the file is bad */
+	WEIR_VERDICT_UNFIT /* the file does not fit the current filter */
 };
 
 /* One refresh. The handle is claimed. */
-struct weir_look {
+struct weir_refresh_run {
 	struct weir_handle *handle;
 	struct weir_source *source;
 	struct weir_chain chain;   /* the file's deltas */
@@ -59,10 +59,10 @@ struct weir_look {
 	bool stopped;              /* progress stopped the refresh: no verdict */
 };
 
-/* The progress function of every long step. @look: a struct weir_look. */
-int weir__look_goes_on(void *look, uint64_t done, uint64_t total);
+/* The progress function of every long step. @run: a struct weir_refresh_run. */
+int weir__run_progress(void *run, uint64_t done, uint64_t total);
 /* Make a filter from the image and its deltas. */
-int weir__look_read(struct weir_filter **out, struct weir_look *l);
+int weir__refresh_read(struct weir_filter **out, struct weir_refresh_run *l);
 
 /* A follower without a report() writes a line to standard error when refreshes begin to fail, when
  * the reason changes, and when refreshes succeed again. */

@@ -8,9 +8,9 @@
 #include "set/follow/follow.h"
 
 /* Progress is called before the first sleep and after each sleep (P3). */
-int weir__look_goes_on(void *argument, uint64_t done, uint64_t total)
+int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 {
-	struct weir_look *l = argument;
+	struct weir_refresh_run *l = argument;
 	weir_progress_fn *progress = l->options->progress;
 	bool more = false;
 	(void)weir__pace_note(&l->pace, l->turn, 1);
@@ -48,7 +48,7 @@ static int with_remedy(int err, const void *key, const struct weir_source *sourc
 
 /* Load the image, or map it if the caller wants that and the image can be mapped. The mapping is
  * private if the current filter takes inserts, else read-only. */
-static int read_image(struct weir_filter **out, struct weir_look *l,
+static int read_image(struct weir_filter **out, struct weir_refresh_run *l,
                       const struct weir_load_options *o)
 {
 	enum weir_map_mode mode = l->handle->generation->current->insert_error ? WEIR_MAP_READ :
@@ -64,7 +64,7 @@ static int read_image(struct weir_filter **out, struct weir_look *l,
 }
 
 /* Load the image and apply its deltas. */
-static int read_chain(struct weir_filter **out, struct weir_look *l,
+static int read_chain(struct weir_filter **out, struct weir_refresh_run *l,
                       const struct weir_load_options *o)
 {
 	struct weir_plain plain;
@@ -96,7 +96,7 @@ static int find_room(uint64_t *room, const struct weir_handle *h, uint64_t max_b
 	return 0;
 }
 
-int weir__look_read(struct weir_filter **out, struct weir_look *l)
+int weir__refresh_read(struct weir_filter **out, struct weir_refresh_run *l)
 {
 	const struct weir_filter *current = l->handle->generation->current;
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -104,14 +104,14 @@ int weir__look_read(struct weir_filter **out, struct weir_look *l)
 	if (err)
 		return err;
 	o.secret = weir__keyed(&current->hashing) ? current->hashing.key : NULL;
-	o.progress = weir__look_goes_on;
+	o.progress = weir__run_progress;
 	o.progress_arg = l;
 	err = weir__source_check(l->source);
 	if (!err)
 		err = l->chain.n ? read_chain(out, l, &o) : read_image(out, l, &o);
-	l->verdict = weir__source_verdict(l->source, err) ? WEIR_VERDICT_ALONE : WEIR_VERDICT_NONE;
+	l->verdict = weir__source_verdict(l->source, err) ? WEIR_VERDICT_BAD : WEIR_VERDICT_NONE;
 	if (l->chain.failed && (err == -EBADMSG || err == -ENOTSUP)) {
-		l->verdict = WEIR_VERDICT_ALONE;
+		l->verdict = WEIR_VERDICT_BAD;
 		return weir__fail(err, "%s; remove it", weir_error_detail());
 	}
 	return l->source->syscall_failed ? err : with_remedy(err, o.secret, l->source);

@@ -21,7 +21,7 @@
 #include "set/reload/reload.h"
 
 /* Check that the image hashes like the current filter, if all filters of the handle must. */
-static int check_hashing(const struct weir_look *l, const struct weir_filter *next)
+static int check_hashing(const struct weir_refresh_run *l, const struct weir_filter *next)
 {
 	if (l->handle->flags & WEIR_HANDLE_ANY_SEED)
 		return 0;
@@ -33,14 +33,14 @@ static int check_hashing(const struct weir_look *l, const struct weir_filter *ne
 }
 
 /* Make a filter of the file, and check that it may be published. */
-static int prepare(struct weir_filter **out, struct weir_look *l)
+static int prepare(struct weir_filter **out, struct weir_refresh_run *l)
 {
 	const struct weir_filter *current = l->handle->generation->current;
 	struct weir_filter *next = NULL;
-	int err = weir__look_read(&next, l);
+	int err = weir__refresh_read(&next, l);
 	if (err)
 		return err;
-	l->verdict = WEIR_VERDICT_ALONE; /* the image is intact, but may have another seed */
+	l->verdict = WEIR_VERDICT_BAD; /* the image is intact, but may have another seed */
 	err = check_hashing(l, next);
 	if (!err)
 		err = weir__same_steps_check(l->handle, &next->text, l->source->name);
@@ -48,12 +48,12 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 		err = weir__same_sets_check(l->handle, next, l->source->name);
 	if (!err) {
 		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
-		l->verdict = WEIR_VERDICT_BESIDE;
+		l->verdict = WEIR_VERDICT_UNFIT;
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current,
-		                       weir__look_goes_on, l);
+		                       weir__run_progress, l);
 	}
 	if (!err && l->options->map)
-		err = weir__pace_touch(&l->pace, next, weir__look_goes_on, l);
+		err = weir__pace_touch(&l->pace, next, weir__run_progress, l);
 	if (err)
 		weir_destroy(next);
 	else
@@ -62,7 +62,7 @@ static int prepare(struct weir_filter **out, struct weir_look *l)
 }
 
 /* Before the first set there is nothing to carry (H10). */
-static bool carries(const struct weir_look *l)
+static bool carries(const struct weir_refresh_run *l)
 {
 	return l->options->carry && !l->handle->absence;
 }
@@ -81,10 +81,10 @@ static int check_carry(struct weir_filter *next, const struct weir_filter *curre
 }
 
 /* Begin a reload that publishes @next. On failure the caller keeps @next. */
-static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
+static int begin(struct weir_reload **r, struct weir_refresh_run *l, struct weir_filter *next)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
-	l->verdict = WEIR_VERDICT_BESIDE;
+	l->verdict = WEIR_VERDICT_UNFIT;
 	int err = weir__next_check(l->handle, next);
 	if (!err && carries(l))
 		err = check_carry(next, l->handle->generation->current);
@@ -100,44 +100,44 @@ static int begin(struct weir_reload **r, struct weir_look *l, struct weir_filter
 
 /* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began; then the
  * caller must close it, or drop it after a failure. If none began, @next is destroyed. */
-static int offer(struct weir_reload **r, struct weir_look *l, struct weir_filter *next)
+static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);
 	if (err) {
 		weir_destroy(next);
 	} else {
-		l->verdict = WEIR_VERDICT_BESIDE;
+		l->verdict = WEIR_VERDICT_UNFIT;
 		err = weir__reload_replay(*r);
 	}
 	if (!err && carries(l)) {
 		/* begin() has checked all that can fail except progress, memory and capacity */
-		err = weir__merge(next, l->handle->generation->current, weir__look_goes_on, l);
+		err = weir__merge(next, l->handle->generation->current, weir__run_progress, l);
 		if (err == -ENOMEM || err == -EAGAIN)
 			l->verdict = WEIR_VERDICT_NONE;
 	}
 	if (!err) {
-		l->verdict = l->options->carry ? WEIR_VERDICT_BESIDE : WEIR_VERDICT_ALONE;
-		err = weir__reload_ask(*r, weir__look_goes_on, l);
+		l->verdict = l->options->carry ? WEIR_VERDICT_UNFIT : WEIR_VERDICT_BAD;
+		err = weir__reload_ask(*r, weir__run_progress, l);
 	}
 	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
 /* Remember the verdict before the claim is released. It decides when the file is read again.
  * Return: true if the last refresh refused the same damage. */
-static bool remember(const struct weir_look *l, int err)
+static bool remember(const struct weir_refresh_run *l, int err)
 {
 	struct weir_handle *h = l->handle;
 	if (err && (l->stopped || l->verdict == WEIR_VERDICT_NONE))
 		return false;
-	const bool beside = err && l->verdict == WEIR_VERDICT_BESIDE;
+	const bool unfit = err && l->verdict == WEIR_VERDICT_UNFIT;
 	bool again = weir__last_file_judge(&h->last_file, &l->source->identity, err,
-	                                   beside ? h->generation->number : 0, l->began);
+	                                   unfit ? h->generation->number : 0, l->began);
 	weir__figure_add_relaxed(&h->refused, err && !again);
 	return again;
 }
 
 /* Refresh from an open file. Releases the claim that the caller has taken. */
-static int look(struct weir_look *l)
+static int refresh_source(struct weir_refresh_run *l)
 {
 	struct weir_filter *next = NULL;
 	struct weir_reload *r = NULL;
@@ -180,7 +180,8 @@ static int refresh(struct weir_handle *h, const char *path,
 		weir__writer_release(h);
 		return err;
 	}
-	struct weir_look l = { .handle = h, .source = &source, .options = options, .began = began };
+	struct weir_refresh_run l = { .handle = h, .source = &source, .options = options,
+	                              .began = began };
 	weir__pace_make(&l.pace, &h->rcu, options->pace);
 	l.turn = weir__pace_begin(&l.pace);
 	if (options->deltas)
@@ -190,7 +191,7 @@ static int refresh(struct weir_handle *h, const char *path,
 		weir__refusal_begins(h);
 		weir__writer_release(h);
 	} else {
-		err = look(&l);
+		err = refresh_source(&l);
 	}
 	weir__chain_free(&l.chain);
 	weir__source_close(&source);

@@ -51,20 +51,21 @@ static struct figures measure(const struct part *p, const struct weir_filter *f,
 }
 
 /* G2: return the record that a shard of the set publishes now. */
-static const struct weir_generation *now(const struct part *p, uint32_t shard)
+static const struct weir_generation *record_of(const struct part *p, uint32_t shard)
 {
 	return p->share->handles[shard]->generation;
 }
 
 /* G1: compute the set's statistics from all bits or from a sample. */
-static struct figures of_the_set(const struct part *p, bool exact)
+static struct figures set_figures(const struct part *p, bool exact)
 {
 	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;
 	struct figures sum = p->next;
 	for (uint32_t i = 0; i < p->shards; i++) {
 		if (i == p->share->shard)
 			continue;
-		struct figures one = measure(p, now(p, i)->current, exact ? UINT64_MAX : lines);
+		struct figures one = measure(p, record_of(p, i)->current,
+		                             exact ? UINT64_MAX : lines);
 		sum.keys += one.keys;
 		sum.fill += one.fill;
 		sum.rate += one.rate;
@@ -75,9 +76,9 @@ static struct figures of_the_set(const struct part *p, bool exact)
 /* G4: return true if the new shard is the last one of a round. */
 static bool completes_a_round(const struct part *p)
 {
-	uint64_t number = now(p, p->share->shard)->number;
+	uint64_t number = record_of(p, p->share->shard)->number;
 	for (uint32_t i = 0; i < p->shards; i++)
-		if (i != p->share->shard && now(p, i)->number <= number)
+		if (i != p->share->shard && record_of(p, i)->number <= number)
 			return false;
 	return true;
 }
@@ -90,14 +91,14 @@ static int ask_keys(const struct part *p, double min_keys)
 		                  "the gate refused: about %.0f keys in shard %u, where the share "
 		                  "of min_keys %.0f is %.0f",
 		                  p->next.keys, p->share->shard, min_keys, mean);
-	const struct weir_filter *before = now(p, p->share->shard)->current;
+	const struct weir_filter *before = record_of(p, p->share->shard)->current;
 	bool own_part = p->next.keys >= mean ||
 	                p->next.keys >= measure(p, before, UINT64_MAX).keys;
 	if (own_part && !completes_a_round(p)) /* G3 */
 		return 0;
-	if (of_the_set(p, false).keys >= min_keys)
+	if (set_figures(p, false).keys >= min_keys)
 		return 0;
-	double keys = of_the_set(p, true).keys;
+	double keys = set_figures(p, true).keys;
 	if (keys >= min_keys)
 		return 0;
 	return weir__fail(-ECANCELED,
@@ -108,9 +109,9 @@ static int ask_keys(const struct part *p, double min_keys)
 
 static int ask_fill(const struct part *p, double max)
 {
-	if (p->next.fill <= max || of_the_set(p, false).fill <= max) /* G3 */
+	if (p->next.fill <= max || set_figures(p, false).fill <= max) /* G3 */
 		return 0;
-	double fill = of_the_set(p, true).fill;
+	double fill = set_figures(p, true).fill;
 	if (fill <= max)
 		return 0;
 	return weir__fail(-ECANCELED,
@@ -121,9 +122,9 @@ static int ask_fill(const struct part *p, double max)
 
 static int ask_rate(const struct part *p, double max)
 {
-	if (p->next.rate <= max || of_the_set(p, false).rate <= max) /* G3 */
+	if (p->next.rate <= max || set_figures(p, false).rate <= max) /* G3 */
 		return 0;
-	double rate = of_the_set(p, true).rate;
+	double rate = set_figures(p, true).rate;
 	if (rate <= max)
 		return 0;
 	return weir__fail(-ECANCELED,

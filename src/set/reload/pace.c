@@ -11,12 +11,12 @@ static const double least_share = 0.001;
 
 enum {
 	NS = 1000000000,
-	BURST = 2000000,     /* ns of work between sleeps: a sleep makes caches cold */
-	LEAST = 500000,      /* ns: shorter sleeps are mostly the timer's slack */
-	PUT_OFF = 100000000, /* ns: the most debt left to the commit, which cannot be stopped */
-	MOST = 20000000,     /* ns of one sleep (P3) */
-	TOUCHED = 2 << 20,   /* bytes of a piece: a huge page */
-	WARMED = 32 << 20,   /* bytes that are read in some milliseconds */
+	BURST = 2000000,       /* ns of work between sleeps: a sleep makes caches cold */
+	LEAST_SLEEP = 500000,  /* ns: shorter sleeps are mostly the timer's slack */
+	PUT_OFF = 100000000,   /* ns: the most debt left to the commit, which cannot be stopped */
+	MOST_SLEEP = 20000000, /* ns of one sleep (P3) */
+	TOUCHED = 2 << 20,     /* bytes of a piece: a huge page */
+	WARMED = 32 << 20,     /* bytes that are read in some milliseconds */
 };
 
 int weir__pace_check(double share)
@@ -32,7 +32,7 @@ void weir__pace_make(struct weir_pace *p, const struct weir_rcu *rcu, double sha
 	double rest = share > 0 ? 1 / share - 1 : 0;
 	*p = (struct weir_pace){ .rcu = rcu,
 		                 .rest = rest,
-		                 .least = (uint64_t)fmin(fmax(LEAST, BURST * rest), PUT_OFF),
+		                 .least = (uint64_t)fmin(fmax(LEAST_SLEEP, BURST * rest), PUT_OFF),
 		                 .asked = share > 0 };
 }
 
@@ -41,7 +41,7 @@ uint64_t weir__pace_begin(const struct weir_pace *p)
 	return p->rest > 0 ? weir__clock(CLOCK_THREAD_CPUTIME_ID) : 0;
 }
 
-static void owe(struct weir_pace *p, uint64_t work, unsigned times)
+static void add_debt(struct weir_pace *p, uint64_t work, unsigned times)
 {
 	weir__figure_add_relaxed(&p->owed, (uint64_t)((double)work * times * p->rest));
 }
@@ -52,18 +52,18 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 		return 0;
 	const uint64_t ends = weir__clock(CLOCK_THREAD_CPUTIME_ID);
 	const uint64_t work = ends > began ? ends - began : 0;
-	owe(p, work, times);
+	add_debt(p, work, times);
 	return ends;
 }
 
 /* Take a part of the debt. Return: nanoseconds; 0 if the debt is below @least. */
-static uint64_t take(struct weir_pace *p, uint64_t least)
+static uint64_t take_debt(struct weir_pace *p, uint64_t least)
 {
 	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;
 	do {
 		if (owed < least)
 			return 0;
-		part = owed < MOST ? owed : MOST;
+		part = owed < MOST_SLEEP ? owed : MOST_SLEEP;
 	} while (!weir__figure_swap_relaxed(&p->owed, &owed, owed - part));
 	return part;
 }
@@ -80,8 +80,8 @@ static void sleep_for(uint64_t ns)
 /* Sleep off a part of the debt. Return: false if the debt is small, or in a section. */
 static bool rest_once(struct weir_pace *p, bool goes_on)
 {
-	uint64_t least = goes_on ? LEAST : p->least;
-	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take(p, least) : 0; /* P1 */
+	uint64_t least = goes_on ? LEAST_SLEEP : p->least;
+	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take_debt(p, least) : 0; /* P1 */
 	if (!part)
 		return false;
 	const struct rcu_flavor_struct *flavor = p->rcu->flavor;
@@ -96,7 +96,7 @@ static bool rest_once(struct weir_pace *p, bool goes_on)
 
 bool weir__pace_rest(struct weir_pace *p, bool goes_on)
 {
-	return rest_once(p, goes_on) && weir__figure_load_relaxed(&p->owed) >= LEAST;
+	return rest_once(p, goes_on) && weir__figure_load_relaxed(&p->owed) >= LEAST_SLEEP;
 }
 
 /* Sleep off all debt that is worth a sleep. Return: true if it slept. */
@@ -130,9 +130,9 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 /* P5: measure a read of the clock, charge three reads, and start the call's time one read later. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
-	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), look = second - first;
-	owe(p, look, 3);
-	return second + look;
+	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), ns = second - first;
+	add_debt(p, ns, 3);
+	return second + ns;
 }
 
 void weir__pace_single_end(struct weir_pace *p, uint64_t began)

@@ -95,13 +95,13 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 
 /* Publish r->after, free what it no longer names after a grace period, and release the claim. */
 static void close_with(struct weir_reload *r, struct weir_generation after,
-                       struct weir_filter *gone, struct weir_filter *gone_too, bool defer)
+                       struct weir_filter *unused, struct weir_filter *unused_too, bool defer)
 {
 	struct weir_handle *h = r->handle;
 	*r->after = after;
 	weir__figure_store_relaxed(&h->whole->collecting, 0);
-	r->retired->filters[0] = gone;
-	r->retired->filters[1] = gone_too;
+	r->retired->filters[0] = unused;
+	r->retired->filters[1] = unused_too;
 	r->retired->records[0] = weir__publish(h, r->after);
 	if (after.current == r->next)
 		weir__pace_warm(&r->pace, r->next);

@@ -11,7 +11,7 @@ static inline const struct weir_sharded *set_of(const struct weir_handle *h)
 }
 
 /* Insert a hash into its shard. Call this in a section. */
-static inline int put(const struct weir_sharded *set, uint64_t hash)
+static inline int insert_into_shard(const struct weir_sharded *set, uint64_t hash)
 {
 	return weir__insert_hash(weir__shard_record(set, hash), weir__share_hash(set->bits, hash));
 }
@@ -36,7 +36,7 @@ static bool contains_u64(const struct weir_handle *h, uint64_t key)
 static int insert_hash(struct weir_handle *h, uint64_t hash)
 {
 	int answer;
-	WEIR__IN_SECTION(&h->rcu, answer = put(set_of(h), hash));
+	WEIR__IN_SECTION(&h->rcu, answer = insert_into_shard(set_of(h), hash));
 	return answer;
 }
 
@@ -64,7 +64,7 @@ static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes
 	for (; i < n; i++)
 		weir__shard_fetch(set, hashes[i]);
 	for (i = 0; i < n; i++) {
-		int answer = put(set, hashes[i]);
+		int answer = insert_into_shard(set, hashes[i]);
 		if (answer < 0) {
 			*err = answer;
 			break;
