@@ -10,7 +10,8 @@ enum {
 	AHEAD_TO_WRITE = 8, /* keys between the prefetch of a line and its insert */
 };
 
-WEIR__INLINE uint64_t look(const struct weir_array *a, unsigned columns, unsigned k, uint64_t hash)
+WEIR__INLINE uint64_t sets_of(const struct weir_array *a, unsigned columns, unsigned k,
+                              uint64_t hash)
 {
 	const uint64_t *page = weir__router_page(a, hash);
 	uint64_t r = weir__remix(hash), r2 = weir__remix2(r), all = weir__router_all(a);
@@ -34,8 +35,8 @@ WEIR__INLINE void fetch(const struct weir_array *a, unsigned columns, unsigned k
 		                   2);
 }
 
-WEIR__INLINE size_t look_each(const struct weir_array *from, unsigned columns, unsigned k,
-                              const uint64_t *hashes, size_t n, bool far, uint64_t *masks)
+WEIR__INLINE size_t sets_of_each(const struct weir_array *from, unsigned columns, unsigned k,
+                                 const uint64_t *hashes, size_t n, bool far, uint64_t *masks)
 {
 	const struct weir_array a = *from; /* a copy that no store can alias */
 	size_t positive = 0, ahead = far ? AHEAD : 0;
@@ -44,7 +45,7 @@ WEIR__INLINE size_t look_each(const struct weir_array *from, unsigned columns, u
 	for (size_t i = 0; i < n; i++) {
 		if (far && i + ahead < n)
 			fetch(&a, columns, k, hashes[i + ahead]);
-		masks[i] = look(&a, columns, k, hashes[i]);
+		masks[i] = sets_of(&a, columns, k, hashes[i]);
 		positive += masks[i] != 0;
 	}
 	return positive;
@@ -167,13 +168,13 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 #define INSTANCE(columns, k) \
 	static uint64_t route_##columns##_##k(const struct weir_array *a, uint64_t hash) \
 	{ \
-		return look(a, columns, k, hash); \
+		return sets_of(a, columns, k, hash); \
 	} \
 	static size_t route_each_##columns##_##k(const struct weir_array *a, \
 	                                         const uint64_t *hashes, size_t n, bool far, \
 	                                         uint64_t *masks) \
 	{ \
-		return look_each(a, columns, k, hashes, n, far, masks); \
+		return sets_of_each(a, columns, k, hashes, n, far, masks); \
 	}
 #define ENTRY(columns, k) \
 	{ \

@@ -147,7 +147,7 @@ static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32
 }
 
 /* Judge all sets, but count rows only in the fullest one: all sets share a hash function. */
-static uint32_t look(const struct weir_array *a, bool all, const char **why, uint64_t *used)
+static uint32_t judge_sets(const struct weir_array *a, bool all, const char **why, uint64_t *used)
 {
 	struct counts c;
 	const uint64_t n = count(&c, a, all);
@@ -173,9 +173,9 @@ uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **
 {
 	enum { LOOKS = 3 };
 	uint64_t first, used;
-	uint32_t verdict = look(&f->array, all, why, &first);
+	uint32_t verdict = judge_sets(&f->array, all, why, &first);
 	for (unsigned i = 0; verdict == WEIR_UNEVEN_YES && i < LOOKS; i++) {
-		verdict = look(&f->array, all, why, &used);
+		verdict = judge_sets(&f->array, all, why, &used);
 		if (used - first > first / 1000)
 			verdict = WEIR_UNEVEN_UNKNOWN;
 	}

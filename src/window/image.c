@@ -90,7 +90,7 @@ static int suits_age(const struct weir_parts *p, unsigned i)
 	return 0;
 }
 
-int weir__window_suits(const struct weir_parts *p)
+int weir__window_check_image(const struct weir_parts *p)
 {
 	const uint32_t n = p->whole->shape.field[WEIR_WINDOW_G];
 	if (p->n != n)
@@ -113,7 +113,7 @@ int weir__window_member_suits(const struct weir_parts *p, unsigned i,
 		weir__window_member_shape(whole->shape.field[WEIR_WINDOW_WORDS],
 		                          whole->shape.field[WEIR_WINDOW_BITS]);
 	const uint64_t capacity = weir__window_member_capacity(whole->capacity, n);
-	int err = i ? 0 : weir__window_suits(p);
+	int err = i ? 0 : weir__window_check_image(p);
 	if (err)
 		return err;
 	if (member->kind->id != WEIR_BLOCKED || memcmp(&member->shape, &shape, sizeof shape))

@@ -5,23 +5,23 @@
 #include "window/window.h"
 
 /* The words and bits of a key. They are the same in each slot. */
-struct place {
+struct key_bits {
 	uint64_t *words; /* the column or block, in slot 0 */
 	uint64_t mask[8];
 	uint32_t index[8];
 };
 
-static inline uint64_t *place(const struct weir_window_bits *b, uint64_t hash)
+static inline uint64_t *first_word(const struct weir_window_bits *b, uint64_t hash)
 {
 	return weir__window_is_ring(b) ? weir__window_block(b, hash) :
 	                                 weir__window_column(b, hash, weir__remix(hash));
 }
 
-static inline void place_of(struct place *p, const struct weir_window_bits *b, uint64_t hash)
+static inline void key_bits_of(struct key_bits *p, const struct weir_window_bits *b, uint64_t hash)
 {
 	uint64_t r = weir__remix(hash), r2 = weir__remix2(r);
 	bool ring = weir__window_is_ring(b);
-	p->words = place(b, hash);
+	p->words = first_word(b, hash);
 	for (unsigned i = 0, j = 0; i < b->z; i++) {
 		p->index[i] = ring ? weir__word_index(b->z, i, r) : 0;
 		p->mask[i] = 0;
@@ -33,7 +33,7 @@ static inline void place_of(struct place *p, const struct weir_window_bits *b, u
 /* Insert into one slot. Load all words first, since a locked instruction delays the loads after it.
  * Relaxed: a bit that is seen was set before this insert (B1). Return: true if this insert has set
  * a bit. */
-static bool set(const struct weir_window_bits *b, const struct place *p, uint32_t slot)
+static bool set_bits(const struct weir_window_bits *b, const struct key_bits *p, uint32_t slot)
 {
 	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
 	bool changed = false;
@@ -47,7 +47,7 @@ static bool set(const struct weir_window_bits *b, const struct place *p, uint32_
 }
 
 /* Return: true if the key is in one of these slots. */
-static bool look(const struct weir_window_bits *b, const struct place *p, uint32_t slots)
+static bool is_in(const struct weir_window_bits *b, const struct key_bits *p, uint32_t slots)
 {
 	uint32_t in = 0;
 	for (; slots; slots &= slots - 1) {
@@ -77,20 +77,20 @@ static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 static int insert(struct weir_window *w, uint64_t hash)
 {
 	const struct weir_window_bits *b = &w->bits;
-	struct place p;
-	place_of(&p, b, hash);
+	struct key_bits p;
+	key_bits_of(&p, b, hash);
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t own = weir__window_newest(state);
 	bool one_word = b->z == 1;
-	bool there = !one_word && look(b, &p, others(state, own)); /* W5: read before the OR */
-	if (!set(b, &p, own))
+	bool present = !one_word && is_in(b, &p, others(state, own)); /* W5: read before the OR */
+	if (!set_bits(b, &p, own))
 		return WEIR_SEEN;
 	count(w, hash, own);
 	if (one_word) { /* W4: read after the OR */
 		state = weir__window_load_seq_cst(&w->state);
-		there = look(b, &p, others(state, own));
+		present = is_in(b, &p, others(state, own));
 	}
-	return there ? WEIR_SEEN : WEIR_NEW;
+	return present ? WEIR_SEEN : WEIR_NEW;
 }
 
 int weir__window_insert_hash(struct weir_filter *f, uint64_t hash)
@@ -119,7 +119,7 @@ static uint64_t insert_some(struct weir_window *w, const uint64_t *hashes, unsig
 	weir__read_lock(&w->rcu);
 	uint32_t own = weir__window_newest(weir__window_load_acquire(&w->state));
 	for (unsigned i = 0; i < n; i++)
-		__builtin_prefetch(place(b, hashes[i]) + own * b->slot_step, 1, 3);
+		__builtin_prefetch(first_word(b, hashes[i]) + own * b->slot_step, 1, 3);
 	for (unsigned i = 0; i < n; i++)
 		new |= (uint64_t)insert(w, hashes[i]) << i;
 	weir__read_unlock(&w->rcu);

@@ -26,8 +26,8 @@ WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint6
 	return in;
 }
 
-WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
-                                   unsigned g)
+WEIR__INLINE uint32_t slots_in_columns(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                       unsigned g)
 {
 	uint64_t r = weir__remix(hash), n = weir__window_word(b, hash, r);
 	column_mask mask = column_mask_of_key(r, g);
@@ -40,8 +40,8 @@ WEIR__INLINE uint32_t look_columns(const struct weir_window_bits *b, uint64_t ha
 /* ---- a ring: each slot has its own array, with a key's block at the same index ---- */
 
 /* Without a branch between the slots, so that their lines are fetched in parallel. */
-WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
-                                unsigned g)
+WEIR__INLINE uint32_t slots_in_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                    unsigned g)
 {
 	const uint64_t *block = weir__window_block(b, hash);
 	uint64_t r = weir__remix(hash);
@@ -52,8 +52,8 @@ WEIR__INLINE uint32_t look_ring(const struct weir_window_bits *b, uint64_t hash,
 }
 
 /* For shapes without a kernel of their own. */
-WEIR__INLINE uint32_t look_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
-                               unsigned g)
+WEIR__INLINE uint32_t slots_in_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
+                                   unsigned g)
 {
 	const uint64_t *block = weir__window_block(b, hash);
 	uint64_t r = weir__remix(hash);
@@ -201,13 +201,13 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 	}
 
 #define COLUMNS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
-#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, look_columns, each_column, 1, g)
+#define KERNEL(g) KERNEL_FUNCTIONS(columns_##g, slots_in_columns, each_column, 1, g)
 COLUMNS(KERNEL)
 #undef KERNEL
-#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, look_ring, each_key, z, g)
+#define KERNEL(z, g) KERNEL_FUNCTIONS(ring_##z##_##g, slots_in_ring, each_key, z, g)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-KERNEL_FUNCTIONS(ring_any, look_any, each_key, b->z, b->g)
+KERNEL_FUNCTIONS(ring_any, slots_in_any, each_key, b->z, b->g)
 
 const struct weir_window_kernel *KERNEL_NAME(weir__window_columns)(unsigned g)
 {

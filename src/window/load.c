@@ -130,12 +130,12 @@ int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
 {
 	const struct weir_layout *whole = parts->whole;
 	const struct weir_params p = params_of(parts, options);
-	int err = weir__window_suits(parts);
+	int err = weir__window_check_image(parts);
 	if (err)
 		return err;
 	const uint32_t n = p.window.generations, layout = whole->shape.field[WEIR_WINDOW_LAYOUT];
 	const uint64_t bytes = weir__window_bytes(layout, n, 64 * whole->lines / n);
-	err = weir__window_check_turns(&p);
+	err = weir__window_check_advances(&p);
 	if (!err)
 		err = fits(&p, bytes, options);
 	if (!err)
@@ -143,7 +143,7 @@ int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
 	if (err)
 		return err;
 	struct weir_window *w = weir__window_of(*out);
-	weir__window_furnish(w, &p);
+	weir__window_configure(w, &p);
 	w->saved = parts->own[WEIR_WINDOW_SAVED];
 	set_ages(w, parts);
 	return 0;

@@ -74,7 +74,7 @@ static void count_towards(struct weir_window *w, uint64_t keys)
 	w->enough = keys ? keys >> shift : UINT64_MAX;
 }
 
-void weir__window_furnish(struct weir_window *w, const struct weir_params *p)
+void weir__window_configure(struct weir_window *w, const struct weir_params *p)
 {
 	const double span = p->window.span_seconds;
 	w->run = p->window.run;
@@ -92,7 +92,7 @@ void weir__window_furnish(struct weir_window *w, const struct weir_params *p)
 int weir__window_begin(struct weir_filter *f, const struct weir_params *p)
 {
 	struct weir_window *w = weir__window_of(f);
-	weir__window_furnish(w, p);
+	weir__window_configure(w, p);
 	const uint64_t now = w->clock(w->clock_arg);
 	weir__figure_store_relaxed(&w->since[0], now ? now : 1);
 	return w->run.timer ? weir__window_timer_start(w) : 0;

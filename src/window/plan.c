@@ -18,7 +18,7 @@ static int out_of_range(int err, const char *name, double value, double least, d
 	return weir__refused(err, WEIR_ERROR_RANGE, name, value, least, most, 0);
 }
 
-int weir__window_check_turns(const struct weir_params *p)
+int weir__window_check_advances(const struct weir_params *p)
 {
 	const uint32_t n = p->window.generations;
 	const double span = p->window.span_seconds;
@@ -79,7 +79,7 @@ int weir__window_settle(struct weir_params *p)
 {
 	if (!p->window.generations)
 		p->window.generations = default_generations;
-	int err = weir__window_check_turns(p);
+	int err = weir__window_check_advances(p);
 	if (!err)
 		err = check_shape(p);
 	if (!err && p->shards > 1)

@@ -59,8 +59,8 @@ static double keys_of(const struct weir_window_bits *b, double fill)
 }
 
 /* Test whether the hashes are uniform. The blocks of a slot are those of a blocked filter. */
-static void judge(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
-                  uint64_t most)
+static void judge_slot(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
+                       uint64_t most)
 {
 	const struct weir_law law = { .base = b->words + slot * b->slot_step, .stride = b->stride,
 		                      .blocks = b->blocks, .words = 8, .word_bits = 64,
@@ -92,13 +92,13 @@ void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct wei
 	for (uint32_t i = 0; i < w->generations; i++) {
 		const uint32_t slot = weir__window_slot(newest, i, w->bits.slots);
 		add(out, w, survey(&w->bits, slot, n));
-		judge(out, &w->bits, slot, n);
+		judge_slot(out, &w->bits, slot, n);
 	}
 	weir__read_unlock(&w->rcu);
 	out->sampled = (double)n / (double)w->bits.blocks;
 }
 
-static void look(const struct weir_window *w, uint64_t n, struct weir_window_stats *s)
+static void fill_stats(const struct weir_window *w, uint64_t n, struct weir_window_stats *s)
 {
 	uint64_t state = weir__window_load_acquire(&w->state), now = w->clock(w->clock_arg);
 	uint32_t newest = weir__window_newest(state), slot;
@@ -133,7 +133,7 @@ int weir_window_measure(const struct weir_filter *f, uint32_t effort, struct wei
 	s.saved_ns = w->saved;
 	/* a section, so that no slot is cleared during the survey */
 	weir__read_lock(&w->rcu);
-	look(w, sample(&w->bits, effort == WEIR_EXACT), &s);
+	fill_stats(w, sample(&w->bits, effort == WEIR_EXACT), &s);
 	weir__read_unlock(&w->rcu);
 	memcpy(out, &s, out->struct_size);
 	return 0;

@@ -257,9 +257,9 @@ void weir__window_put(struct weir_filter *f, unsigned i, const struct weir_filte
 int weir__window_thawed(struct weir_filter *f, const struct weir_load_options *options);
 
 /* Check the parameters that say when the window advances, and which thread does it. */
-int weir__window_check_turns(const struct weir_params *p);
+int weir__window_check_advances(const struct weir_params *p);
 /* Apply the parameters for advances to a private window. Starts no timer's thread. */
-void weir__window_furnish(struct weir_window *w, const struct weir_params *p);
+void weir__window_configure(struct weir_window *w, const struct weir_params *p);
 /* Return: a generation's part of the capacity. */
 uint64_t weir__window_member_capacity(uint64_t capacity, uint32_t generations);
 /* Return: the bytes of a window's bits. @one: the bytes of one generation. */
@@ -302,7 +302,7 @@ struct weir_shape weir__window_member_shape(uint32_t z, uint32_t g);
 double weir__window_span_of(const uint64_t own[WEIR_WINDOW_OWN]);
 /* Check the number of members, the window's own words and the notes. The error message does not
  * begin with the image's name. Return: 0 or -EBADMSG. */
-int weir__window_suits(const struct weir_parts *parts);
+int weir__window_check_image(const struct weir_parts *parts);
 /* suits() of struct weir_kind (kind.h). */
 int weir__window_member_suits(const struct weir_parts *parts, unsigned i,
                               const struct weir_layout *member);

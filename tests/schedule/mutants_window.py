@@ -10,7 +10,7 @@ GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOO
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
-W5 = 'bool there = !one_word && look(b, &p, others(state, own)); /* W5: read before the OR */'
+W5 = 'bool present = !one_word && is_in(b, &p, others(state, own)); /* W5: read before the OR */'
 
 MUTANTS = [
     ('NO_GRACE', ADVANCE, 'weir__synchronize(&w->rcu);', ''),
@@ -21,11 +21,11 @@ MUTANTS = [
      'clear(w, weir__window_next(next, w->bits.slots));' + PUBLISH),
     ('UNCLAIMED_ADVANCE', ADVANCE, 'if (!weir__flag_claim_acquire(&w->claimed))', 'if (0)'),
     ('STATE_NOT_READ_AGAIN', INSERT, 'state = weir__window_load_seq_cst(&w->state);', ''),
-    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool there = look(b, &p, others(state, own));',
-     'there = look(b, &p, others(state, own));\n\t}', '}'),
-    ('OTHERS_NOT_LOOKED_AT', INSERT, 'there = look(b, &p, others(state, own));\n\t}',
-     '(void)look;\n\t}'),
-    ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool there = false;',
+    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool present = is_in(b, &p, others(state, own));',
+     'present = is_in(b, &p, others(state, own));\n\t}', '}'),
+    ('OTHERS_NOT_LOOKED_AT', INSERT, 'present = is_in(b, &p, others(state, own));\n\t}',
+     '(void)is_in;\n\t}'),
+    ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool present = false;',
      'if (one_word) { /* W4: read after the OR */', 'if (1) {'),
     ('OR_RELAXED', INSERT, OR,
      'uint64_t before = weir__word_fetch_or_relaxed(words + p->index[i], p->mask[i]);'),
