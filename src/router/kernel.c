@@ -108,7 +108,7 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 	return new;
 }
 
-/* ---- the functions of filters: is the key in any set; insert it into every set ---- */
+/* ---- the functions of filters: they look up in any set, and insert into every set ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 {

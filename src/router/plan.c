@@ -29,7 +29,7 @@ static double power(double x, unsigned k)
 static double rate_of(double n, double c, unsigned k)
 {
 	const double throws = n * k, empty = exp(throws * log1p(-1 / c));
-	const double two = exp(throws * log1p(-2 / c)); /* both of two rows are empty */
+	const double two = exp(throws * log1p(-2 / c)); /* chance that two rows are both empty */
 	const double variance = fmax(empty / c + (1 - 1 / c) * two - empty * empty, 0);
 	const double mean = 1 - empty;
 	return mean > 0 ? power(mean, k) * (1 + 0.5 * k * (k - 1) * variance / (mean * mean)) : 0;

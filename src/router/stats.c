@@ -43,7 +43,7 @@ static void count_page(struct counts *c, const struct weir_array *a, uint64_t nu
 	}
 }
 
-/* Estimate the keys of a set in all pages. Each sets k random bits of a page, and a page's keys are
+/* Estimate the keys of a set in all pages. A key sets k bits of its page. The keys per page are
  * Poisson distributed. So the share of 0 bits is exp(-load * (1 - (1 - 1/rows)^k)). */
 static double keys_of(const struct weir_array *a, double fill)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Checks the parameters of a window, and plans its size: that of blocked filters, each with a part
- * of the keys and of the rate. */
+ * Checks the parameters of a window, and plans its generations as blocked filters, each with a
+ * part of the keys and of the rate. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"

@@ -148,7 +148,7 @@ struct weir_window {
 	uint64_t saved;                          /* ns since 1970, when saved; 0: no image */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
-	struct weir_window_run run;              /* as the caller asked */
+	struct weir_window_run run;              /* the caller's options */
 	pthread_t thread;
 	pid_t process;                           /* the process of the thread; 0: no thread */
 	/* during a load: generation i of the image becomes generation i + shift */
@@ -282,7 +282,7 @@ bool weir__window_wake(const struct weir_window *w);
  * age in nanoseconds when the image was saved. WEIR_WINDOW_NEVER means that this generation and all
  * older ones have never been the newest. The spare is not saved. */
 
-enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS }; /* of the shape */
+enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS }; /* shape fields */
 
 #define WEIR_WINDOW_MOST_KEYS (UINT64_C(1) << 48) /* limit for WEIR_WINDOW_COUNTED */
 #define WEIR_WINDOW_NEVER UINT64_MAX

@@ -34,7 +34,7 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
 	                  weir__hashing_text(&current->hashing, ours));
 }
 
-/* Prefix lengths may differ: a lookup uses those of the filter that it reads. */
+/* Prefix lengths may differ, since each lookup uses the prefix lengths of its filter. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose)
 {

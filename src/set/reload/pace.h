@@ -4,8 +4,7 @@
  * next call sleeps it off, at last the commit.
  *
  * P1  No thread sleeps in a read-side section, since every grace period of the flavor would wait. A
- *     thread in a section leaves its debt. With qsbr a thread goes offline to sleep, for the same
- *     reason.
+ *     thread in a section leaves its debt. For the same reason a thread with qsbr sleeps offline.
  * P2  A thread is not cancelled while it sleeps. So functions without a cancellation point get
  *     none, and with qsbr no thread ends offline (H6 in generation.h).
  * P3  Long sleeps are cut, and the progress function, which may stop the work, is called in
