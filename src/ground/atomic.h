@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * All atomic accesses of the library except those to the bit array, which <weir/word.h> has (B1 to
- * B3). Each name ends with its memory order, or implies it. */
+ * All atomic accesses of the library except those to the bit array, which are in <weir/word.h> (B1
+ * to B3). Each function name ends with its memory order, or implies it. */
 #ifndef WEIR_SRC_GROUND_ATOMIC_H
 #define WEIR_SRC_GROUND_ATOMIC_H
 
@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <weir/word.h>
 
-/* O1  A part of a private filter has one owner while it is loaded by plain stores (bulk.c). Its
- *     mark names the owner; threads.h defines the values.
- *     Taking needs: everything that the previous owner wrote (acquire).  Pairs with:
- *     weir__mark_sub_release.
- *     Without the order a thread could OR into a stale word and lose the previous owner's bits.
- *     Both are read-modify-writes, so that neither misses a value stored in between. Otherwise two
- *     threads could take the part, or a drop could miss a sleeper. */
+/* O1  The mark that names the owner of a partition of a private filter, which the owner fills by
+ *     plain stores (bulk.c), or of a stripe of a cuckoo filter. threads.h defines its values.
+ *     Taking needs acquire: the new owner must see all writes of the previous owner. It pairs with
+ *     weir__mark_sub_release. Without the order the new owner could OR into a stale word and lose
+ *     bits of the previous owner.
+ *     Taking and dropping are read-modify-writes, so neither misses a value stored in between.
+ *     Otherwise two threads could take one partition, or a drop could miss a sleeper. */
 struct weir_owner {
 	atomic_uint mark;
 };
@@ -25,7 +25,7 @@ static inline unsigned weir__mark_load_relaxed(const struct weir_owner *owner)
 	return atomic_load_explicit(&owner->mark, memory_order_relaxed);
 }
 
-/* To see the writes of the last owner, if the part has no owner now. */
+/* If the partition has no owner, the caller sees all writes of the last owner. */
 static inline unsigned weir__mark_load_acquire(const struct weir_owner *owner)
 {
 	return atomic_load_explicit(&owner->mark, memory_order_acquire);
@@ -37,14 +37,14 @@ static inline bool weir__mark_swap_acquire(struct weir_owner *owner, unsigned se
 	                                               memory_order_acquire, memory_order_relaxed);
 }
 
-/* Returns the previous mark. */
+/* Return: the previous mark. */
 static inline unsigned weir__mark_sub_release(struct weir_owner *owner, unsigned less)
 {
 	return atomic_fetch_sub_explicit(&owner->mark, less, memory_order_release);
 }
 
-/* O2  A value that is the same each time it is computed (the size of a cache). Needs: only that no
- *     load or store is torn. */
+/* O2  A value that every computation yields the same (the size of a cache). The accesses need no
+ *     order; they are atomic so that no load or store is torn. */
 static inline int weir__once_load_relaxed(const atomic_int *cell)
 {
 	return atomic_load_explicit(cell, memory_order_relaxed);
@@ -55,14 +55,14 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
 	atomic_store_explicit(cell, value, memory_order_relaxed);
 }
 
-/* O3  The commit record of a mapped image, shared with all processes that map it. It is
+/* O3  The commit record of a mapped image, shared by all processes that map the image. It is
  *     little-endian, like the bits (B3).
- *     Storing needs: that a process which reads the record also sees the checksums written before
- *     it (release).  Pairs with: weir__commit_load_acquire.
- *     Without the order a verification that finds the image sealed could read old checksums.
- *     The second load of a verification needs: to come after all its reads (the fence, which
- *     ThreadSanitizer does not model). The inserting process syncs its mark before it inserts.
- *     Without the order the verification could find the old record although it read new bits. */
+ *     A store needs release: a process that reads the record must also see the checksums written
+ *     before. It pairs with weir__commit_load_acquire. Without the order a verification that finds
+ *     the image sealed could read old checksums.
+ *     The second load of a verification must come after all its reads of bits. The fence ensures
+ *     that; ThreadSanitizer does not model it. An inserting process syncs its mark before it
+ *     inserts. Without the order the verification could read new bits but find the old record. */
 static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 {
 	return WEIR__LE64(
@@ -90,8 +90,8 @@ static inline void weir__commit_store_release(uint64_t *commit, uint64_t value)
 	atomic_store_explicit((_Atomic uint64_t *)commit, WEIR__LE64(value), memory_order_release);
 }
 
-/* A store that succeeds only over @old: if two processes try, one succeeds. A failed one orders
- * nothing. */
+/* Store @value only if the record is @old, so one of two competing processes succeeds. A failed
+ * call orders nothing. */
 static inline bool weir__commit_swap_release(uint64_t *commit, uint64_t old, uint64_t value)
 {
 	uint64_t expected = WEIR__LE64(old);
@@ -100,11 +100,11 @@ static inline bool weir__commit_swap_release(uint64_t *commit, uint64_t old, uin
 	                                               memory_order_relaxed);
 }
 
-/* O4  The record that a handle publishes (H1 in set/generation.h). It is a plain pointer, since
- *     callers compile the same load into their programs: weir_handle_get() in <weir/handle.h>.
- *     Loading needs: all that its maker wrote into the record and its filters (acquire). Pairs
- *     with: weir__record_store_release.
- *     Without the order a reader could find a filter before its fields are written. */
+/* O4  The record that a handle publishes (H1 in set/generation.h). It is a plain pointer, because
+ *     weir_handle_get() in <weir/handle.h> compiles the same load into the caller's program. A load
+ *     needs acquire: the reader must see everything that the writer stored into the record and its
+ *     filters. It pairs with weir__record_store_release. Without the order a reader could find a
+ *     filter before its fields are written. */
 struct weir_generation;
 
 static inline struct weir_generation *
@@ -119,15 +119,14 @@ static inline void weir__record_store_release(struct weir_generation **published
 	__atomic_store_n(published, record, __ATOMIC_RELEASE);
 }
 
-/* O5  A flag with one holder at a time: the claim of a handle's writer (H4 in set/generation.h), a
- *     handle's follower, the handle that owns a filter, and call_rcu's hold of retired filters
- *     (H7).
- *     Claiming needs: the writes of the last holder (acquire). So does a test that finds the flag
- *     free, since the caller may then free objects that the holder used.  Both pair with:
- *     weir__flag_release.
- *     Without the order a writer could see the handle as it was before the last writer, and a
- *     handle could be freed while its follower uses it. With a load and a store in place of the
- *     exchange, two threads could claim the flag. */
+/* O5  A flag that one thread holds at a time: the claim of a handle's writer (H4 in
+ *     set/generation.h), of a handle's follower, of a filter by a handle, and of retired filters by
+ *     call_rcu (H7).
+ *     A claim needs acquire: the new holder must see the writes of the last one. A test that finds
+ *     the flag free needs acquire too, since its caller may then free objects that the holder used.
+ *     Both pair with weir__flag_release. Without the order a writer could see the handle as it was
+ *     before the last writer, and a handle could be freed while its follower uses it. The exchange
+ *     keeps two threads from claiming the flag at once. */
 static inline bool weir__flag_claim_acquire(atomic_bool *flag)
 {
 	return !atomic_exchange_explicit(flag, true, memory_order_acquire);
@@ -143,13 +142,13 @@ static inline bool weir__flag_held_acquire(const atomic_bool *flag)
 	return atomic_load_explicit(flag, memory_order_acquire);
 }
 
-/* O6  The number of users that an object still has; it is freed after the last one. The object is a
- *     handle, and its users are the retired filters that call_rcu has yet to free.
- *     Adding needs no order: the holder of the claim (O5) adds, and the thread that waits for zero
- *     takes that claim afterwards.
- *     Subtracting needs: to come after every use of the object (release).  Pairs with:
- *     weir__users_load_acquire, which needs those uses to be over when it finds zero.
- *     Without the order the object could be freed while its last user still reads it. */
+/* O6  The number of retired filters of a handle that call_rcu has yet to free. Each uses the
+ *     handle, which is freed when the number is 0.
+ *     An addition needs no order: the adding thread holds the claim (O5), and the thread that waits
+ *     for 0 takes that claim afterwards.
+ *     A subtraction needs release: it must come after the filter's last use of the handle. It pairs
+ *     with weir__users_load_acquire, which sees these uses completed when it finds 0. Without the
+ *     order the handle could be freed while its last user still reads it. */
 static inline void weir__users_add_relaxed(atomic_uint *users)
 {
 	atomic_fetch_add_explicit(users, 1, memory_order_relaxed);
@@ -166,15 +165,15 @@ static inline unsigned weir__users_load_acquire(const atomic_uint *users)
 }
 
 /* O7  A figure that is reported or compared with a limit: swaps, refusals, bytes not yet freed,
- *     bytes of kept keys, nanoseconds of sleep that loaders owe.
- *     Needs: that no addition is lost; no order, since it leads to no other data.
- *     Without atomic additions some would be lost, and a limit exceeded. */
+ *     bytes of kept keys, nanoseconds that loaders still have to sleep.
+ *     The accesses need no order, since a figure leads to no other data. Additions are atomic: a
+ *     lost addition would let a figure exceed its limit. */
 static inline uint64_t weir__figure_load_relaxed(const atomic_uint_fast64_t *figure)
 {
 	return atomic_load_explicit(figure, memory_order_relaxed);
 }
 
-/* Returns the previous figure. */
+/* Return: the previous figure. */
 static inline uint64_t weir__figure_add_relaxed(atomic_uint_fast64_t *figure, uint64_t more)
 {
 	return atomic_fetch_add_explicit(figure, more, memory_order_relaxed);
@@ -185,7 +184,7 @@ static inline void weir__figure_sub_relaxed(atomic_uint_fast64_t *figure, uint64
 	atomic_fetch_sub_explicit(figure, less, memory_order_relaxed);
 }
 
-/* Change *seen to @to. On failure @seen receives the current value. */
+/* Store @to if the figure is *seen. On failure *seen receives the current value. */
 static inline bool weir__figure_swap_relaxed(atomic_uint_fast64_t *figure, uint64_t *seen,
                                              uint64_t to)
 {
@@ -196,13 +195,12 @@ static inline bool weir__figure_swap_relaxed(atomic_uint_fast64_t *figure, uint6
 	return swapped;
 }
 
-/* O8  The newest of the keys inserted before the first set (H10 in set/generation.h): a stack that
- *     only grows.
- *     Pushing needs: that a thread that sees the key also sees its bytes and all older keys
- *     (release; each push is a read-modify-write, so it continues the release of earlier pushes).
- *     Pairs with: weir__kept_load_acquire.
- *     Without the order the loader could replay a key before its bytes are written; without the
- *     exchange one of two keys pushed concurrently would be lost. */
+/* O8  The newest of the keys that were inserted before the first set (H10 in set/generation.h), the
+ *     top of a stack that only grows.
+ *     A push needs release: a thread that sees the key must also see its bytes and all older keys.
+ *     Each push is a read-modify-write, so it continues the release of earlier pushes. It pairs
+ *     with weir__kept_load_acquire. Without the order the loader could replay a key before its
+ *     bytes are written; without the exchange one of two concurrent pushes would be lost. */
 struct weir_kept;
 
 static inline struct weir_kept *weir__kept_load_acquire(struct weir_kept *const *newest)
@@ -210,13 +208,13 @@ static inline struct weir_kept *weir__kept_load_acquire(struct weir_kept *const 
 	return __atomic_load_n(newest, __ATOMIC_ACQUIRE);
 }
 
-/* Before a push: the caller reads nothing behind the pointer. */
+/* For a push, which reads nothing through the pointer. */
 static inline struct weir_kept *weir__kept_load_relaxed(struct weir_kept *const *newest)
 {
 	return __atomic_load_n(newest, __ATOMIC_RELAXED);
 }
 
-/* Change *seen to @to. On failure @seen receives the current value. */
+/* Store @to if *newest is *seen. On failure *seen receives the current value. */
 static inline bool weir__kept_swap_release(struct weir_kept **newest, struct weir_kept **seen,
                                            struct weir_kept *to)
 {
@@ -224,20 +222,20 @@ static inline bool weir__kept_swap_release(struct weir_kept **newest, struct wei
 	                                   __ATOMIC_RELAXED);
 }
 
-/* For a figure that only the holder of the claim (O5), or a single thread (Q1 in guard.c),
+/* For a figure (O7) that only the holder of the claim (O5) or a single thread (Q1 in guard.c)
  * changes. */
 static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint64_t value)
 {
 	atomic_store_explicit(figure, value, memory_order_relaxed);
 }
 
-/* O13 The records of a growing filter's layers (G1 in growing/growing.h): the published one, and
- *     the next pointer of each.
- *     Loading needs: all that its maker wrote into the record and its newest layer
- *     (acquire).  Pairs with: weir__layers_swap_release; the publisher of a record loaded it from
- *     next, so the maker's writes come before that too.
- *     Without the order a thread could find a layer before its fields are written or its bits are
- *     zero; without the exchange one of two appended layers would be lost with its keys. */
+/* O13 The records of a growing filter's layers (G1 in growing/growing.h): the published record and
+ *     the next pointer of each record.
+ *     A load needs acquire: the reader must see all that was written into the record and its newest
+ *     layer. It pairs with weir__layers_swap_release. A publisher has loaded the record from a next
+ *     pointer, so the writes of the record's maker also come before the publication. Without the
+ *     order a thread could find a layer before its fields are written or its bits are zero. Without
+ *     the exchange one of two appended layers would be lost with its keys. */
 struct weir__layers;
 
 static inline struct weir__layers *weir__layers_load_acquire(struct weir__layers *const *at)
@@ -245,7 +243,7 @@ static inline struct weir__layers *weir__layers_load_acquire(struct weir__layers
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
-/* Change *seen to @to. On failure @seen receives the current value. */
+/* Store @to if *at is *seen. On failure *seen receives the current value. */
 static inline bool weir__layers_swap_release(struct weir__layers **at, struct weir__layers **seen,
                                              struct weir__layers *to)
 {
@@ -253,8 +251,8 @@ static inline bool weir__layers_swap_release(struct weir__layers **at, struct we
 	                                   __ATOMIC_RELAXED);
 }
 
-/* O14 A growing filter's newest layer is full (G5). Needs: no order. A thread that reads it late
- *     overfills the layer by one key. */
+/* O14 The flag that a growing filter's newest layer is full (G5). The accesses need no order: a
+ *     thread that reads the flag late overfills the layer by one key. */
 static inline bool weir__closed_load_relaxed(const atomic_bool *closed)
 {
 	return atomic_load_explicit(closed, memory_order_relaxed);
@@ -265,9 +263,9 @@ static inline void weir__closed_store_relaxed(atomic_bool *closed)
 	atomic_store_explicit(closed, true, memory_order_relaxed);
 }
 
-/* O9  The last refusal (H11 in set/generation.h). Loading needs: the sentence written before it
- *     (acquire).  Pairs with: weir__refusal_store_release.
- *     Without the order a reader could copy a sentence before it is written. */
+/* O9  The last refusal (H11 in set/generation.h). A load needs acquire: the reader must see the
+ *     sentence written before. It pairs with weir__refusal_store_release. Without the order a
+ *     reader could copy a sentence before it is written. */
 struct weir_refusal;
 
 static inline struct weir_refusal *
@@ -283,26 +281,26 @@ static inline void weir__refusal_store_release(struct weir_refusal **published,
 }
 
 #ifdef WEIR_DEBUG
-/* O11 Debug builds: how many calls change a filter, and how many read it as a whole (kind.h). Each
- *     call adds itself and then reads the other count. Needs: a single order of all four accesses
- *     (seq_cst), so that at least one of two overlapping calls sees the other. */
+/* O11 Debug builds count the running calls that change a filter, and those that read it as a whole
+ *     (kind.h). Each call adds itself, then reads the other count. All four accesses need a single
+ *     order (seq_cst), so that at least one of two overlapping calls sees the other. */
 static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)
 {
 	return atomic_fetch_add_explicit(calls, more, memory_order_seq_cst);
 }
 #endif
 
-/* O10 The fate of a handle's previous filter (H12 in set/generation.h). It is decided once, by the
- *     first of an inserter that it refused and the rollback.
- *     Needs: that all threads get the same decision, so a read-modify-write; no order, since the
- *     answer leads to no other data, and the filter is published by other means (O4).
- *     Without the exchange the inserter and the rollback could each follow its own decision, and a
- *     key that only the abandoned filter has would have been acknowledged.
- *     A load may still find it open; a thread that acts on that decides first.
+/* O10 The fate of a handle's previous filter (H12 in set/generation.h). It is decided once, either
+ *     by an inserter that the filter refused or by a rollback, whichever comes first. The decision
+ *     is a read-modify-write, so that all threads get the same one. It needs no order, since it
+ *     leads to no other data; the filter is published by the record (O4). Without the exchange the
+ *     inserter and the rollback could each follow their own decision. A key that only the abandoned
+ *     filter has would then be acknowledged.
+ *     A thread that loads OPEN must decide before it acts.
  *     Opening needs no order: the record that names the filter is published afterwards (O4). */
 enum { WEIR_STANDBY_OPEN, WEIR_STANDBY_VOID, WEIR_STANDBY_RETURNS };
 
-/* Returns the decision: @as, unless another one was made before. */
+/* Return: the decision, which is @as unless another thread decided before. */
 static inline unsigned weir__standby_decide_relaxed(atomic_uint *standby, unsigned as)
 {
 	unsigned was = WEIR_STANDBY_OPEN;
@@ -322,26 +320,26 @@ static inline void weir__standby_open_relaxed(atomic_uint *standby)
 	atomic_store_explicit(standby, WEIR_STANDBY_OPEN, memory_order_relaxed);
 }
 
-/* O12 The places of the cuckoo kind, several to a word (kinds/cuckoo/move.h), and the version,
- *     which changes when a copy is taken away. All writes to a live word are compare-and-swaps.
- *     A swap needs: no other change of the word in between (the exchange). A thread that reads the
- *     word, or the result of any later swap, must see the version that the swapping thread stored
- *     before (release; a read-modify-write continues the release of the one before).
- *     Pairs with: weir__place_load_acquire.
- *     Without the order a lookup could read an emptied place and the old version: a false negative.
- *     Without the exchange another thread's copy would be lost.
- *     Storing a version needs: that a thread that loads it sees the copy in its new place, and all
- *     earlier removals (release).  Pairs with: weir__version_load_acquire.
- *     Without the order a lookup could find the new version but miss the copy.
- *     The second load of a version (again) needs: to come after the loads of the words. Their
- *     acquire ensures that. */
+/* O12 The slots of the cuckoo kind, several to a word (kinds/cuckoo/move.h), and the version, which
+ *     changes when a copy of a key is removed from a slot. All writes to a live word are
+ *     compare-and-swaps.
+ *     A swap needs release: a thread that reads the word, or the result of any later swap, must see
+ *     the version that the swapping thread stored before. A read-modify-write continues the release
+ *     of the previous one. It pairs with weir__place_load_acquire. Without the order a lookup could
+ *     read an emptied slot and the old version: a false negative. Without the exchange another
+ *     thread's copy would be lost.
+ *     A store of a version needs release: a thread that loads the version must see the copy in its
+ *     new slot, and all earlier removals. It pairs with weir__version_load_acquire. Without the
+ *     order a lookup could find the new version but miss the copy.
+ *     The second load of a version (again) must come after the loads of the words. The acquire of
+ *     those loads ensures that. */
 static inline uint64_t weir__place_load_acquire(const uint64_t *word)
 {
 	return WEIR__LE64(
 		atomic_load_explicit((const _Atomic uint64_t *)word, memory_order_acquire));
 }
 
-/* Change *seen to @to. On failure @seen receives the current value. */
+/* Store @to if *word is *seen. On failure *seen receives the current value. */
 static inline bool weir__place_swap_release(uint64_t *word, uint64_t *seen, uint64_t to)
 {
 	uint64_t was = WEIR__LE64(*seen);
@@ -371,15 +369,15 @@ static inline void weir__version_bump_release(atomic_uint *version)
 }
 
 /* O15 The state of a window (W1 in window/window.h).
- *     The first load of a section needs: to see the newest slot, the former spare, as clean
- *     (acquire). Pairs with: weir__window_store_seq_cst.  Without the order an insert could come
- *     before the clearing and be lost.
- *     The second load of an insert needs its place in the single order (seq_cst), after the
- *     insert's own OR and before its loads of other slots (W4). So does the store. Without it two
- *     inserts could each miss the other's bits.
- *     The second load of a lookup needs: to come after its loads of the words (the fence; W8).
- *     Pairs with: weir__slot_clear_release.  Without the order a lookup could read a cleared word,
- *     and then the state from before the clearing. */
+ *     The first load of a section needs acquire: the thread must see the newest slot, the former
+ *     spare, as cleared. It pairs with weir__window_store_seq_cst. Without the order an insert
+ *     could come before the clearing and be lost.
+ *     The second load of an insert and the store need a place in the single order (seq_cst). The
+ *     load comes after the insert's own OR and before its loads of other slots (W4). Without the
+ *     order two inserts could each miss the other's bits.
+ *     The second load of a lookup must come after its loads of the words (the fence; W8). It pairs
+ *     with weir__slot_clear_release. Without the order a lookup could read a cleared word, and then
+ *     the state from before the clearing. */
 static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
 {
 	return atomic_load_explicit(state, memory_order_acquire);
@@ -403,13 +401,13 @@ static inline void weir__window_store_seq_cst(atomic_uint_fast64_t *state, uint6
 	atomic_store_explicit(state, value, memory_order_seq_cst);
 }
 
-/* O16 A word of a window, in an insert that also checks other generations. The OR needs its place
- *     in the single order before the second load of the state and the loads of other slots' words
- *     (W4), or after the latter (W5). Pair with: each other.  Without the order: O15.
- *     Clearing needs: that a thread that reads the 0 then reads the state published before it
- *     (release).  Pairs with: weir__window_load_after.  Without the order: O15. The claim and the
- *     state pass on that the clearing is done (W1, W7). It is atomic, since a vector load of the
- *     whole line reads the spare's word too, and ignores it (B2). */
+/* O16 A word of a window, in an insert that also checks other generations. The OR and the loads of
+ *     other slots' words pair with each other. Each needs a place in the single order (seq_cst):
+ *     the OR before the second load of the state and those loads (W4), or after the loads (W5). O15
+ *     says what fails without the order. Clearing needs release: a thread that reads the 0 must
+ *     then read the state published before. It pairs with weir__window_load_after. The claim and
+ *     the state tell other threads that the clearing is done (W1, W7). Clearing is atomic, because
+ *     a vector load of the whole line also reads the spare's word and ignores it (B2). */
 static inline uint64_t weir__slot_load_seq_cst(const uint64_t *word)
 {
 	return WEIR__LE64(
@@ -427,11 +425,11 @@ static inline void weir__slot_clear_release(uint64_t *word)
 	atomic_store_explicit((_Atomic uint64_t *)word, 0, memory_order_release);
 }
 
-/* O17 The key lengths of a set with normalisation (N3 in normalise/): bits that never go back to 0.
- *     Needs: atomicity, so that no other thread's length is lost. Coherence of the word shows a bit
- *     to every lookup after the insert that noted it or found it noted.
- *     Pairs with: each other.  Without atomicity a lookup would not probe the lost length: a false
- *     negative. */
+/* O17 The key lengths of a set with normalisation (N3 in normalise/): bits that are set and never
+ *     cleared. The accesses pair with each other and need no order. A lookup that comes after an
+ *     insert sees that insert's bit by the coherence of the word, whether the insert set the bit or
+ *     found it set. Without atomicity one thread could lose another thread's length, and lookups
+ *     would not probe that length: a false negative. */
 static inline uint64_t weir__length_load_relaxed(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Error names and texts from one list, and the thread's last sentence. */
+ * The names and texts of all error codes, and the last error of each thread. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,14 +9,14 @@
 #include <weir/version.h>
 #include "ground/error.h"
 
-/* Escape foreign text for a log or a terminal, as `ls -b` does. Otherwise the author of a file name
- * or a key could write control sequences to the terminal of its reader. */
+/* Escapes untrusted text for a log or a terminal, in the style of `ls -b`. An unescaped file name
+ * or key could send control sequences to the reader's terminal. */
 
 enum { UNIT_MOST = 4 }; /* bytes of one character of UTF-8 */
 
-/* The length in bytes of the UTF-8 character that the text begins with; 0 if it begins with another
- * byte. Overlong forms, surrogates and code points above U+10FFFF are not characters (Unicode 15,
- * table 3-7). */
+/* Return: the length in bytes of the UTF-8 character at the start of @text, or 0 if the text starts
+ * with anything else. Overlong forms, surrogates and code points above U+10FFFF are not characters
+ * (Unicode 15, table 3-7). */
 static size_t character(const unsigned char *text, size_t len)
 {
 	static const struct {
@@ -52,8 +52,8 @@ static uint32_t number(const unsigned char *text, size_t bytes)
 	return n;
 }
 
-/* Does a terminal obey this character, or is it invisible? A bidirectional control, for example,
- * lets a sentence read as another one. */
+/* Return: true if a terminal interprets this character or shows nothing for it. A bidirectional
+ * control, for example, can make a sentence read as a different one. */
 static bool is_hidden(uint32_t character)
 {
 	static const struct {
@@ -74,7 +74,7 @@ static bool is_hidden(uint32_t character)
 	return false;
 }
 
-/* Write a byte as an escape. Return: its length. */
+/* Write a byte as an escape. Return: the length of the escape. */
 static size_t escape(char out[4], unsigned char byte)
 {
 	const char *letter = byte ? strchr("\nn\tt\rr", byte) : NULL;
@@ -89,8 +89,9 @@ static size_t escape(char out[4], unsigned char byte)
 	return 4;
 }
 
-/* Write the first unit of the text: a character, its escapes if it is hidden, or the escape of a
- * byte that belongs to no character. Return: the length written; @bytes: the length read. */
+/* Write the first unit of the text. A unit is a visible character, a hidden character as escapes,
+ * or the escape of a byte that belongs to no character. Return: the length written; @bytes receives
+ * the length read. */
 static size_t unit(char out[4 * UNIT_MOST], const unsigned char *text, size_t len, size_t *bytes)
 {
 	size_t n = character(text, len), length = 0;
@@ -222,7 +223,7 @@ const char *weir_error_detail(void)
 }
 
 /* The size of every struct is a multiple of its alignment, and no number or pointer crosses such a
- * multiple. So a size that is a multiple never ends in the middle of a field. */
+ * multiple. So a size that is a multiple of SIZE_STEP never ends inside a field. */
 enum { SIZE_STEP = _Alignof(struct { size_t size; uint64_t number; }) };
 
 static bool is_size(size_t given)
@@ -267,8 +268,9 @@ static void explain(const char *format, va_list args) __attribute__((format(prin
 
 static void explain(const char *format, va_list args)
 {
-	/* Longer than the sentence by one character, so that a character at its end is complete. A
-	 * separate buffer, since an argument may be the previous sentence. */
+	/* One character longer than the sentence, so that truncation here cannot split a character
+	 * that fits in the sentence. An argument may be the previous sentence, so the buffer is
+	 * separate. */
 	char plain[DETAIL + CHARACTER];
 	vsnprintf(plain, sizeof plain, format, args);
 	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));
@@ -322,7 +324,7 @@ int weir__options_copy(void *out, size_t size, const void *options, const char *
 	return err;
 }
 
-/* ---- the answer of a progress function, as an error ---- */
+/* ---- the result of a progress function as an error ---- */
 
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total,
                    const char *unit)

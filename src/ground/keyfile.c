@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads a secret key, and refuses a file that has no key or is not secret. The file may be a FIFO:
- * its owner and mode are checked before a writer opens it, which may be never. */
+ * Reads a secret key, and refuses a file that holds no key or is not secret. The file may be a
+ * FIFO: the checks of its owner and mode do not wait for a writer to open it. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -42,13 +42,14 @@ static int open_at_once(const char *path)
 	return fd;
 }
 
-/* Read the file to its end, or @room bytes of it. Return: the bytes read, or a negative errno. */
+/* Read the file to its end, at most @room bytes. Return: the bytes read, or a negative errno. */
 static ssize_t read_all(int fd, char *bytes, size_t room)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	size_t n = 0;
 	while (n < room) {
-		/* A FIFO without a writer would read as its end, so wait in poll(). */
+		/* read() returns 0 on a FIFO without a writer, as at the end of a file. So wait in
+		 * poll(). */
 		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, room - n);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -61,7 +62,8 @@ static ssize_t read_all(int fd, char *bytes, size_t room)
 	return (ssize_t)n;
 }
 
-/* A user who can read the file can choose colliding keys; one who can write it chooses the key. */
+/* A user who can read the file can choose colliding keys. A user who can write the file can replace
+ * the secret. */
 static int check_secret(int fd, const char *path)
 {
 	struct stat st;

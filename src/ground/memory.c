@@ -9,8 +9,8 @@
 #include "ground/memory.h"
 
 #define HUGE_PAGE (UINT64_C(2) << 20)
-/* 2 MiB pages, on machines that have this size. If the default size is larger, such as 1 GiB,
- * munmap() would refuse our multiple of 2 MiB. */
+/* Request 2 MiB pages by size on machines that have them. If the default size is larger, such as 1
+ * GiB, munmap() would refuse a length that is only a multiple of 2 MiB. */
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HUGETLB (MAP_HUGETLB | 21 << MAP_HUGE_SHIFT)
 #else
@@ -65,7 +65,7 @@ static int heap_alloc(struct weir_memory *out, uint64_t bytes)
 	return 0;
 }
 
-/* Map one huge page more than needed, then unmap the bytes before and after the aligned run. */
+/* Map one huge page more than needed, then unmap the bytes before and after the aligned range. */
 static void *map_aligned(size_t bytes, size_t *mapped)
 {
 	size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, slack = pages + HUGE_PAGE;
@@ -100,7 +100,7 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	void *p = map_aligned(bytes, &mapped);
 	if (!p)
 		return no_memory(bytes, "the system");
-	/* Advice only: if refused, small pages serve. */
+	/* This is only advice: if the kernel refuses it, small pages work as well. */
 	(void)madvise(p, mapped, flags & WEIR_NO_HUGE_PAGES ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
 	*out = (struct weir_memory){
 		.bits = p, .base = p, .base_bytes = mapped, .release = pages_release
@@ -108,7 +108,7 @@ static int pages_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags)
 	return 0;
 }
 
-/* Linux 5.14 */
+/* Headers older than Linux 5.14 lack this constant. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
@@ -117,8 +117,8 @@ void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t 
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = at + bytes;
 	if (memory->origin) {
-		/* Advice only: before Linux 5.14 lookups take the faults. If the file was
-		 * truncated, reading it here would kill the process. */
+		/* The advice fails before Linux 5.14, so lookups take the faults. Reading the pages
+		 * directly instead would kill the process if the file was truncated. */
 		(void)madvise((char *)memory->bits + at, bytes, MADV_POPULATE_READ);
 		return;
 	}

@@ -27,8 +27,8 @@ const char *weir__isa_name(enum weir_isa isa)
 	return names[isa];
 }
 
-/* ThreadSanitizer does not know that a vector load is eight 64-bit loads (B2 in <weir/word.h>), so
- * its builds are scalar. */
+/* ThreadSanitizer takes a vector load for one access instead of eight 64-bit loads (B2 in
+ * <weir/word.h>). So its builds use only scalar kernels. */
 #if defined(__SANITIZE_THREAD__)
 #define ONLY_SCALAR 1
 #elif defined(__has_feature)
@@ -61,7 +61,7 @@ static bool have(enum weir_isa isa)
 static enum weir_isa best(void)
 {
 	enum weir_isa isa = WEIR_ISA_COUNT - 1;
-	while (!have(isa)) /* every machine has the first, scalar */
+	while (!have(isa)) /* scalar, the first, is always available */
 		isa--;
 	return isa;
 }
@@ -87,7 +87,8 @@ int weir__isa_choose(enum weir_isa *out)
 	                  list);
 }
 
-/* sysconf()'s answer in bytes, or @otherwise if the system has none. */
+/* Return: the result of sysconf() in bytes, or @otherwise if that is below 1024 or @name is
+ * negative. */
 static uint64_t ask_system(int name, uint64_t otherwise)
 {
 	long bytes = name < 0 ? -1 : sysconf(name);
@@ -100,10 +101,9 @@ enum { OWN = _SC_LEVEL2_CACHE_SIZE, LAST = _SC_LEVEL3_CACHE_SIZE };
 enum { OWN = -1, LAST = -1 };
 #endif
 
-/* The bytes of the third-level cache that one core can use, from cpuid's deterministic cache
- * parameters on Intel (leaf 4) and AMD (leaf 0x8000001d). On AMD, sysconf adds up the caches of all
- * cores.
- * Return: 0 if cpuid reports no such cache. */
+/* Return: the bytes of the third-level cache that one core can use, or 0 if cpuid reports none. On
+ * AMD, sysconf() adds up the caches of all cores. Source: cpuid's deterministic cache parameters,
+ * leaf 4 on Intel and leaf 0x8000001d on AMD. */
 static uint64_t ask_cpu(void)
 {
 #if WEIR_X86
@@ -138,11 +138,11 @@ uint64_t weir__last_cache_bytes(void)
 	return (uint64_t)known * 1024;
 }
 
-/* ---- random numbers. A sandbox may refuse getrandom and still have /dev/urandom ---- */
+/* ---- random numbers. A sandbox may refuse getrandom() but allow /dev/urandom ---- */
 
 #define DEVICE "/dev/urandom"
 
-/* Return: 0 or an errno. */
+/* Return: 0 or a positive errno. */
 static int read_device(uint64_t *out)
 {
 	int fd = open(DEVICE, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -9,7 +9,7 @@
 
 /* ---- the CPU ---- */
 
-/* In increasing order of preference. */
+/* Instruction sets, in increasing order of preference. */
 enum weir_isa {
 	WEIR_ISA_SCALAR,
 	WEIR_ISA_NEON,
@@ -21,22 +21,24 @@ enum weir_isa {
 const char *weir__isa_name(enum weir_isa isa);
 
 /* Choose the best instruction set of this CPU and build, or the one named by the environment
- * variable WEIR_ISA. Each call reads the variable, so every new filter does.
- * Return: 0; -ENOTSUP this CPU and build lack the one named: the sentence lists those they have. */
+ * variable WEIR_ISA. Each call reads the variable.
+ * Return: 0, or -ENOTSUP if this CPU or build lacks the named instruction set. The error sentence
+ * lists those available. */
 int weir__isa_choose(enum weir_isa *out);
 
-/* Bytes of the second-level cache; 1 MiB if the system does not report it. */
+/* The size of the second-level cache in bytes; 1 MiB if the system reports no size. */
 uint64_t weir__cache_bytes(void);
 
-/* Bytes of the last-level cache; 8 * weir__cache_bytes() if the system does not report it. */
+/* The size of the last-level cache in bytes; 8 * weir__cache_bytes() if the system reports no
+ * size. */
 uint64_t weir__last_cache_bytes(void);
 
 /* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any
- * CPU, with KERNEL_SCALAR defined below, and again for each instruction set of the architecture,
- * with its flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON. A kernel that gains
- * nothing from an instruction set defines nothing for it. */
+ * CPU (KERNEL_SCALAR, below), and again for each instruction set of the architecture, with its
+ * flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON defined. A kernel that gains
+ * nothing from an instruction set compiles to nothing there. */
 
-/* KERNEL_NAME(weir__blocked) is weir__blocked_avx2, and so on. */
+/* KERNEL_NAME(weir__blocked) expands to weir__blocked_avx2, for example. */
 #if defined(WEIR_KERNEL_AVX512)
 #define KERNEL_ISA WEIR_ISA_AVX512
 #define KERNEL_NAME(name) name##_avx512
@@ -54,7 +56,7 @@ uint64_t weir__last_cache_bytes(void);
 
 /* ---- time ---- */
 
-/* The time of a clock in ns. */
+/* Return: the time of a clock in ns. */
 static inline uint64_t weir__clock(clockid_t clock)
 {
 	struct timespec t;
@@ -62,7 +64,7 @@ static inline uint64_t weir__clock(clockid_t clock)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* CLOCK_MONOTONIC in seconds. */
+/* Return: CLOCK_MONOTONIC in seconds. */
 static inline double weir__seconds(void)
 {
 	return (double)weir__clock(CLOCK_MONOTONIC) * 1e-9;
@@ -70,7 +72,7 @@ static inline double weir__seconds(void)
 
 /* ---- random numbers: seeds, and names that cannot be guessed ---- */
 
-/* A random number from the kernel. Return: 0 or a negative errno. */
+/* Get a random number from the kernel. Return: 0 or a negative errno. */
 int weir__random(uint64_t *out);
 
 #endif

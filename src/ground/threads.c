@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Owners of parts, by process number and futex(2), and one piece of work by several threads. */
+ * Owners of partitions, by process number and futex(2), and work shared by several threads. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -15,18 +15,18 @@
 
 enum { NOBODY = 0, ASLEEP = 1 };
 
-static unsigned process = 2; /* W1; changes in a child that has no second thread yet */
+static unsigned process = 2; /* W1; a child of fork() changes it while it has one thread */
 
 static void count_process(void)
 {
 	process += 2;
 }
 
-static int watched = -1; /* pthread_atfork()'s answer */
+static int watched = -1; /* the result of pthread_atfork() */
 
-/* Register when the library is loaded, not with the first load of a filter. A fork() in progress at
- * that moment would not call a handler registered so late, and other handlers may make that fork()
- * long. */
+/* Register when the library is loaded rather than with the first load of a filter. A fork() that is
+ * in progress does not call a handler registered after its start, and other handlers can make that
+ * fork() take long. */
 __attribute__((constructor)) static void watch_forks(void)
 {
 	watched = pthread_atfork(NULL, NULL, count_process);
@@ -64,7 +64,7 @@ void weir__owner_drop(struct weir_owner *owner)
 		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* If a sandbox refuses futex(2), a sleep of a millisecond serves. */
+/* If a sandbox refuses futex(2), sleep for a millisecond instead. */
 static void sleep_on(struct weir_owner *owner, unsigned mark)
 {
 	if (syscall(SYS_futex, &owner->mark, FUTEX_WAIT_PRIVATE, mark, NULL, NULL, 0) == 0 ||
@@ -82,15 +82,15 @@ void weir__owner_wait(struct weir_owner *owner)
 		sleep_on(owner, seen);
 }
 
-/* ---- one piece of work by several threads. A thread's error sentence is its own, so the crew
- * copies it to the caller ---- */
+/* ---- work shared by several threads. Error sentences are thread-local, so the first failed call
+ * leaves a copy for the caller ---- */
 
 struct crew {
 	int (*work)(void *arg);
 	void *arg;
 	pthread_mutex_t lock;
 	int err;
-	char sentence[512]; /* as long as any sentence */
+	char sentence[512]; /* the size of the longest sentence */
 };
 
 static void note(struct crew *crew, int err)
@@ -110,7 +110,8 @@ static void *run(void *crew)
 	return NULL;
 }
 
-/* New threads start with all signals blocked, so signals still go to the caller's threads. */
+/* Block all signals during creation, since new threads inherit the mask. So signals still go to the
+ * caller's threads. */
 static unsigned begin(pthread_t *thread, unsigned n, struct crew *crew)
 {
 	sigset_t all, before;

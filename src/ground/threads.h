@@ -1,56 +1,56 @@
 /* SPDX-License-Identifier: MIT
- * Coordination of threads: ownership of a filter's parts, one piece of work by several threads, and
- * no cancellation of a thread that holds something others wait for. */
+ * Coordination of threads: ownership of a filter's partitions, work shared by several threads, and
+ * protection of a thread that other threads wait for from cancellation. */
 #ifndef WEIR_SRC_GROUND_THREADS_H
 #define WEIR_SRC_GROUND_THREADS_H
 
 #include <pthread.h>
 #include "ground/atomic.h"
 
-/* The owners of a filter's parts (O1 in atomic.h): take a part, drop it, and sleep until another
- * thread drops it.
+/* The owner of a partition of a filter (O1 in atomic.h). A thread can take a partition, drop it, or
+ * sleep until another thread drops it.
  *
- * W1  A mark is 0 if the part has no owner. Otherwise it is the number of the owner's process,
- *     which is even. Either way plus 1 if a thread may be asleep.
- * W2  A child of fork() has a number that none of its ancestors has. So a mark left by a thread
- *     that was not copied into the child has no owner there, and the child takes the part over.
- *     Stores of that thread up to the fork belong to keys that its call would have loaded: false
- *     positives at most.
- * W3  A thread that wants to sleep adds the 1 first, and sleeps only while the mark stays at that
- *     value. The owner that drops a part subtracts its number in the same step that reads the 1,
- *     and wakes all sleepers. So no thread sleeps on a part without an owner.
- * W4  An owner never waits, so each wait ends. A sleeper leaves the processor to the owner,
- *     whatever their priorities.
- * W5  The 1 stays until a thread takes the part. A thread that wants all parts does not take a free
- *     part with the 1: it would retake the part before a sleeper wakes, again and again. A sleeper
- *     takes the part it waited for, so the 1 soon goes. In a child of fork() (W2) it stays until
- *     the first thread that wants that part alone. */
+ * W1  A mark is 0 if the partition has no owner. Otherwise it is the number of the owner's process,
+ *     which is even. In both cases 1 is added if a thread may be asleep.
+ * W2  A child of fork() gets a process number that none of its ancestors has. Only the forking
+ *     thread exists in the child, so marks of other threads have no owner there, and the child may
+ *     take their partitions. Bits that those threads stored before the fork belong to keys of an
+ *     unfinished load, so they cause false positives at most.
+ * W3  A thread that wants to sleep first adds the 1, and sleeps only while the mark keeps that
+ *     value. An owner that drops a partition subtracts its number and reads the 1 in one step, then
+ *     wakes all sleepers. So no thread sleeps on a partition without an owner.
+ * W4  An owner never waits, so every wait ends. A waiting thread sleeps instead of spinning, so the
+ *     owner can run even if its priority is lower.
+ * W5  The 1 stays until a thread takes the partition. A thread that wants all partitions skips a
+ *     free one that is marked with 1. Otherwise it could retake the partition again and again
+ *     before a sleeper wakes. The sleeper soon takes the partition and so clears the 1. In a child
+ *     of fork() (W2) the 1 stays until a thread wants that partition alone. */
 
-/* Call it before the first part is taken. Return: 0 or -ENOMEM. */
+/* Call it before the first partition is taken. Return: 0 or -ENOMEM. */
 int weir__owners_begin(void);
 
-/* Return: false if another thread owns the part. */
+/* Take the partition. Return: false if another thread of this process owns the partition. */
 bool weir__owner_take(struct weir_owner *owner);
-/* As above; also false if a former sleeper may want the part (W5). */
+/* Take the partition unless a woken sleeper may be about to take it (W5). Return: false if the
+ * partition was not taken. */
 bool weir__owner_take_spare(struct weir_owner *owner);
-/* Does a thread of this process own the part? If not, the caller sees the last owner's writes. */
+/* Return: true if a thread of this process owns the partition. On false the caller sees all writes
+ * of the last owner. */
 bool weir__owner_held(const struct weir_owner *owner);
 void weir__owner_drop(struct weir_owner *owner);
-/* Sleep until the part may have been dropped. */
+/* Sleep until the partition may have been dropped. */
 void weir__owner_wait(struct weir_owner *owner);
 
-/* ---- one piece of work by several threads ---- */
+/* ---- work shared by several threads ---- */
 
-/*
- * Call @work(@arg) on @threads threads, the caller's among them, or on fewer if the machine has no
- * more. Each call must take pieces that no other has taken, until none is left or another call
+/* Call @work(@arg) on @threads threads, including the caller's, or on fewer if the system refuses
+ * to create so many. Each call claims pieces of the work until no piece is left or another call has
  * failed.
- * Return: 0, or the error of one that failed, with its sentence.
- */
+ * Return: 0, or the error of one failed call, with its sentence. */
 int weir__parallel(unsigned threads, int (*work)(void *arg), void *arg);
 
-/* No cancellation (pthread_cancel) of a thread that holds something others wait for: a handle's
- * claim, a part of a filter being loaded, liburcu's own locks during a grace period. A cancellation
+/* Disable cancellation (pthread_cancel) while a thread holds what other threads wait for: a
+ * handle's claim, a partition of a filter, or liburcu's locks during a grace period. A cancellation
  * requested in that time takes effect at the thread's next cancellation point. */
 
 static inline int weir__cancel_off(void)
@@ -65,7 +65,7 @@ static inline void weir__cancel_as_before(const int *before)
 	pthread_setcancelstate(*before, NULL);
 }
 
-/* A declaration: holds from here to the end of the block, however control leaves it. */
+/* A declaration that disables cancellation until control leaves the block. */
 #define WEIR__UNCANCELLED \
 	__attribute__((cleanup(weir__cancel_as_before), unused)) const int cancel_state = \
 		weir__cancel_off()
