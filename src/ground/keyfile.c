@@ -14,7 +14,7 @@
 
 enum { DIGITS = 2 * WEIR_SECRET_BYTES };
 
-static int digit(char c)
+static int hex_value(char c)
 {
 	static const char digits[] = "0123456789abcdefABCDEF";
 	const char *at = c ? strchr(digits, c) : NULL;
@@ -22,10 +22,10 @@ static int digit(char c)
 	return value < 16 ? value : value - 6;
 }
 
-static bool from_digits(const char *text, unsigned char key[WEIR_SECRET_BYTES])
+static bool parse_hex(const char *text, unsigned char key[WEIR_SECRET_BYTES])
 {
 	for (unsigned i = 0; i < WEIR_SECRET_BYTES; i++) {
-		int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+		int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
 		if (high < 0 || low < 0)
 			return false;
 		key[i] = (unsigned char)(16 * high + low);
@@ -33,7 +33,7 @@ static bool from_digits(const char *text, unsigned char key[WEIR_SECRET_BYTES])
 	return true;
 }
 
-static int open_at_once(const char *path)
+static int open_nonblocking(const char *path)
 {
 	int fd;
 	do
@@ -42,15 +42,15 @@ static int open_at_once(const char *path)
 	return fd;
 }
 
-/* Read the file to its end, at most @room bytes. Return: the bytes read, or a negative errno. */
-static ssize_t read_all(int fd, char *bytes, size_t room)
+/* Read the file to its end, at most @size bytes. Return: the bytes read, or a negative errno. */
+static ssize_t read_all(int fd, char *bytes, size_t size)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	size_t n = 0;
-	while (n < room) {
+	while (n < size) {
 		/* read() returns 0 on a FIFO without a writer, as at the end of a file. So wait in
 		 * poll(). */
-		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, room - n);
+		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, size - n);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
@@ -89,7 +89,7 @@ static int parse(unsigned char *key, const char *bytes, ssize_t n, const char *p
 		return weir__fail((int)n, "%s: cannot read it: %s", path, weir_strerror((int)n));
 	if (n == WEIR_SECRET_BYTES)
 		memcpy(key, bytes, WEIR_SECRET_BYTES);
-	else if (digits && from_digits(bytes, parsed))
+	else if (digits && parse_hex(bytes, parsed))
 		memcpy(key, parsed, WEIR_SECRET_BYTES);
 	else
 		return weir__fail(-EBADMSG, "%s: not a key of 16 bytes, or of 32 hexadecimal "
@@ -102,7 +102,7 @@ int weir_secret_read(void *key, const char *path)
 	char bytes[DIGITS + 2];
 	if (!key || !path)
 		return weir__fail(-EINVAL, "%s is NULL", key ? "path" : "key");
-	int fd = open_at_once(path);
+	int fd = open_nonblocking(path);
 	if (fd < 0)
 		return weir__unopened(-errno, path);
 	int err = check_secret(fd, path);

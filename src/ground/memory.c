@@ -17,22 +17,22 @@
 #define HUGETLB MAP_HUGETLB
 #endif
 
-int weir__memory_given(const void *place, size_t place_bytes)
+int weir__memory_given(const void *buffer, size_t buffer_bytes)
 {
-	if (!place && place_bytes)
+	if (!buffer && buffer_bytes)
 		return weir__fail(-EINVAL, "memory is NULL, memory_bytes %zu: both or neither",
-		                  place_bytes);
+		                  buffer_bytes);
 	return 0;
 }
 
-static int place_check(uint64_t bytes, const void *place, size_t place_bytes)
+static int check_buffer(uint64_t bytes, const void *buffer, size_t buffer_bytes)
 {
-	if ((uintptr_t)place % 64)
+	if ((uintptr_t)buffer % 64)
 		return weir__fail(-EINVAL,
 		                  "memory %p: the bits need an address that is a multiple of 64",
-		                  place);
-	if (place_bytes < bytes)
-		return weir__fail(-EINVAL, "memory_bytes %zu: the filter needs %llu", place_bytes,
+		                  buffer);
+	if (buffer_bytes < bytes)
+		return weir__fail(-EINVAL, "memory_bytes %zu: the filter needs %llu", buffer_bytes,
 		                  (unsigned long long)bytes);
 	return 0;
 }
@@ -128,15 +128,15 @@ void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t 
 	}
 }
 
-int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                       size_t place_bytes)
+int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *buffer,
+                       size_t buffer_bytes)
 {
-	if (place) {
-		int err = place_check(bytes, place, place_bytes);
+	if (buffer) {
+		int err = check_buffer(bytes, buffer, buffer_bytes);
 		if (err)
 			return err;
-		memset(place, 0, bytes);
-		*out = (struct weir_memory){ .bits = place };
+		memset(buffer, 0, bytes);
+		*out = (struct weir_memory){ .bits = buffer };
 		return 0;
 	}
 	if (bytes > SIZE_MAX / 2)

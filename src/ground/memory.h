@@ -16,16 +16,16 @@ struct weir_memory {
 	void *origin;      /* state of image/map.c for a mapped file, else NULL */
 };
 
-/* Check that @place is not NULL if @place_bytes is given. weir__memory_alloc() checks @place
+/* Check that @buffer is not NULL if @buffer_bytes is given. weir__memory_alloc() checks @buffer
  * further. Return: 0 or -EINVAL. */
-int weir__memory_given(const void *place, size_t place_bytes);
+int weir__memory_given(const void *buffer, size_t buffer_bytes);
 
 /* Allocate zeroed memory for @bytes of bits, a multiple of 64.
  * @flags: enum weir_flags.
- * @place, @place_bytes: the caller's memory to use instead, which is checked and zeroed; or NULL.
+ * @buffer, @buffer_bytes: the caller's memory to use instead, which is checked and zeroed; or NULL.
  * Return: 0, -ENOMEM, or -EINVAL if the caller's memory is too small or misaligned. */
-int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
-                       size_t place_bytes);
+int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *buffer,
+                       size_t buffer_bytes);
 /* Fault in the pages of @bytes bytes from @at on, so that the first lookups do not. Pages of a
  * mapped file are read in. @at: a multiple of the page size. Call it before other threads get the
  * memory. */

@@ -13,33 +13,33 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-enum { NOBODY = 0, ASLEEP = 1 };
+enum { UNOWNED = 0, SLEEPER = 1 };
 
 static unsigned process = 2; /* W1; a child of fork() changes it while it has one thread */
 
-static void count_process(void)
+static void renumber_process(void)
 {
 	process += 2;
 }
 
-static int watched = -1; /* the result of pthread_atfork() */
+static int atfork_err = -1; /* the result of pthread_atfork() */
 
 /* Register when the library is loaded rather than with the first load of a filter. A fork() that is
  * in progress does not call a handler registered after its start, and other handlers can make that
  * fork() take long. */
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void register_fork_handler(void)
 {
-	watched = pthread_atfork(NULL, NULL, count_process);
+	atfork_err = pthread_atfork(NULL, NULL, renumber_process);
 }
 
 int weir__owners_begin(void)
 {
-	return watched ? weir__fail(-watched, "no memory to be called after a fork()") : 0;
+	return atfork_err ? weir__fail(-atfork_err, "no memory to be called after a fork()") : 0;
 }
 
 static bool owned(unsigned mark)
 {
-	return (mark & ~(unsigned)ASLEEP) == process;
+	return (mark & ~(unsigned)SLEEPER) == process;
 }
 
 bool weir__owner_held(const struct weir_owner *owner)
@@ -55,12 +55,12 @@ bool weir__owner_take(struct weir_owner *owner)
 
 bool weir__owner_take_spare(struct weir_owner *owner)
 {
-	return weir__mark_load_relaxed(owner) != (NOBODY | ASLEEP) && weir__owner_take(owner);
+	return weir__mark_load_relaxed(owner) != (UNOWNED | SLEEPER) && weir__owner_take(owner);
 }
 
 void weir__owner_drop(struct weir_owner *owner)
 {
-	if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */
+	if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */
 		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -76,16 +76,16 @@ static void sleep_on(struct weir_owner *owner, unsigned mark)
 void weir__owner_wait(struct weir_owner *owner)
 {
 	unsigned seen = weir__mark_load_relaxed(owner);
-	if (seen == process && weir__mark_swap_acquire(owner, seen, process | ASLEEP))
-		seen = process | ASLEEP;
-	if (seen == (process | ASLEEP)) /* W3 */
+	if (seen == process && weir__mark_swap_acquire(owner, seen, process | SLEEPER))
+		seen = process | SLEEPER;
+	if (seen == (process | SLEEPER)) /* W3 */
 		sleep_on(owner, seen);
 }
 
 /* ---- work shared by several threads. Error sentences are thread-local, so the first failed call
  * leaves a copy for the caller ---- */
 
-struct crew {
+struct job {
 	int (*work)(void *arg);
 	void *arg;
 	pthread_mutex_t lock;
@@ -93,45 +93,45 @@ struct crew {
 	char sentence[512]; /* the size of the longest sentence */
 };
 
-static void note(struct crew *crew, int err)
+static void record_error(struct job *job, int err)
 {
-	pthread_mutex_lock(&crew->lock);
-	if (err && !crew->err) {
-		crew->err = err;
-		snprintf(crew->sentence, sizeof crew->sentence, "%s", weir_error_detail());
+	pthread_mutex_lock(&job->lock);
+	if (err && !job->err) {
+		job->err = err;
+		snprintf(job->sentence, sizeof job->sentence, "%s", weir_error_detail());
 	}
-	pthread_mutex_unlock(&crew->lock);
+	pthread_mutex_unlock(&job->lock);
 }
 
-static void *run(void *crew)
+static void *run(void *job)
 {
-	struct crew *c = crew;
-	note(c, c->work(c->arg));
+	struct job *c = job;
+	record_error(c, c->work(c->arg));
 	return NULL;
 }
 
 /* Block all signals during creation, since new threads inherit the mask. So signals still go to the
  * caller's threads. */
-static unsigned begin(pthread_t *thread, unsigned n, struct crew *crew)
+static unsigned start_threads(pthread_t *thread, unsigned n, struct job *job)
 {
 	sigset_t all, before;
-	unsigned begun = 0;
+	unsigned started = 0;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (begun < n && pthread_create(&thread[begun], NULL, run, crew) == 0)
-		begun++;
+	while (started < n && pthread_create(&thread[started], NULL, run, job) == 0)
+		started++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return begun;
+	return started;
 }
 
 int weir__parallel(unsigned threads, int (*work)(void *arg), void *arg)
 {
-	struct crew crew = { .work = work, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct job job = { .work = work, .arg = arg, .lock = PTHREAD_MUTEX_INITIALIZER };
 	pthread_t *thread = threads > 1 ? malloc((threads - 1) * sizeof *thread) : NULL;
-	unsigned begun = thread ? begin(thread, threads - 1, &crew) : 0;
-	run(&crew);
-	while (begun)
-		pthread_join(thread[--begun], NULL);
+	unsigned started = thread ? start_threads(thread, threads - 1, &job) : 0;
+	run(&job);
+	while (started)
+		pthread_join(thread[--started], NULL);
 	free(thread);
-	return crew.err ? weir__fail(crew.err, "%s", crew.sentence) : 0;
+	return job.err ? weir__fail(job.err, "%s", job.sentence) : 0;
 }

@@ -95,14 +95,14 @@ MUTANTS = [
      'weir__owner_take(&f->owners[part]);'),
     # sleeping until a stripe's owner drops it (W3 in src/ground/threads.h)
     ('DROP_WAKES_NOBODY', OWNER,
-     'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
+     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */',
      'if (weir__mark_sub_release(owner, process) & 8)'),
     ('DROP_LOOKS_FIRST', OWNER,
-     'if (weir__mark_sub_release(owner, process) & ASLEEP) /* W3, W5 */',
+     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */',
      'unsigned seen = weir__mark_load_relaxed(owner);\n\tweir__mark_sub_release(owner, process);\n'
-     '\tif (seen & ASLEEP)'),
+     '\tif (seen & SLEEPER)'),
     ('SLEEPS_UNSEEN', OWNER,
-     'if (seen == process && weir__mark_swap_acquire(owner, seen, process | ASLEEP))',
+     'if (seen == process && weir__mark_swap_acquire(owner, seen, process | SLEEPER))',
      'if (seen == process)',
      'sleep_on(owner, seen);', 'sleep_on(owner, process);'),
     ('SLEEPS_ON_ANYTHING', OWNER,
