@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hashes of a batch: the caller's, or computed from keys. */
+ * Hashes the keys of a batch. */
 #include <string.h>
 #include <sys/uio.h>
 #include "config.h"
@@ -7,8 +7,8 @@
 #include "kind/batch.h"
 #include "normalise/normalise.h"
 
-/* Keys to prefetch ahead. The prefetches of lines go between the keys, which confuses the
- * hardware's own prefetcher. */
+/* The number of keys to prefetch ahead. Prefetches of filter lines come between the accesses to the
+ * keys, which confuses the hardware prefetcher. */
 enum { KEYS_AHEAD = 16 };
 
 static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
@@ -24,7 +24,7 @@ static void hash_keys(const struct weir_filter *f, const struct weir_batch *batc
 	}
 }
 
-/* Hash by XXH3. A constant @width removes its branches on the length. */
+/* Hash n keys by XXH3. A constant @width removes the branches on the length. */
 WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t n, uint64_t *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -33,7 +33,8 @@ WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t
 	}
 }
 
-/* The widths of IPv6 addresses, SHA-1 and SHA-256 get constants. */
+/* Hash keys of one width. The widths of IPv6 addresses, SHA-1 and SHA-256 digests become
+ * constants. */
 static void hash_width(const struct weir_hashing *hashing, const char *key, size_t width, size_t n,
                        uint64_t *out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The batch pipeline, inlined into each kernel. It hashes a few keys, notes where they lie and
- * prefetches their lines, while it works on keys noted earlier, whose lines have arrived. Small
- * steps interleave prefetches and work: a burst of prefetches would fill the core's line buffers
- * and stall it. A filter that fits a core's own cache is not prefetched, since that would cost
- * 15 %. For hashes and 8-byte keys the loop calls nothing: on CPUs that do not predict indirect
- * branches (older ones with IBRS), a call in each step would drain the core. */
+ * The batch pipeline, which is inlined into each kernel. It hashes a few keys, notes where they lie
+ * and prefetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived.
+ * The steps are small: a burst of prefetches would fill the core's line buffers and stall the core.
+ * A filter that fits a core's own cache is not prefetched, since that would cost 15 %. The loop
+ * makes no calls for hashes and 8-byte keys. On CPUs that do not predict indirect branches (older
+ * ones with IBRS), a call in each step would drain the core. */
 #ifndef WEIR_SRC_KIND_BATCH_H
 #define WEIR_SRC_KIND_BATCH_H
 
@@ -28,48 +28,49 @@ struct weir_batch {
 	const void *keys;
 	size_t key_bytes;
 	size_t n;
-	/* For WEIR_FROM_KEYS: puts the hashes of keys at .. at+n-1 into out. */
+	/* For WEIR_FROM_KEYS: put the hashes of keys at .. at+n-1 into out. */
 	void (*hash)(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
 	             size_t n, uint64_t *out);
 };
 
-/* Does the batch have a valid form? Only then call weir__batch(). */
+/* Return: true if the batch has a valid form. Only then call weir__batch(). */
 static inline bool weir__keys_form(struct weir_keys keys)
 {
 	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
 }
 struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys);
-/* Are the keys text that this set normalises? */
+/* Return: true if the keys are text that this set normalises. */
 static inline bool weir__keys_text(const struct weir_filter *f, struct weir_keys keys)
 {
 	return f->text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
 }
-/* The hash of a text, for a set whose lookups probe one key. */
+/* Return: the hash of a normalised text, for a set whose lookups probe one key. */
 uint64_t weir__text_hash(const struct weir_filter *f, const void *text, size_t len);
-/* Fails with -EINVAL, as each changing verb does for a batch without a form. */
+/* Fail with -EINVAL, for a batch without a valid form. */
 int weir__keys_refused(void);
-/* Refuse an insert: set the sentence and return insert_error, which must not be 0. */
+/* Refuse an insert: set the error sentence and return f->insert_error, which must not be 0. */
 int weir__insert_refused(const struct weir_filter *f);
 
-/* Put the hashes of n keys from at on into out. The batch has keys, not hashes. */
+/* Put the hashes of keys at .. at+n-1 into out. The batch must have keys, not hashes. */
 void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                       size_t n, uint64_t *out);
 
-/* The hashes of a batch that has a form, for callers without a filter. */
+/* Hash the keys of a batch that has a valid form, for callers without a filter. */
 void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
                      uint64_t *out);
 
-/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: how many are true. */
+/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: the number of true
+ * answers. */
 int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
-/* For a kind that refuses keys: ends an insert_batch at key @taken, which was refused. Writes the
- * words of the bitmap from that key's on. @answers: the answers before it in its word.
+/* End the insert_batch of a kind that refuses keys: key @taken was refused. Write the words of the
+ * bitmap from that key's word on. @answers: the answers in that word for the keys before.
  * Return: weir__stopped(taken, err). */
 int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
                             uint64_t *bitmap, int err);
 
-/* The notes of a kernel. Each number that it notes for a key has a row; the kind chooses which. Key
- * i of a batch uses column i % WEIR_BATCH_ROOM. */
+/* The numbers that a kernel notes for its keys. The kind defines the rows. Key i of a batch uses
+ * column i % WEIR_BATCH_ROOM. */
 struct weir_notes {
 	uint64_t row[4][WEIR_BATCH_ROOM];
 } __attribute__((aligned(64)));
@@ -79,7 +80,8 @@ WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
 	return left < most ? (unsigned)left : most;
 }
 
-/* The hashes of n keys from at on: the caller's own if the batch has hashes, else in scratch. */
+/* Return: the hashes of n keys from @at on. They are the caller's own if the batch has hashes, else
+ * they are in scratch. */
 WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8,
                                               const struct weir_batch *batch, size_t at, unsigned n,
                                               uint64_t *scratch)
@@ -89,8 +91,8 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 		batch->hash(f, batch, at, n, scratch);
 		return scratch;
 	}
-	/* The prefetches of a long batch go between its keys, which confuses the hardware's own
-	 * prefetcher. So prefetch the keys too. */
+	/* Prefetches of filter lines come between the accesses to the keys, which confuses the
+	 * hardware prefetcher. So prefetch the keys too. */
 	for (unsigned line = 0; line < WEIR_HASHED * 8; line += 64)
 		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
 	if (batch->from == WEIR_FROM_HASHES)
@@ -99,30 +101,31 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 	return scratch;
 }
 
-/* Note n keys in columns at .. at+n-1, and prefetch their lines if the filter outgrows the cache
- * (far). */
+/* Note n keys in columns at .. at+n-1. If the filter outgrows the cache (far), prefetch their
+ * lines. */
 typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
-/* Work on the n keys noted in columns at .. at+n-1. Return: their answers, key i's in bit i. */
+/* Work on the n keys noted in columns at .. at+n-1. Return: the answers, with key i's in bit i. */
 typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
                                const struct weir_notes *notes, unsigned at, unsigned n);
 
-/* The one loop of every batch. Return: the number of answers that are true.
- * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of step;
- *   step + lead <= WEIR_BATCH_ROOM.  These two, @note and @work are constants, so that the compiler
- *   inlines them. */
+/* The loop of every batch function. Return: the number of answers that are true.
+ * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of @step;
+ * @step + @lead <= WEIR_BATCH_ROOM.
+ * @step, @lead, @note and @work must be constants, so that the compiler inlines them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
                                     weir__note_fn *note, weir__work_fn *work)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64))), answers = 0;
 	struct weir_notes notes;
-	/* a copy that no store can alias, so it stays in registers */
+	/* a copy that no store can alias, so the compiler keeps it in registers */
 	const struct weir_array array = f->array;
 	size_t n = batch->n, positive = 0;
 	bool far = f->outgrows_cache;
 	const uint64_t *hashes = NULL;
-	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead; /* no idle steps */
+	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead; /* short batches have
+	                                                                        no idle steps */
 	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
 		if (noted < n) {
 			if (noted % WEIR_HASHED == 0)
@@ -148,17 +151,17 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	return positive;
 }
 
-/* Eight-byte keys are hashed inline, without a stack frame; other keys by this direct call. Later
- * calls should be direct too: if indirect branches are not predicted, a second one through the
- * verbs would cost as much as the hash. */
+/* Hash a key that is not eight bytes long. Eight-byte keys are hashed inline, without a stack
+ * frame. This call is direct: where indirect branches are not predicted, another indirect call
+ * would cost as much as the hash. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {
 	return weir__hash(f->array.seed, key, len);
 }
 
-/* The batch verbs of a kernel, contains_batch_NAME and insert_batch_NAME, each made of a note and a
- * work function as above. */
+/* Define contains_batch_NAME and insert_batch_NAME of a kernel, each from a note and a work
+ * function. */
 #define WEIR__BATCH_VERBS(name, step, lead, note_to_read, test, note_to_write, put) \
 	static size_t contains_batch_##name(const struct weir_filter *f, \
 	                                    const struct weir_batch *batch, uint64_t *bitmap) \

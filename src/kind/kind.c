@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Questions that every kind answers alike: its abilities, legal shapes, and the error of a missing
- * verb. Also functions that several kinds use as members. */
+ * What all kinds have in common: their abilities, the check of a shape, and the error of a missing
+ * function. Also functions that several kinds use as members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "ground/error.h"
@@ -56,12 +56,12 @@ void weir__let_go(const struct weir_filter *f)
 		f->kind->let_go(f);
 }
 
-/* ---- a debug build: no insert or removal during a copy, merge or fold ---- */
+/* ---- debug builds: no insert or removal during a copy, merge or fold ---- */
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 
-/* NULL if the rule does not apply: the kind cannot remove, or has hold() and so copies each key in
- * full or not at all. */
+/* Return: NULL if the rule does not apply. Either the kind cannot remove keys, or it has hold() and
+ * copies each key in full or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
 	return weir__removes(f) && !f->kind->hold ?

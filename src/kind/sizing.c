@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Capacity, rate or bytes from the other two. */
+ * Computes capacity, rate or bytes from the other two. */
 #include <inttypes.h>
 #include <math.h>
 #include "ground/error.h"
@@ -9,7 +9,7 @@
 
 enum { LINE_BITS = 512 };
 
-/* As many as wanted; else the most that leave each shard enough lines. */
+/* Return: @wanted, or the most shards of at least WEIR__SHARD_LINES lines if @wanted is 0. */
 static uint32_t shards_of(uint64_t lines, uint32_t wanted)
 {
 	uint32_t shards = 1;
@@ -65,7 +65,7 @@ static uint32_t block_lines(const struct weir_formula *formula)
 	return formula->block_lines ? formula->block_lines : 1;
 }
 
-/* The bits of the fewest lines that take @keys keys, if the kind has such a limit; else 0. */
+/* Return: the bits of the fewest lines that take @keys keys, or 0 if the kind has no such limit. */
 static double least_bits(uint64_t keys, const struct weir_formula *formula,
                          const struct weir_shape *shape)
 {
@@ -113,8 +113,8 @@ static int bytes_from_rate(const struct weir_params *p, const struct weir_formul
 	return 0;
 }
 
-/* The rate is the layout's rate plus the floor. The floor depends on the capacity, so it is
- * estimated first, and limited to half of the rate. */
+/* The rate is the layout's rate plus the floor. The floor depends on the capacity, so estimate it
+ * first, and limit it to half of the rate. */
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD]: from the counts to a verdict.
+ * [SPREAD] in spread.h: from the counts to a verdict.
  *
- * With L keys a block (Poisson), P0 = exp(-L a1) is the chance that a cell is not used, and exp(-L
- * a2) is that for two cells together. 1 - a1 and 1 - a2 are those chances for one key. L follows
- * from the share of used cells.
+ * Let L be the mean number of keys a block (Poisson). A cell is unused with the chance exp(-L a1),
+ * and two cells are both unused with the chance exp(-L a2). Here a1 is the chance that a key uses
+ * the cell, and a2 that it uses at least one of the two. L follows from the share of used cells.
  *
  * A sum of n squared deviations, over their variance, is about chi-squared with d degrees of
- * freedom. Laurent and Massart (2000): it exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at
- * most. If the mean of the counts is small, the sum grows by 2 / mean with each pair of keys that
- * meet: pairs_at_most() bounds their number. The slack allows for deviations that no user would
- * notice, so a law that is right within a few percent suffices. */
+ * freedom. It exceeds d + 2 sqrt(d x) + 2 x with probability exp(-x) at most (Laurent and Massart
+ * 2000). If the mean of the counts is small, each pair of keys that meet adds 2 / mean to the sum;
+ * pairs_at_most() bounds the number of pairs. The slack allows for deviations that no user would
+ * notice, so the law needs to be right only within a few percent. */
 #include <math.h>
 #include <weir/filter.h>
 #include "kind/spread.h"
@@ -17,13 +17,13 @@
 static const double x = 18; /* exp(-18) is 1.5e-8 */
 static const double slack_blocks = 0.06, slack_cells = 0.04;
 static const double fewest_keys = 64;  /* with fewer keys the answer is WEIR_UNEVEN_UNKNOWN */
-/* A chi-squared sum of fewest_words words is below the share too_even of them once in 10^13
- * (Chernoff). */
+/* The squared deviations of fewest_words words, over their variance, sum to less than too_even *
+ * fewest_words once in 10^13 filters (Chernoff). */
 static const double too_even = 0.25, fewest_words = 100;
 
 struct chances {
-	double keys;     /* a block */
-	double one;      /* that a key uses a given cell of its block */
+	double keys;     /* mean number of keys in a block */
+	double one;      /* chance that a key uses a given cell of its block */
 	double together; /* the covariance of two cells of a word */
 	double apart;    /* the covariance of two cells in different groups; between words of one
 	                  * group it is 0 */
@@ -35,14 +35,15 @@ static struct chances chances_of(const struct weir_law *law, double share)
 	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
 	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
 	const double keys = -log1p(-share) / one;
-	const double both = (1 - share) * (1 - share); /* both unused, if cells were independent */
+	const double both = (1 - share) * (1 - share); /* if cells were independent */
 	return (struct chances){ keys, one, exp(-keys * two) - both,
 		                 both * expm1(keys * one * one) };
 }
 
-/* The most pairs of keys that meet, if their number is Poisson with mean @expected. A third key
- * that meets two makes two more pairs, so n rare events make at most n (n + 1) / 2 pairs. Chernoff
- * bounds n. With many events the pairs hardly exceed their mean, and 20 suffices. */
+/* Return: an upper bound of the pairs of keys that meet, whose mean is @expected. A third key that
+ * meets two others makes two more pairs, so n rare events make at most n (n + 1) / 2 pairs.
+ * Chernoff bounds n. With many events the number of pairs hardly exceeds its mean, so 20
+ * suffices. */
 static double pairs_at_most(double expected)
 {
 	double n = 1;
@@ -75,8 +76,8 @@ static double whole_share(const struct weir_spread *s)
 	return (double)s->whole / ((double)s->counted * s->law.words * s->law.cells);
 }
 
-/* Do the used cells of whole blocks vary too much or too little? If words have few cells, only
- * whole blocks show whether the number of keys a block is random. */
+/* Return: true if the used cells of whole blocks vary too much or too little. If words have few
+ * cells, only whole blocks show whether the number of keys in a block is random. */
 static bool blocks_vary(const struct weir_spread *s)
 {
 	const struct weir_law *law = &s->law;
@@ -99,13 +100,13 @@ static double square(double a)
 	return a * a;
 }
 
-/* The counted cells of a word: all, or the first WEIR__SPREAD_CELLS. */
+/* Return: the number of cells that are counted in each word, at most WEIR__SPREAD_CELLS. */
 static unsigned counted_of(const struct weir_law *law)
 {
 	return law->cells < WEIR__SPREAD_CELLS ? law->cells : WEIR__SPREAD_CELLS;
 }
 
-/* The sum over all cells of the squared deviation from their word's mean. */
+/* Return: the sum over all cells of the squared deviation from the mean of their word. */
 static double deviations(const struct weir_spread *s)
 {
 	const unsigned cells = counted_of(&s->law);
@@ -138,8 +139,9 @@ static bool cells_differ(const struct weir_spread *s)
 	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);
 }
 
-/* Do the fingerprints differ too little? A key with copies in both of its blocks may count twice,
- * so the counts vary more than binomial ones: the limit is nine binomial standard deviations. */
+/* Return: true if some bit is set in too few or too many fingerprints. A key with copies in both of
+ * its blocks may count twice, so the counts vary more than binomial ones. The limit is nine
+ * binomial standard deviations. */
 static bool prints_alike(const struct weir_spread *s)
 {
 	const double n = s->partners;
@@ -149,8 +151,9 @@ static bool prints_alike(const struct weir_spread *s)
 	return false;
 }
 
-/* Do more keys share a partner than by chance? A full block sends away keys whose partner it is. So
- * in a full filter keys meet 1.3 times as often as by chance. */
+/* Return: true if more keys share a partner than by chance. A full block displaces keys, and is the
+ * partner of each of them. So keys of a full filter share a partner 1.3 times as often as by
+ * chance. */
 static bool partners_meet(const struct weir_spread *s)
 {
 	const double mean = s->meetings_mean, blocks = (double)s->law.blocks;
@@ -159,24 +162,26 @@ static bool partners_meet(const struct weir_spread *s)
 
 /* ---- the fullest block ---- */
 
-/* An upper bound of the mean of exp(t * used cells of a word) / exp(t * @cells), with @keys keys in
- * its block. A key is in the word or not. The cells of a word's keys are negatively associated, as
- * are the words of a group, and groups are independent of each other (Joag-Dev, Proschan 1983). So
- * the mean of the product over cells, and over words, is at most the product of the means. */
+/* Return: an upper bound of the mean of exp(t * used cells of a word) / exp(t * @cells), if the
+ * block has @keys keys. A key is in the word or not. The cells of a word's keys are negatively
+ * associated, as are the words of a group, and groups are independent of each other (Joag-Dev,
+ * Proschan 1983). So the mean of the product over cells, and over words, is at most the product of
+ * the means. */
 static double word_power(const struct weir_law *law, double keys, double t, double cells)
 {
 	const double in = (double)law->z / law->words, miss = law->g * log1p(-1.0 / law->cells);
 	double chance = in < 1 ? keys * log1p(-in) : 0, sum = 0;
 	for (double m = in < 1 ? 0 : keys; m <= keys; m++) {
-		const double cell = log1p(-expm1(m * miss) * expm1(t)); /* its mean of exp(t) */
+		const double cell = log1p(-expm1(m * miss) * expm1(t)); /* a cell's mean of exp(t *
+		                                                           used) */
 		sum += exp(chance + law->cells * cell - t * cells);
 		chance += log((keys - m) / (m + 1) * in / (1 - in));
 	}
 	return sum;
 }
 
-/* The logarithm of an upper bound (Markov) of the chance that @keys keys use @crowd cells of their
- * block. */
+/* Return: the logarithm of an upper bound (Markov) of the chance that @keys keys use @crowd cells
+ * of their block. */
 static double crowd_chance(const struct weir_law *law, double keys, double crowd)
 {
 	double least = 0, now = 0;
@@ -187,10 +192,10 @@ static double crowd_chance(const struct weir_law *law, double keys, double crowd
 	return least;
 }
 
-/* Is a block with that many used cells rarer than once in exp(x) filters? Sum over intervals of the
- * number of its keys: the chance of at least the interval's first number (Chernoff), times the
- * chance of the cells with its last number. A sample may by chance show too few keys, so the mean
- * gets a margin. */
+/* Return: true if a block with s->crowd used cells is rarer than once in exp(x) filters. The sum is
+ * over intervals of the block's number of keys. A term is the chance of at least the first number
+ * (Chernoff), times the chance of s->crowd cells with the last number. A sample may by chance show
+ * too few keys, so the mean gets a margin. */
 static bool crowded(const struct weir_spread *s, const struct chances *c)
 {
 	const struct weir_law *law = &s->law;
@@ -210,10 +215,11 @@ static bool crowded(const struct weir_spread *s, const struct chances *c)
 	return sum < 2 * exp(-rare);
 }
 
-/* Do some pairs of blocks have many cells in common, and others few? The pairs are uncorrelated, so
- * their sum is chi-squared less its mean. With few pairs the variance of a single one matters: 17
- * at most. With few keys, two of them share six of eight cells once in exp(x) pairs. A look that
- * ends early has a sum far below this limit, so it does not raise the false-alarm rate. */
+/* Return: true if some pairs of blocks have many cells in common, and others few. The pairs are
+ * uncorrelated, so their sum is chi-squared less its mean. With few pairs the variance of a single
+ * pair matters, which is at most 17. With few keys, two keys share six of eight cells once in
+ * exp(x) pairs. If look_at_pairs() ends early, its sum is far below this limit, so that does not
+ * raise the false-alarm rate. */
 static bool blocks_alike(const struct weir_spread *s)
 {
 	return s->common > sqrt(2 * x * s->common_variance) + 2 * x * 17 + 4 * x;
