@@ -119,9 +119,9 @@ static inline void weir__record_store_release(struct weir_generation **published
 	__atomic_store_n(published, record, __ATOMIC_RELEASE);
 }
 
-/* O5  A flag that one thread holds at a time: the claim of a handle's writer (H4 in
- *     set/generation.h), of a handle's follower, of a filter by a handle, and of retired filters by
- *     call_rcu (H7).
+/* O5  A flag that has one holder at a time. Holders are the writer of a handle (H4 in
+ *     set/generation.h), the follower of a handle, the handle that owns a filter, and call_rcu for
+ *     retired filters (H7).
  *     A claim needs acquire: the new holder must see the writes of the last one. A test that finds
  *     the flag free needs acquire too, since its caller may then free objects that the holder used.
  *     Both pair with weir__flag_release. Without the order a writer could see the handle as it was

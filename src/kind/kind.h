@@ -212,18 +212,17 @@ struct weir_kind {
 	 * and sampled for all of f. @lines: the most lines to read; UINT64_MAX for all. */
 	void (*figures)(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
 
-	/* ---- for kinds whose array begins with data that begin() writes, such as names; else 0
-	 * and NULL. Copies and unions of bits skip these lines ---- */
+	/* ---- for kinds whose array begins with a head that begin() writes, such as names; else 0
+	 * and NULL. Copies and unions of bits skip the head ---- */
 
 	uint64_t head_lines;
-	/* Check this data in an image, which an attacker may have made. Return: 0 or -EBADMSG. */
+	/* Check the head in an image, which an attacker may have made. Return: 0 or -EBADMSG. */
 	int (*check)(const struct weir_filter *f);
-	/* Return: 0 if this data is the same in both, else -EINVAL. NULL: the data is always the
-	 * same. */
+	/* Return: 0 if both filters have the same head, else -EINVAL. NULL: they always have. */
 	int (*alike)(const struct weir_filter *a, const struct weir_filter *b);
 
 	/* Between hold() and let_go() no key changes its slot. So a walk over the lines meets each
-	 * key that was present at hold(). Lookups go on, and so do inserts that move no key. */
+	 * key that was present at hold(). Lookups continue, and so do inserts that move no key. */
 	void (*hold)(const struct weir_filter *f);
 	void (*let_go)(const struct weir_filter *f);
 
@@ -372,7 +371,7 @@ struct weir_filter {
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
 	struct weir_text text;   /* normalisation of keys; its lengths are shared (N3) */
-	struct weir_verbs raw;   /* the verbs without normalisation; equal to verbs without text steps */
+	struct weir_verbs raw;   /* verbs for keys that are normalised already */
 	void *own;           /* the kind's own state, from create() */
 	atomic_uint standby; /* for the previous filter of a handle (O10; H12 in set/) */
 	struct weir_memory memory;

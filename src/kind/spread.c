@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD]: look at the blocks. uneven.c judges the result. */
+ * [SPREAD] in spread.h: reads the blocks. uneven.c judges the result. */
 #include "kind/spread.h"
 #include <limits.h>
 #include <math.h>
@@ -38,7 +38,7 @@ WEIR__INLINE uint64_t used_of(const struct weir_law *law, uint64_t word)
 	return law->used ? law->used(bits) : bits;
 }
 
-/* Inline: the compiler's builtin is a call, unless the popcount instruction is allowed. */
+/* Inlined by hand: without the popcount instruction the compiler's builtin is a function call. */
 WEIR__INLINE unsigned ones_of(uint64_t b)
 {
 	b -= b >> 1 & UINT64_C(0x5555555555555555);
@@ -47,8 +47,8 @@ WEIR__INLINE unsigned ones_of(uint64_t b)
 	return (unsigned)(b * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* A word of few cells is often full, so also count the words behind it, up to one that is not
- * full. */
+/* A word of few cells is often full. So add the used cells of the words after it, up to the first
+ * word that is not full. */
 static void note_fullest(struct weir_spread *s, uint64_t word, unsigned cells)
 {
 	const struct weir_law *law = &s->law;
@@ -85,7 +85,8 @@ static void note(struct weir_spread *s, const struct sums *sum, uint64_t words)
 	s->words += words;
 }
 
-/* Blocks of counters have up to 512 bytes, and the processor does not prefetch beyond a page. */
+/* Prefetches, since blocks of counters have up to 512 bytes, and the processor does not prefetch
+ * beyond a page. */
 WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, uint64_t first,
                              uint64_t n)
 {
@@ -100,7 +101,7 @@ WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, 
 	note(s, &sum, n);
 }
 
-/* For one-word blocks: look at one block of each line. */
+/* For one-word blocks: read one block of each line. */
 static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 {
 	const struct weir_law law = s->law;
@@ -140,7 +141,8 @@ static void note_whole(struct weir_spread *s, unsigned used)
 	s->crowd = used > s->crowd ? used : s->crowd;
 }
 
-/* Count cells of one bit, in blocks of four or eight 64-bit words; a few blocks bit by bit. */
+/* Count cells of one bit, in blocks of four or eight 64-bit words. Fewer than FEW blocks are
+ * counted bit by bit. */
 static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
 {
 	const unsigned wide = s->law.words * s->law.word_bits / 64;
@@ -167,7 +169,7 @@ static void count_bits(struct weir_spread *s, uint64_t first, uint64_t n)
 			s->at[i] += (uint32_t)(plane[p][i / 64] >> i % 64 & 1) << p;
 }
 
-/* The sum of a word's cells: at most 255, and each cell at most 15 if it has four bits. */
+/* Return: the sum of a word's cells, at most 255. Four-bit cells are at most 15 each. */
 WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 {
 	const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -176,7 +178,8 @@ WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Count cells of several bits: used_of() leaves the lowest bit of each, so whole words add up. */
+/* Count cells of several bits. used_of() leaves only the lowest bit of each cell, so whole words
+ * can be added. */
 static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
 {
 	const struct weir_law *law = &s->law;
@@ -213,8 +216,8 @@ void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n)
 	s->counted += blocks;
 }
 
-/* The words of one block are correlated, since they share its keys. For so few blocks that is
- * negligible. */
+/* Read all words of a few blocks. The words of one block are correlated, since they share its keys.
+ * For so few blocks that is negligible. */
 static void look_at_ends(struct weir_spread *s)
 {
 	enum { MANY = 1024, WHOLE = 8, COUNTED = 64 };
@@ -241,7 +244,7 @@ typedef uint32_t four __attribute__((vector_size(4 * LANES)));
 typedef int32_t four_signed __attribute__((vector_size(4 * LANES)));
 typedef float four_floats __attribute__((vector_size(4 * LANES)));
 
-/* The bits that are set in each byte. */
+/* Return: the number of set bits in each byte. */
 WEIR__INLINE four ones_of_bytes(four b)
 {
 	b -= b >> 1 & 0x55555555;
@@ -255,13 +258,13 @@ WEIR__INLINE four_floats sum_of_bytes(four b)
 	return __builtin_convertvector((four_signed)((b + (b >> 16)) & 0xffff), four_floats);
 }
 
-/* Blocks side by side, so that several are compared at a time. */
+/* Blocks side by side, so that LANES of them are compared at a time. */
 struct tile {
 	four bits[TILE / LANES][WORDS];
 	four_floats ones[TILE / LANES][WORDS];
 };
 
-/* One block in each lane. */
+/* One block, repeated in each lane. */
 struct row {
 	four bits[WORDS];
 	four_floats ones[WORDS], variance[WORDS];
@@ -278,8 +281,8 @@ static void set_row(struct row *row, const struct tile *tile, unsigned i)
 	}
 }
 
-/* Fetch paired blocks from number first on, out of n from all over the array. Every other block
- * comes first, so the first SOME also span the array. */
+/* Fetch TILE blocks from number @first on, of n blocks spread over the array. Every other block
+ * comes first, so the first SOME blocks also span the array. */
 static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
 	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
@@ -296,8 +299,8 @@ static void fetch(const struct weir_law *halves, struct tile *tile, unsigned fir
 			tile->ones[i][w] = sum_of_bytes(ones_of_bytes(tile->bits[i][w]));
 }
 
-/* Compare with the first n of the tile. Given the used cells of a word in two blocks, and all cells
- * equally likely, the number of cells in common is hypergeometric. */
+/* Compare a block with the first n blocks of the tile. Given the used cells of a word in two
+ * blocks, and all cells equally likely, the number of cells in common is hypergeometric. */
 static void pair_with(struct weir_spread *s, const struct row *a, const struct tile *b, unsigned n)
 {
 	four_floats common = { 0 }, common_variance = { 0 };
@@ -325,8 +328,9 @@ static void pair_with(struct weir_spread *s, const struct row *a, const struct t
 
 /* Compare more pairs only while their sum is large: at least one standard deviation after SOME
  * blocks, and one more after each further tile. With uniform hashes a sixth of the filters pass the
- * first test, and a fiftieth the second. Lower halves with a thousand values, which all pairs just
- * detect, give four deviations after SOME blocks and six after the next tile. */
+ * first test, and a fiftieth the second. If the lower halves of hashes take a thousand values, all
+ * pairs just detect that. The sum is then four deviations after SOME blocks, and six after the next
+ * tile. */
 static void look_at_pairs(struct weir_spread *s)
 {
 	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
@@ -352,10 +356,10 @@ static void look_at_pairs(struct weir_spread *s)
 enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
 /* Count the pairs of keys with the same partner. A chain holds the partners whose product has the
- * same upper bits. Not inlined, since the caller's frame has 4 KiB and this one 4 KiB more. */
+ * same upper bits. Not inlined, so that its 4 KiB do not add to the caller's frame of 4 KiB. */
 static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
-	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* numbers from 1 on; 0 ends a chain */
+	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* indices from 1 on; 0 ends a chain */
 	uint64_t pairs = 0;
 	for (unsigned i = 0; i < n; i++) {
 		uint16_t *const chain = &head[partner[i] * 2654435769u >> 22];
@@ -367,8 +371,8 @@ static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, u
 	return pairs;
 }
 
-/* Look at the first key of up to BATCH blocks, which lie pages apart in a large array. Not inlined
- * either: clang would put these 4 KiB and the tiles of look_at_pairs() into one frame. */
+/* Read the first key of up to BATCH blocks, which lie pages apart in a large array. Not inlined:
+ * clang would put these 4 KiB and the tiles of look_at_pairs() into one frame. */
 static __attribute__((noinline)) void look_at_partners(struct weir_spread *s, uint64_t first,
                                                        uint64_t blocks)
 {
@@ -406,9 +410,9 @@ void weir__spread_end(struct weir_spread *s)
 	s->crowd = crowd > s->crowd ? crowd : s->crowd;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps together ---- */
 
-/* Return: true if every block was looked at. */
+/* Return: true if every block was read. */
 static bool look_at_most(struct weir_spread *s, const struct weir_law *law, uint64_t most)
 {
 	const uint64_t blocks = law->blocks, run = law->partner ? 512 : 64; /* a page at least */

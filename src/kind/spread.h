@@ -35,8 +35,8 @@ struct weir_law {
 	                     * from each of z equal groups */
 	/* Return the lowest bit of each cell in use. NULL: the word itself has one bit a cell. */
 	uint64_t (*used)(uint64_t word);
-	/* Each cell of a key lies in a different block, as if it were a key. So a full block makes
-	 * no key present, and a crowded block does no harm. */
+	/* Each cell of a key lies in a different block, as if the cell were a key. So a full block
+	 * alone makes no absent key look present, and a crowded block does no harm. */
 	bool apart;
 	/* The upper half of a hash chooses the block, and the lower half its cells. A block has
 	 * eight words of 32 cells. */
