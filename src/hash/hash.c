@@ -67,7 +67,7 @@ static inline uint64_t lowercase8(uint64_t word)
 	return word | ((from_a & ~after_z & ~word & 0x80 * each) >> 2);
 }
 
-/* @lower: a constant, so that the compiler drops the other branch. */
+/* @lower must be a constant, so that the compiler drops one branch. */
 WEIR__INLINE uint64_t sip(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n,
                           bool lower)
 {
@@ -101,7 +101,7 @@ static unsigned char lowercase(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* Lowercase through a buffer on the stack; a longer key is hashed piece by piece. */
+/* Lowercase the key in a buffer on the stack. Hash a longer key piece by piece. */
 static uint64_t xxh3_lowercase(const struct weir_hashing *h, const void *key, size_t len)
 {
 	unsigned char piece[256];
@@ -145,8 +145,8 @@ struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t se
 	return (struct weir_hashing){ .by = by, .seed = seed };
 }
 
-/* The check value is the hash of a constant text. Images store it to tell a right key from a wrong
- * one. It does not help an attacker to guess the 128-bit key. */
+/* The check value is the hash of a constant text. Images store it to detect a wrong key. It does
+ * not help an attacker to guess the 128-bit key. */
 struct weir_hashing weir__hashing_keyed(const void *secret)
 {
 	static const char text[] = "weir key check";

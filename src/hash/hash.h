@@ -28,17 +28,17 @@
 
 enum { WEIR_SIPHASH_KEY = 16 }; /* bytes */
 
-/* @bytes may be NULL when @n is 0. Every machine returns the same hash. */
+/* @bytes may be NULL if @n is 0. The hash is the same on every machine. */
 uint64_t weir__siphash(const unsigned char key[WEIR_SIPHASH_KEY], const void *bytes, size_t n);
 
 struct weir_hashing;
 
 struct weir_hash {
-	uint32_t id; /* in images: never changes */
+	uint32_t id; /* stored in images, so it never changes */
 	const char *name;
 	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
-	/* As of, with A to Z in the key replaced by a to z. Allocates nothing, however long the
-	 * key. NULL: the kinds with this function hash keys as they are. */
+	/* Like of, for the key with A to Z replaced by a to z. Allocates no memory, however long
+	 * the key. NULL: kinds with this hash function do not normalise keys. */
 	uint64_t (*of_lowercase)(const struct weir_hashing *h, const void *key, size_t len);
 };
 
@@ -47,8 +47,8 @@ extern const struct weir_hash weir__xxh3;        /* id 1 */
 extern const struct weir_hash weir__xxh64;       /* id 2 */
 extern const struct weir_hash weir__siphash_2_4; /* id 3 */
 
-/* How one filter hashes its keys. Two filters with the same function and seed have the same hashes.
- * So a keyed filter's seed is its key's check value, not a random number. */
+/* How a filter hashes its keys. The function and the seed determine the hashes. So the seed of a
+ * keyed filter is a check value of its key, not a random number. */
 struct weir_hashing {
 	const struct weir_hash *by;
 	uint64_t seed; /* 0 only for a kind that other programs read (as_is) */
@@ -58,8 +58,8 @@ struct weir_hashing {
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
 /* @secret: WEIR_SIPHASH_KEY bytes. */
 struct weir_hashing weir__hashing_keyed(const void *secret);
-/* Hash by @by with @seed, or a random seed if @seed is 0. With @secret, hash by SipHash-2-4 and
- * that key instead. Return: 0 or a negative errno. */
+/* Set the hashing of a filter: @by with @seed, or with a random seed if @seed is 0. With @secret,
+ * use SipHash-2-4 and that key instead. Return: 0 or a negative errno. */
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
                      const void *secret);
 
@@ -73,22 +73,22 @@ static inline bool weir__same_hashing(const struct weir_hashing *a, const struct
 	return a->by == b->by && a->seed == b->seed;
 }
 
-/* For error sentences: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key fingerprint 0123abcd"
- * or "XXH64, seed 0". */
+/* Describe a hashing for an error sentence: "XXH3, seed fingerprint 0123abcd", "SipHash-2-4, key
+ * fingerprint 0123abcd" or "XXH64, seed 0". */
 enum { WEIR_HASHING_TEXT = 64 };
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
 
-/* 32 bits, the same for equal seeds: the SipHash-2-4 of a constant text, keyed by the seed. An
- * attacker can recover the seed from it only by trying all seeds. */
+/* Return: 32 bits, the same for equal seeds: the SipHash-2-4 of a constant text, keyed by the seed.
+ * An attacker can recover the seed from these bits only by trying all seeds. */
 uint64_t weir__seed_fingerprint(uint64_t seed);
 
-/* By XXH3, inlined. */
+/* Hash by XXH3, inlined. */
 static inline uint64_t weir__hash(uint64_t seed, const void *key, size_t len)
 {
 	return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* By any hash function. */
+/* Hash by the filter's hash function. XXH3 is inlined. */
 static inline uint64_t weir__hash_by(const struct weir_hashing *h, const void *key, size_t len)
 {
 	return __builtin_expect(h->by == &weir__xxh3, 1) ? weir__hash(h->seed, key, len) :
@@ -101,7 +101,7 @@ static inline uint64_t weir__checksum(const void *bytes, size_t n)
 	return XXH3_64bits(bytes, n);
 }
 
-/* The checksum of bytes that come in pieces, equal to the checksum of the whole. */
+/* The checksum of bytes that arrive in pieces. It equals the checksum of all bytes together. */
 struct weir_checksum {
 	XXH3_state_t state;
 };
@@ -160,8 +160,8 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 
 #endif
 
-/* weir__hash8_each() for callers that are compiled for any CPU: compiled for AVX-512, and the best
- * one for an instruction set. */
+/* weir__hash8_each() for code that is compiled for any CPU. The first function is compiled for
+ * AVX-512; the second chooses by @isa. */
 void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 
