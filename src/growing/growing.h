@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind: blocked layers, each four times as large as the one before it.
+ * The growing kind: blocked filters, called layers, each four times as large as the one before.
  *
- * Layer i holds capacity * 4^i keys; the last one holds only what max_capacity still needs. All
- * layers have the same words and bits per key, and each gets fp_rate / layers. The rates add up,
- * since a lookup probes every layer. An insert puts its key into the newest layer unless a layer
- * has the key.
+ * Layer i holds capacity * 4^i keys; the last one holds only the rest up to max_capacity. All
+ * layers have the same words and bits per key, and each gets fp_rate / layers. A lookup probes
+ * every layer, so the rates add up. An insert puts its key into the newest layer unless a layer has
+ * the key.
  *
- * G1  A record of the layers never changes except for next, closed and the counts of its layers.
- *     The next record has the same layers and one more. One compare-and-swap sets next, once, from
- *     NULL to that record. The published pointer moves only from a record to its next. So a thread
- *     that reads the pointer later gets at least the layers that any thread had before. By B1 a
- *     lookup therefore sees every insert that happens-before it: each step needs only the coherence
- *     of one word, the pointer's or the bits'.
- *     Breaks without it: with a plain store, two threads may append at the same time, and one
- *     removes the other's layer, with its keys if that layer was published.
- * G2  Nothing moves, and nothing is freed before the filter is. So no lookup waits or misses a key.
+ * G1  A record lists the layers. It never changes except for next, closed and the counts of its
+ *     layers. The next record lists the same layers and one more. One compare-and-swap sets next,
+ *     once, from NULL to that record. The published pointer moves only from a record to its next.
+ *     So a later load of the pointer gets at least the layers that any earlier load got. By B1 a
+ *     lookup sees every insert that happens-before it: each step needs only the coherence of one
+ *     word, the pointer's or the bits'. With a plain store instead of the swap, two threads that
+ *     append at the same time could lose a published layer with its keys.
+ * G2  No layer or record moves, and none is freed before the filter. So lookups never wait or miss
+ *     a key.
  * G3  An insert returns WEIR_SEEN if one layer has every bit of its key. Otherwise it sets the bits
- *     in the newest layer of its record. At least one of the threads that set a bit of the key
- *     there gets WEIR_NEW. Two threads with different records may both get it, even with
+ *     in the newest layer of its record. At least one of the threads that set a bit of the key in
+ *     that layer gets WEIR_NEW. Threads with different records may each get WEIR_NEW, even with
  *     words_per_key = 1.
  * G4  A WEIR_NEW key is counted only if its block's number has 0 in every bit of the sample. Layers
- *     of up to 8192 keys count them all; larger ones count every second block, and so on up to
- *     every 16th, so that a full layer counts at least 8192 keys. A layer is full when the count
- *     shows its capacity plus three standard deviations of such a sample; it has room for six. So
- *     it takes its capacity, and its share of the rate holds.
- * G5  The thread whose count reaches 7/8 of a full layer makes the next layer, while all other
- *     threads go on. The thread whose count fills the layer closes the record and publishes the
- *     next one. An inserter that finds a closed record, left by a failed allocation, tries to
- *     append again or fails. No further key enters the newest layer of a closed record, except from
- *     threads that looked before it closed (a batch: 64 keys a thread). */
+ *     of less than 16384 keys count all keys. Larger layers count the keys of every second block,
+ *     and so on up to every 16th, so that a full layer counts at least 8192 keys. A layer is full
+ *     when the count shows its capacity plus three standard deviations; it is sized for six. So a
+ *     layer takes its capacity without exceeding its share of the rate.
+ * G5  The thread whose count reaches 7/8 of a full layer makes the next layer, while other threads
+ *     continue. The thread whose count fills the layer closes the record and publishes the next
+ *     one. If an allocation failed, an inserter that finds the closed record tries to append again,
+ *     or fails. No more keys enter the newest layer of a closed record, except from threads that
+ *     read closed before (in a batch, up to 64 keys a thread). */
 #ifndef WEIR_SRC_GROWING_GROWING_H
 #define WEIR_SRC_GROWING_GROWING_H
 
@@ -36,7 +36,7 @@
 #include "kind/kind.h"
 #include "kinds/blocked/blocked.h"
 
-/* The fields of its shape. */
+/* Indices of the growing kind's fields in a shape. */
 enum { WEIR_GROWING_Z = 0, WEIR_GROWING_G = 1, WEIR_GROWING_LAYERS = 2 };
 
 enum {
@@ -45,24 +45,25 @@ enum {
 };
 
 struct weir__layer {
-	atomic_uint_fast64_t keys; /* counted (G4); alone on its cache line */
+	atomic_uint_fast64_t keys; /* counted keys (G4), alone on a cache line */
 	struct weir_filter *f __attribute__((aligned(64)));
 	uint64_t begin;            /* the count at which the next layer is made (G5) */
 	uint64_t full;
 };
 
-/* The part of a layer that the kernels read. */
+/* The data of a layer that the kernels read. */
 struct weir__layer_bits {
 	uint64_t *words;
 	uint64_t lines;
 };
 
-/* G1. Records share their layers: destroy() frees a layer with the record that added it. */
+/* A record of the layers (G1). Records share their layers. destroy() frees each layer with the
+ * record that added it. */
 struct weir__layers {
 	unsigned n;
 	bool far;           /* the layers do not fit a core's own cache */
 	atomic_bool closed; /* G5 */
-	uint64_t sample;    /* of the newest layer: a mask of block numbers (G4) */
+	uint64_t sample;    /* a mask of block numbers in the newest layer (G4) */
 	struct weir__layers *next;
 	struct weir__layer *layer[WEIR__LAYERS_MOST];
 	struct weir__layer_bits bits[WEIR__LAYERS_MOST];
@@ -81,28 +82,29 @@ static inline struct weir__layers *weir__layers_now(const struct weir_filter *f)
 	return weir__layers_load_acquire(&own->now);
 }
 
-/* Add @keys to the count of a record's newest layer, and append or advance if it is due (G5). */
+/* Add @keys to the count of a record's newest layer. Append or publish the next record if the count
+ * has reached that point (G5). */
 void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uint64_t keys);
 /* Publish the record after a closed one.
- * Return: 0; -ENOMEM; -ENOSPC at max_capacity. */
+ * Return: 0; -ENOMEM; -ENOSPC if max_capacity is reached. */
 int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers);
 
 /* ---- sizes ---- */
 
-/* A layer's capacity in keys; its sample's mask; the keys it has room for; the keys that fill
- * it. */
+/* Return a layer's capacity in keys, the mask of its sample, the keys it is sized for, and the keys
+ * that fill it. */
 uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer);
 uint64_t weir__layer_sample(uint64_t keys);
 uint64_t weir__layer_room(uint64_t keys);
 uint64_t weir__layer_full(uint64_t keys);
-/* Does a filter of these two capacities need exactly @layers layers? */
+/* Return: true if a filter of these two capacities needs exactly @layers layers. */
 bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers);
-/* Lines of a layer. @shards: receives the number of shards. */
+/* Return: the lines of a layer. @shards: receives the number of shards. */
 uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards);
-/* Bits per key of a layer of that rate. The rate may come from a forged image.
+/* Compute the bits per key of a layer from its rate, which may come from a forged image.
  * Return: 0 or a negative errno. */
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g);
-/* The member plan of struct weir_kind. */
+/* The plan() of struct weir_kind. */
 int weir__growing_plan(const struct weir_params *params, struct weir_plan *out);
 
 /* ---- the growing kind's layers and records ---- */
@@ -124,18 +126,18 @@ static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape
 		                               shape->field[WEIR_GROWING_G] } };
 }
 
-/* The sampled count that @keys keys of a layer with @lines lines amount to (G4). */
+/* Return: the sampled count (G4) for @keys keys of a layer with @lines lines. */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
-/* The layout of layer i, except its lines and shards. */
+/* Return: the layout of layer i, except its lines and shards. */
 struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);
-/* Make the record of layer i, and take over the filter @bits. */
+/* Make the struct of layer i. On success it owns the filter @bits. */
 int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
                    struct weir_filter *bits);
 void weir__layer_free(struct weir__layer *layer);
-/* Make a record of the layers of @before, which may be NULL, and of @layer. */
+/* Make a record of @layer and the layers of @before, which may be NULL. */
 int weir__record_make(struct weir__layers **out, const struct weir__layers *before,
                       struct weir__layer *layer);
-/* Make the next record with one layer more, unless another thread has made it. */
+/* Make the next record, with one more layer, unless another thread has made it. */
 int weir__growing_append(struct weir_filter *f, struct weir__layers *layers);
 
 /* ---- the kernel tables, by the shape of a layer ---- */

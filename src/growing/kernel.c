@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's kernels: the tests and sets of <weir/inline.h> on every layer, compiled for
- * one instruction set (ground/system.h), once for each layout of inline_layouts.h and once for all
- * others.
+ * The growing kind's kernels, compiled for one instruction set (ground/system.h). They use the
+ * tests and sets of <weir/inline.h> on every layer. There is one kernel for each layout of
+ * inline_layouts.h, and one for all other layouts.
  *
- * A lookup fetches the lines of all layers before it tests one, so that their misses overlap. */
+ * A lookup prefetches the lines of all layers before it tests one, so that their cache misses
+ * overlap. */
 #include "ground/system.h"
 #if defined(KERNEL_SCALAR)
 #define WEIR_INLINE_SCALAR 1
@@ -13,10 +14,9 @@
 #include "kind/batch.h"
 
 enum {
-	CHUNK = WEIR_HASHED, /* keys of a batch; the lines of the next chunk are fetched while
-	                      * this one is worked on */
-	NEAR_FULL = 1024,    /* counted keys left in a layer; below this a batch inserts key by
-	                      * key, so that several batches do not overfill it */
+	CHUNK = WEIR_HASHED, /* keys worked on at a time, while the next chunk's lines arrive */
+	NEAR_FULL = 1024,    /* if fewer counted keys are left in a layer, a batch inserts key by
+	                        key, so that several batches do not overfill the layer */
 };
 
 WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_t h)
@@ -24,7 +24,8 @@ WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_
 	return s->bits[i].words + 8 * weir__mulhi64(h, s->bits[i].lines);
 }
 
-/* Fetch the lines of all layers for reading; an insert fetches the newest layer's for writing. */
+/* Prefetch the lines of all layers for reading. An insert prefetches the newest layer's line for
+ * writing. */
 WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 {
 	for (unsigned i = 0; i + insert < s->n; i++)
@@ -33,7 +34,7 @@ WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 		__builtin_prefetch(line_of(s, s->n - 1, h), 1, WEIR_TO_L1);
 }
 
-/* The newest layer first: it has most of the keys. */
+/* Test the newest layer first, since it has most of the keys. */
 #define LOOK(s, n, h, r, z, g, test) \
 	do { \
 		for (unsigned i = (n); i-- > 0;) \
@@ -42,7 +43,7 @@ WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 		return false; \
 	} while (0)
 
-/* The hashes of a batch, a chunk at a time. */
+/* One chunk of the hashes of a batch. */
 struct chunk {
 	uint64_t scratch[CHUNK] __attribute__((aligned(64)));
 	const uint64_t *hashes;
@@ -63,7 +64,7 @@ WEIR__INLINE void chunk_fetch(const struct chunk *c, const struct weir__layers *
 		fetch(s, c->hashes[i], insert);
 }
 
-/* May a whole chunk go into the newest layer of this record? */
+/* Return: true if a whole chunk may go into the newest layer of this record. */
 WEIR__INLINE bool roomy(const struct weir__layers *s)
 {
 	const struct weir__layer *newest = s->layer[s->n - 1];
@@ -71,7 +72,7 @@ WEIR__INLINE bool roomy(const struct weir__layers *s)
 	       weir__figure_load_relaxed(&newest->keys) + NEAR_FULL < newest->full;
 }
 
-/* ---- verbs by key: each hashes it and calls the verb by hash ---- */
+/* ---- functions by key: each hashes the key and calls the function by hash ---- */
 
 static bool contains(const struct weir_filter *f, const void *key, size_t len)
 {
@@ -114,7 +115,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			fetch(s, h, false); \
 		return older_##name(f, s, s->n, h, weir__remix(h)); \
 	} \
-	/* Into the newest layer, unless a layer has the key. *counted: the sampled (G4). */ \
+	/* Insert into the newest layer, unless an older one has the key. Count samples (G4). */ \
 	WEIR__INLINE int put_##name(const struct weir_filter *f, const struct weir__layers *s, \
 	                            uint64_t h, uint64_t *counted) \
 	{ \

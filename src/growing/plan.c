@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's mathematics: the number of layers and the size of each.
- * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters). Their layers have
- * ever tighter rates; here the number of layers is bounded, so equal shares suffice. */
+ * The growing kind's formulas: the number of layers and the size of each.
+ * Source: Almeida, Baquero, Preguica, Hutchison 2007 (scalable Bloom filters). The paper tightens
+ * the rate from layer to layer. Here the number of layers is bounded, so equal shares suffice. */
 #include <inttypes.h>
 #include <math.h>
 #include "filter/filter.h"
@@ -10,11 +10,11 @@
 #include "kind/sizing.h"
 
 enum {
-	COUNTED = 8192,     /* keys that a full layer counts at least (G4) */
+	COUNTED = 8192,     /* the fewest keys that a full layer counts (G4) */
 	MOST_SAMPLE = 15,
-	SOLVED = 1 << 20,   /* keys to solve bits_per_key for: rounding stays below 1e-4 */
+	SOLVED = 1 << 20,   /* the capacity to solve bits_per_key for; rounding stays below 1e-4 */
 };
-/* Lowest share of the rate: the blocked kind's formula has an error of about 1e-13. */
+/* The lowest rate of a layer. The blocked kind's formula has an error of about 1e-13. */
 static const double least_share = 1e-9;
 
 uint64_t weir__layer_sample(uint64_t keys)
@@ -25,7 +25,8 @@ uint64_t weir__layer_sample(uint64_t keys)
 	return sample;
 }
 
-/* The count of 1 key in (sample + 1) is scaled up by that, so its variance is keys * sample. */
+/* Return: n standard deviations of a layer's estimated number of keys. One key in (sample + 1) is
+ * counted, and the count is scaled up, so the variance is keys * sample. */
 static uint64_t deviations(uint64_t keys, unsigned n)
 {
 	return (uint64_t)ceil(n * sqrt((double)keys * (double)weir__layer_sample(keys)));
@@ -41,7 +42,7 @@ uint64_t weir__layer_room(uint64_t keys)
 	return keys + deviations(keys, 6);
 }
 
-/* Keys of n whole layers, at most WEIR__MOST_KEYS. */
+/* Return: the keys of n full layers, at most WEIR__MOST_KEYS. */
 static uint64_t keys_of(uint64_t capacity, unsigned n)
 {
 	uint64_t layers = 0;
@@ -64,8 +65,8 @@ uint64_t weir__layer_lines(double bits_per_key, uint64_t keys, uint32_t *shards)
 
 int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t g)
 {
-	/* Beyond these bounds the formula's errors show. A filter whose size was given may well lie
-	 * beyond them. */
+	/* Beyond these bounds the formula's errors matter. The rate of a filter that was planned by
+	 * its size may lie beyond them. */
 	const double lowest = 1e-10, highest = WEIR__MOST_RATE;
 	const struct weir_params params = { .kind = WEIR_BLOCKED,
 		                            .capacity = SOLVED,
@@ -78,7 +79,7 @@ int weir__layer_bits(double *bits_per_key, double fp_rate, uint32_t z, uint32_t 
 	return err;
 }
 
-/* The largest capacity whose room is at most @room. */
+/* Return: the largest capacity of a layer that is sized for @room keys. */
 static uint64_t capacity_in(uint64_t room)
 {
 	uint64_t keys = room;
@@ -90,7 +91,7 @@ static uint64_t capacity_in(uint64_t room)
 
 /* ---- the plan ---- */
 
-/* max_capacity as the caller gave it; 0: not given. */
+/* Return: max_capacity as the caller gave it, or 0. */
 static uint64_t asked(const struct weir_params *p)
 {
 	return p->growing.max_capacity;
@@ -108,7 +109,8 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
-/* The rate of the first layer when it holds its capacity, which is less than its room. */
+/* Compute the rate of the first layer when it holds its capacity, for which it is more than large
+ * enough. */
 static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
 {
 	struct weir_params full = *first;
@@ -129,7 +131,8 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
                     struct weir_plan *out)
 {
 	struct weir_params first = *p;
-	/* each share leaves room for the floor; all keys together bound that of the last layer */
+	/* Subtract the floor from each share. The floor of all keys together bounds that of the
+	 * last layer. */
 	uint64_t most = asked(p) ? asked(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
@@ -153,8 +156,8 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
 {
 	int err = plan_one(p, layers, p->capacity, out);
-	/* the first pass had no capacity, so it took the floor for 0: repeat it with the capacity
-	 * found */
+	/* Without a capacity, the first pass assumed a floor of 0. Repeat it with the capacity
+	 * found. */
 	return err || p->capacity || asked(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }
@@ -168,7 +171,7 @@ static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
 }
 
 /* Without a capacity, the first layer's capacity and the number of layers depend on each other:
- * more layers leave fewer keys for the first. So try each number. */
+ * with more layers, the first layer gets fewer keys. So try each number of layers. */
 static int plan_layers(const struct weir_params *p, struct weir_plan *out)
 {
 	unsigned n = asked(p) ? layers_for(p->capacity ? p->capacity : 1, asked(p)) :
@@ -213,8 +216,9 @@ static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 	return 0;
 }
 
-/* Size when full, and just after an append: then the newest layer is empty and all others are full.
- * (It is allocated a little earlier, but its memory stays untouched until then.) */
+/* Compute the size when full, and just after each append, when the newest layer is empty and the
+ * others are full. The newest layer is allocated a little earlier, but its memory stays untouched
+ * until then. */
 static int plan_full(struct weir_plan *out, double share)
 {
 	uint64_t keys = 0, bytes = 0;

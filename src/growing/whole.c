@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind's members, for the verbs on whole filters: its own members, those of an image or
- * a copy, and those of a filter that is merged into it. */
+ * The members of a growing filter, for functions on whole filters: its own members, those of an
+ * image or a copy, and those of a filter that is merged into it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static int adopt_one(struct weir_filter *f, const struct weir_member *m, unsigne
 	return 0;
 }
 
-/* The filter is still private. */
+/* Set the counts of the layers. The filter must still be private. */
 static void set_counts(struct weir_filter *f, const struct weir_member *m, unsigned n)
 {
 	struct weir__layers *now = weir__layers_now(f);
@@ -94,7 +94,7 @@ int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsi
 		set_counts(f, m, n);
 		return 0;
 	}
-	/* on failure the filters stay the caller's */
+	/* On failure the caller still owns the filters. */
 	for (unsigned i = 1; i < weir__layers_now(f)->n; i++)
 		weir__layers_now(f)->layer[i]->f = NULL;
 	return err;
@@ -102,7 +102,7 @@ int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsi
 
 /* ---- union ---- */
 
-/* Distinct keys in two layers together, from the fill of their union. */
+/* Return: the distinct keys in two layers together, estimated from the fill of their union. */
 static double keys_together(const struct weir_filter *a, const struct weir_filter *b)
 {
 	struct weir_measure sum = { .lines = a->array.lines, .cells = 512 * a->array.lines };
@@ -115,8 +115,8 @@ static double keys_together(const struct weir_filter *a, const struct weir_filte
 	return keys;
 }
 
-/* How much the count of layer i grows when a layer is merged into it. The sum of the two counts
- * would count common keys twice, so the bits of the union bound it.
+/* Limit *more, by which the count of layer i grows when a layer is merged into it. The sum of the
+ * two counts would count common keys twice, so the bits of the union bound the count.
  * Return: 0 or -ENOSPC. */
 static int join_count(const struct weir_filter *f, unsigned i, const struct weir__layer *to,
                       const struct weir_member *from, uint64_t *more)
@@ -126,7 +126,7 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	if (!ours || !from->note)
 		return 0;
 	double estimate = keys_together(to->f, from->f);
-	/* allow for the estimate's error, as weir_measure() does */
+	/* Allow for the error of the estimate, as weir_measure() does. */
 	if (!(estimate <= (double)weir__layer_full(keys) + 3 * sqrt((double)keys) + 1))
 		return weir__fail(-ENOSPC, "cannot merge: layer %u of both has about %.0f keys, "
 		                  "and its capacity is %llu: insert the keys into a growing "
@@ -138,7 +138,8 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	return 0;
 }
 
-/* Filters of one rate have layers of the same sizes, unless an image says otherwise. */
+/* Check that layer i has the same size in both filters. Filters of one rate have equal sizes,
+ * unless an image states others. */
 static int join_size(const struct weir_filter *dst, unsigned i, const struct weir__layers *to,
                      const struct weir_member *from)
 {
