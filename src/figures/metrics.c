@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The metrics of each form of object. metrics.h has their names and what they count. */
+ * Collects the metrics of filters, handles and guards. <weir/metrics.h> lists their names and
+ * meanings. */
 #include <stdlib.h>
 #include <weir/guard.h>
 #include <weir/handle.h>
@@ -10,7 +11,7 @@
 #define COUNTER(name, help, value) { "weir_" name, help, (double)(value), 1, 0 }
 #define ADD(to, labels, of) weir__samples_add(to, labels, of, sizeof(of) / sizeof *(of))
 
-/* @bytes, @nearly_full: of all filters of a handle. */
+/* @bytes, @nearly_full: for all filters of a handle. */
 static int add_stats(struct weir__samples *to, const char *labels, const struct weir_stats *s,
                      uint64_t bytes, bool nearly_full)
 {
@@ -35,7 +36,7 @@ static int add_stats(struct weir__samples *to, const char *labels, const struct 
 static int add_filter(struct weir__samples *to, const struct weir_metrics *m)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
-	(void)!weir_measure(m->filter, WEIR_SAMPLED, &s); /* could refuse its size alone */
+	(void)!weir_measure(m->filter, WEIR_SAMPLED, &s); /* only a wrong size fails */
 	return add_stats(to, m->labels, &s, s.bytes, s.nearly_full);
 }
 
@@ -43,7 +44,7 @@ static int add_handle(struct weir__samples *to, const struct weir_metrics *m)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats current = WEIR_STATS_INIT;
-	(void)!weir_handle_measure(m->handle, &s, &current); /* could refuse its size alone */
+	(void)!weir_handle_measure(m->handle, &s, &current); /* only a wrong size fails */
 	const struct weir_metric before[] = {
 		GAUGE("generation", "Generation of the current filter.", s.generation),
 		GAUGE("absent", "Whether there is no set yet.", s.absent),
@@ -74,7 +75,7 @@ static int add_handle(struct weir__samples *to, const struct weir_metrics *m)
 static int add_guard(struct weir__samples *to, const struct weir_metrics *m)
 {
 	struct weir_guard_stats s = WEIR_GUARD_STATS_INIT;
-	(void)!weir_guard_measure(m->guard, &s); /* could refuse its size alone */
+	(void)!weir_guard_measure(m->guard, &s); /* only a wrong size fails */
 	const struct weir_metric of[] = {
 		COUNTER("guard_asked_total", "Keys that the guard was asked for.", s.asked),
 		COUNTER("guard_stopped_total", "Of those, ruled out by the filter.", s.stopped),

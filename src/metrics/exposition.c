@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Prints samples grouped by name, and also counts the bytes that do not fit. Refuses labels that a
- * scraper could not read, because here an operator sees the error. */
+ * Prints samples grouped by name, and also counts the bytes that do not fit. Labels that a scraper
+ * could not read are refused when they are added, because only then does an operator see the
+ * error. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -40,14 +41,14 @@ static const char *after_value(const char *at)
 	return *at == '"' ? at + 1 : NULL;
 }
 
-/* Does a label before @name have the same name? */
+/* Return: true if a label before @name has the same name. */
 static bool is_double(const char *labels, const char *name, size_t length)
 {
 	for (const char *at = labels; at < name; at++) {
 		const char *end = after_name(at);
 		if ((size_t)(end - at) == length && memcmp(at, name, length) == 0)
 			return true;
-		at = after_value(end + 1); /* the comma, which at++ passes */
+		at = after_value(end + 1); /* at++ skips the comma */
 	}
 	return false;
 }
@@ -123,7 +124,7 @@ int weir__samples_add(struct weir__samples *to, const char *labels, const struct
 struct text {
 	char *at;
 	size_t room;
-	int64_t length; /* bytes of the whole text, also of what does not fit */
+	int64_t length; /* bytes of the whole text, including those that do not fit */
 };
 
 static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char *format, ...)
@@ -138,7 +139,7 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
 	t->length += n;
 }
 
-/* Prints 15 digits, which are exact for every count that is not an estimate. */
+/* 15 digits print every count exactly, unless it is an estimate. */
 static void put_line(struct text *t, const struct weir__sample *s)
 {
 	const double value = s->metric.value;

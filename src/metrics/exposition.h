@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The only writer of Prometheus text (exposition format 0.0.4). A caller adds the metrics of all
- * objects and prints once, because the format groups the lines of all objects by name. */
+ * Writes Prometheus text (exposition format 0.0.4). The format groups the lines of all objects by
+ * name, so a caller adds the metrics of all objects and then prints once. */
 #ifndef WEIR_SRC_METRICS_EXPOSITION_H
 #define WEIR_SRC_METRICS_EXPOSITION_H
 
@@ -20,12 +20,14 @@ struct weir__samples { /* start from { 0 } */
 int weir__samples_add(struct weir__samples *to, const char *labels, const struct weir_metric *of,
                       size_t n);
 
-/* Return: the bytes of the whole text, without the NUL byte, as snprintf() does. */
+/* Print the text. Return: its length in bytes without the NUL byte, as snprintf() does. It is the
+ * whole length even if @bytes is too small. */
 int64_t weir__samples_print(struct weir__samples *s, char *buffer, size_t bytes);
 
 /* ---- labels from a caller: name="value",name="value" ---- */
 
-/* Return: 0, also for NULL and ""; or -EINVAL with the byte, its fault and the allowed form. */
+/* Return: 0 if the labels are valid, NULL or ""; else -EINVAL. The sentence names the byte, its
+ * fault and the allowed form. */
 int weir__labels_check(const char *labels);
 
 #endif
