@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * liburcu as a handle uses it: read-side sections and grace periods of the caller's flavor. The
- * default flavor's sections are compiled inline: each is a dozen instructions, and a call would
- * cost as much again.
+ * default flavor's sections are compiled inline. Each takes a dozen instructions, and a call would
+ * take as many again.
  *
- * ThreadSanitizer sees no order in liburcu's barriers, so two orders are annotated, and only these.
- * First, a section's accesses come before those after a grace period that waited for it. Second,
+ * ThreadSanitizer sees no order in liburcu's barriers, so this file annotates two orders. First, a
+ * section's accesses come before those after a grace period that waited for the section. Second,
  * writes before call_rcu() come before the reads of call_rcu's thread. */
 #ifndef WEIR_SRC_RCU_H
 #define WEIR_SRC_RCU_H
@@ -31,8 +31,8 @@ void __tsan_release(void *address);
 #define WEIR__SECTION_ENDS(at) __tsan_release(at)
 #define WEIR__SECTIONS_ENDED(at) __tsan_acquire(at)
 #else
-/* liburcu 0.13.2 aligns its records less than its headers declare, and UndefinedBehaviorSanitizer
- * reports that. */
+/* liburcu 0.13.2 aligns its records less than its headers declare. UndefinedBehaviorSanitizer
+ * reports that in inlined sections, so its builds call liburcu instead. */
 #ifndef WEIR__ASAN
 #define _LGPL_SOURCE /* inline sections; weir's licence allows it */
 #endif
@@ -42,9 +42,9 @@ void __tsan_release(void *address);
 
 #ifdef _LGPL_SOURCE
 #include <urcu/tls-compat.h>
-/* The place where liburcu's sections find their thread's record. In a shared library each use of a
- * thread-local variable calls __tls_get_addr, and a section has four uses. The compiler calls a
- * const function once, since it returns the same value each time.
+/* Where liburcu's sections find the record of their thread. In a shared library each use of a
+ * thread-local variable calls __tls_get_addr, and a section has four uses. A const function returns
+ * the same value each time, so the compiler calls it once.
  * Option static_tls (initial-exec) needs no call: the loader finds the variable's offset. But
  * dlopen() of such a library fails if an earlier plugin has used liburcu-bp, so the option is for
  * programs that link the library. The model is declared before and after liburcu's own declaration:
@@ -106,8 +106,8 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		rcu->read_unlock();
 }
 
-/* Run a statement in a section. The statement stands here twice, so that the default flavor looks
- * up the thread's record once and not at both ends of the section. */
+/* Run a statement in a section. The statement appears twice, so that the default flavor looks up
+ * the thread's record once and not at both ends of the section. */
 #define WEIR__IN_SECTION(rcu, statement) \
 	do { \
 		if (__builtin_expect((rcu)->bulletproof, 1)) { \
@@ -130,13 +130,13 @@ static inline void weir__synchronize(const struct weir_rcu *rcu)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)rcu->flavor);
 }
 
-/* Wait until call_rcu's thread has run the callbacks queued before this call. ThreadSanitizer would
- * report the way liburcu's barrier frees as a race. Under it this only waits a millisecond, and the
- * caller checks again. */
+/* Wait until call_rcu's thread has run the callbacks queued before this call. ThreadSanitizer
+ * reports a race in how liburcu's barrier frees memory. So its builds only wait a millisecond, and
+ * the caller must check again. */
 static inline void weir__barrier(const struct weir_rcu *rcu)
 {
 #if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule runs without the sanitizer */
-	/* qsbr: a grace period cannot end while an online thread sleeps */
+	/* With qsbr, a grace period cannot end while an online thread sleeps. */
 	bool online = rcu->flavor->read_ongoing();
 	if (online)
 		rcu->flavor->thread_offline();
@@ -148,10 +148,10 @@ static inline void weir__barrier(const struct weir_rcu *rcu)
 #endif
 }
 
-/* Is this thread in a section? Then a grace period that it waits for would never end.
+/* Return: true if this thread is in a section, so that a grace period it waits for would never end.
  * read_ongoing() returns the nesting depth, which one more section changes. With qsbr it returns
- * whether the thread is online. That is harmless, since a thread that waits for a grace period
- * counts as quiescent. */
+ * only whether the thread is online, so the result is false. That is harmless, because a thread
+ * that waits for a grace period counts as quiescent. */
 static inline bool weir__in_section(const struct weir_rcu *rcu)
 {
 	int before = rcu->flavor->read_ongoing();
@@ -163,8 +163,8 @@ static inline bool weir__in_section(const struct weir_rcu *rcu)
 	return inside != before;
 }
 
-/* Is this the thread of liburcu that runs call_rcu callbacks?
- * Return: false too for a flavor other than liburcu's bp, memb, mb and qsbr. */
+/* Return: true if this thread runs liburcu's call_rcu callbacks. Only liburcu's flavors bp, memb,
+ * mb and qsbr are recognised. */
 bool weir__in_callback(const struct rcu_flavor_struct *flavor);
 
 #endif

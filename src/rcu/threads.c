@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * liburcu's threads: which one runs call_rcu's callbacks, and how the handle's flavor survives
+ * liburcu's threads: which thread runs call_rcu's callbacks, and how the default flavor survives
  * fork(). */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,9 +10,9 @@
 
 /* ---- call_rcu's thread ---- */
 
-/* Each flavor's library reports its thread by functions outside rcu_flavor_struct. The references
- * are weak, since weir needs only liburcu-bp. A program that gives weir another flavor has linked
- * that library, so they resolve. */
+/* Each flavor's library reports its call_rcu thread by functions outside rcu_flavor_struct. The
+ * references are weak, since weir needs only liburcu-bp. A program that gives weir another flavor
+ * has linked that flavor's library, so the references resolve. */
 struct call_rcu_data;
 
 #define WEIR__WEAK(name) \
@@ -29,7 +29,8 @@ WEIR__WEAK(urcu_qsbr)
 	{ &name##_flavor, name##_get_thread_call_rcu_data, name##_get_call_rcu_thread }
 static const struct caller {
 	const struct rcu_flavor_struct *flavor;
-	struct call_rcu_data *(*data)(void); /* of this thread; NULL: it has no own one */
+	struct call_rcu_data *(*data)(void); /* of this thread; NULL: the thread has no data of its
+	                                        own */
 	pthread_t (*thread)(struct call_rcu_data *data);
 } callers[] = { WEIR__CALLER(urcu_bp), WEIR__CALLER(urcu_memb), WEIR__CALLER(urcu_mb),
 	        WEIR__CALLER(urcu_qsbr) };
@@ -48,14 +49,14 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
 
 /* ---- fork() ----
  *
- * A child has one thread. The work of other threads stays unfinished there: liburcu's locks stay
- * taken, and their sections never end. liburcu-bp leaves it to its users to call its functions
- * before and after fork(). weir does so for its default flavor unless the program does.
+ * A child of fork() has one thread. In the child, liburcu's locks stay locked and the sections of
+ * other threads never end. A user of liburcu-bp must call its functions before and after fork().
+ * weir does so for its default flavor, unless the program does.
  *
- * Calling them twice deadlocks, and a program may have registered them itself, as liburcu's manual
+ * To call them twice deadlocks, and a program may have registered them itself, as liburcu's manual
  * says. Handlers before a fork run in reverse order of registration. weir registers when the
- * library is loaded, so a program's handlers run before weir's; liburcu has blocked all signals by
- * then, which weir detects. Only a program that loads weir as a plugin may have registered
+ * library is loaded, so a program's handlers run before weir's. liburcu has then blocked all
+ * signals, which weir detects. Only a program that loads weir as a plugin may have registered
  * earlier. */
 
 #ifndef WEIR_DET /* tests/schedule does not fork */
@@ -72,7 +73,8 @@ static bool all_signals_blocked(void)
 	return true;
 }
 
-/* A thread that forks in a section would wait for a grace period that waits for itself. */
+/* A thread that forks in a section or a callback would wait for a grace period that waits for the
+ * same thread. So do not prepare then. */
 static void before_fork(void)
 {
 	prepared = !all_signals_blocked() && !urcu_bp_read_ongoing() &&
@@ -83,7 +85,7 @@ static void before_fork(void)
 	urcu_bp_before_fork();
 }
 
-/* MemorySanitizer takes the stack of an uninstrumented library for uninitialised memory. */
+/* MemorySanitizer regards the stack of an uninstrumented library as uninitialised. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 void __msan_scoped_disable_interceptor_checks(void);
@@ -115,8 +117,8 @@ static void in_child(void)
 	urcu_bp_call_rcu_after_fork_child();
 }
 
-/* Does the program, or a library it was started with, have that function? RTLD_DEFAULT would also
- * search plugins. */
+/* Return: true if the program, or a library loaded at its start, has that function. RTLD_DEFAULT
+ * would also search plugins. */
 static bool in_program(const char *name)
 {
 	void *program = dlopen(NULL, RTLD_LAZY);
@@ -126,7 +128,7 @@ static bool in_program(const char *name)
 	return found;
 }
 
-/* Is weir part of the program, or a library the program was started with? */
+/* Return: true if weir is part of the program, or a library loaded at its start. */
 static bool loaded_at_start(void)
 {
 	Dl_info program, own;
@@ -137,7 +139,7 @@ static bool loaded_at_start(void)
 	return in_program("weir_version");
 }
 
-/* Is weir a plugin of a program that has its own liburcu-bp? */
+/* Return: true if weir is a plugin of a program that has its own liburcu-bp. */
 static bool may_be_registered(void)
 {
 	return !loaded_at_start() && in_program("urcu_bp_before_fork");
@@ -145,7 +147,7 @@ static bool may_be_registered(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-	if (!may_be_registered()) /* if it lacks memory, fork() works as without weir */
+	if (!may_be_registered()) /* on failure, fork() works as without weir */
 		(void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
