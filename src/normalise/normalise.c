@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Turns a text into the key that an insert stores, and into the keys that a lookup probes. The two
- * must match:
+ * Turns a text into the key that an insert stores, and into the keys that a lookup probes. These
+ * rules make the keys match:
  *
- *  N1 For any steps, a lookup of a text probes the key that an insert of it stores, if the length
- *     or number of labels of that key is noted. So a lookup finds every inserted text.
- *  N2 A lookup makes keys of noted lengths only. Inserts note them.
- *  N3 A filter only gains lengths, and an insert notes the length of its key before it sets a bit.
- *     So relaxed order suffices, as for bits (B1): an insert that happens-before a lookup noted the
- *     length, or found it noted, and the coherence of the word shows that to the lookup. */
+ *  N1 For any steps, a lookup of a text probes the key that an insert of the same text stores, if
+ *     the length or number of labels of that key is noted. So a lookup finds every inserted text.
+ *  N2 A lookup makes keys of noted lengths only. Inserts note the lengths of their keys.
+ *  N3 A filter never loses a noted length, and an insert notes the length of its key before it sets
+ *     a bit. So relaxed order suffices, as for bits (B1). An insert that happens-before a lookup
+ *     noted the length, or found it noted. The coherence of the word shows the length to the
+ *     lookup. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -78,7 +79,8 @@ struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len)
 	return steps & WEIR_TEXT_SUFFIXES ? domain(bare) : bare;
 }
 
-/* Also lowercases, if the steps say so. Addresses need it not: parse() reads both cases. */
+/* Return: the bare text, in lowercase if the steps say so. Addresses stay as they are, since
+ * parse() reads both cases. */
 static struct iovec lowered(const struct weir_text *t, const void *text, size_t len, void *room)
 {
 	struct iovec bare = weir__text_bare(t->steps, text, len);
@@ -107,7 +109,8 @@ int weir__text_covering(const struct weir_text *t, const unsigned char *key, siz
 	return made;
 }
 
-/* Lists the domain and its parents whose number of labels is noted, shortest first. */
+/* List those of a domain and its parents whose number of labels is noted, shortest first. Return:
+ * their number. */
 static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
@@ -127,7 +130,8 @@ static int parents(const struct weir_text *n, struct iovec name, struct iovec *k
 
 /* ---- noted lengths ---- */
 
-/* Finds the word and the bit that note the key's length. @mask: 0 if the steps note none. */
+/* Find the word and the bit that note the key's length. @mask: receives the bit, or 0 if the steps
+ * note no lengths. */
 static uint64_t *place(struct weir_text *t, const struct iovec *key, uint64_t *mask)
 {
 	uint64_t *words = t->labels;
@@ -237,7 +241,7 @@ enum { MOST_TEXT = INET6_ADDRSTRLEN + 4, MAPPED = 96 }; /* an address and "/128"
 
 struct prefix {
 	unsigned char address[16];
-	unsigned bits; /* 32, 128 */
+	unsigned bits; /* 32 or 128 */
 	unsigned length;
 };
 
@@ -254,7 +258,8 @@ static const char *wrong(const char *text, size_t len)
 	return "such as 192.0.2.0/24 or 2001:db8::/32";
 }
 
-/* Reads the number after the slash: no sign, no leading zero. Return: is it a number? */
+/* Read the number after the slash, without a sign or a leading zero. Return: false if it is not
+ * one. */
 static bool number(const char *digits, unsigned *out)
 {
 	unsigned value = 0, n = 0;
@@ -264,7 +269,7 @@ static bool number(const char *digits, unsigned *out)
 	return n >= 1 && n <= 3 && !digits[n] && !(n > 1 && digits[0] == '0');
 }
 
-/* Turns an IPv4-mapped ::ffff:a.b.c.d into a.b.c.d. */
+/* Turn an IPv4-mapped ::ffff:a.b.c.d into a.b.c.d. */
 static void fold_mapped(struct prefix *p)
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -319,7 +324,7 @@ int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *addr
 
 /* ---- keys of inserts and of lookups, which must match (N1) ---- */
 
-/* @name: a bare text (weir__text_bare). @why: receives NULL, or the fault of the text. */
+/* @name: a result of weir__text_bare(). @why: receives NULL, or the fault of the text. */
 static int key_of(const struct weir_text *t, struct iovec name, void *room, struct iovec *key,
                   const char **why)
 {

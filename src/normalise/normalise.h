@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Normalisation, for the rest of the library. <weir/text.h> has the public calls. */
+ * Normalisation of keys, for the rest of the library. <weir/text.h> has the public functions. */
 #ifndef WEIR_SRC_NORMALISE_NORMALISE_H
 #define WEIR_SRC_NORMALISE_NORMALISE_H
 
@@ -10,38 +10,41 @@
 	 WEIR_TEXT_CLOSED)
 #define WEIR__IPV4_LENGTHS ((UINT64_C(1) << 33) - 1)
 
-/* Does a lookup probe several keys? */
+/* Return: true if a lookup probes several keys. */
 static inline bool weir__text_several(const struct weir_text *t)
 {
 	return t->steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
 }
 
-/* Are a text's keys the same in both? Lengths and WEIR_TEXT_CLOSED may differ. */
+/* Return: true if both make the same keys of a text. Noted lengths and WEIR_TEXT_CLOSED may
+ * differ. */
 static inline bool weir__text_alike(const struct weir_text *a, const struct weir_text *b)
 {
 	return !((a->steps ^ b->steps) & ~(uint32_t)WEIR_TEXT_CLOSED);
 }
 
-/* Return: NULL, or the reason why no set can have that normalisation. */
+/* Return: NULL if the normalisation is valid, else the reason why no set can have it. */
 const char *weir__text_wrong(const struct weir_text *t);
 
-/* Trims a text, and strips a domain of "*." or "." before it and "." after it, if the steps say
- * so. Return: a part of @text, not a copy. */
+/* Trim a text, and strip a domain of "*." or "." at its start and "." at its end, if the steps say
+ * so. Return: a slice of @text, not a copy. */
 struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len);
-/* Makes the key of a binary address. Return: bytes of the key, or 0 if @len is not 4 or 16. */
+/* Make the key of a binary address. Return: bytes of the key, or 0 if @len is not 4 or 16. */
 int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *address, size_t len);
-/* Makes the keys of weir_text_lookups() from the key of an address or prefix, which has @bytes.
- * @room: WEIR_TEXT_ROOM(0) bytes. Return: the number of keys. */
+/* Make the keys that a lookup of an address or prefix probes, as weir_text_lookups() does.
+ * @key, @bytes: the key of that address or prefix.  @room: WEIR_TEXT_ROOM(0) bytes.
+ * Return: the number of keys. */
 int weir__text_covering(const struct weir_text *t, const unsigned char *key, size_t bytes,
                         unsigned char *room, struct iovec *keys);
-/* Like weir_text_key() and weir_text_lookups(), without an error message and without lowercase. */
+/* Like weir_text_key() and weir_text_lookups(), without an error sentence and without
+ * lowercasing. */
 int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                          struct iovec *key);
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                              struct iovec *keys);
 
-/* Read and note lengths beside other threads (N3). weir__text_noted() returns whether the length
- * of @key is noted. */
+/* Read or note lengths of a filter that other threads may change too (N3). weir__text_noted()
+ * returns true if the length of @key is noted. */
 void weir__text_load(const struct weir_text *shared, struct weir_text *out);
 static inline struct weir_text weir__text_now(const struct weir_text *shared)
 {
@@ -54,7 +57,7 @@ void weir__text_note_shared(struct weir_text *shared, const struct iovec *key);
 void weir__text_unite_shared(struct weir_text *shared, const struct weir_text *src);
 
 enum { WEIR__TEXT_WORDS = 72 };
-/* Writes the steps as words: "trim, lowercase", or "none". Return: @text. */
+/* Write the steps as words: "trim, lowercase", or "none". Return: @text. */
 const char *weir__text_words(const struct weir_text *t, char text[WEIR__TEXT_WORDS]);
 
 #endif
