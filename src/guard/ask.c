@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Asks a guard for one key or for a batch, and decides when a thread bypasses the filter. A batch
- * goes to the filter in runs. */
+ * Asks a guard about one key or a batch, and decides when a thread bypasses the filter. */
 #include <stddef.h>
 #include "ground/error.h"
 #include "guard/guard.h"
@@ -72,7 +71,7 @@ void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found)
 enum { WORD = 64 /* keys per word of a bitmap */ };
 _Static_assert(1 << WEIR__GUARD_MEASURED_BITS == WORD, "of a bypassed word one key is measured");
 
-/* Asks the caller's own set for key @i. */
+/* Ask the caller's own set about key @i. */
 static bool own_contains(const struct weir_guard_options *o, struct weir_keys keys, size_t i)
 {
 	const struct iovec *vector = keys.at;
@@ -83,7 +82,7 @@ static bool own_contains(const struct weir_guard_options *o, struct weir_keys ke
 	}
 }
 
-/* Asks the guard's handle, filter or own set. Return: the number of keys that it lets pass. */
+/* Ask the guard's handle, filter or own set. Return: the number of keys that it lets pass. */
 static size_t contains_keys(const struct weir_guard_options *o, struct weir_keys keys,
                             uint64_t *bitmap)
 {
@@ -107,7 +106,8 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Asks the filter for a run of keys. Return: the number of keys that it lets pass. */
+/* Ask the filter about a run of keys, and count the answers. Return: the number of keys that it
+ * lets pass. */
 static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap)
 {
 	const size_t n = keys.n;
@@ -117,8 +117,9 @@ static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64
 	return maybe;
 }
 
-/* Answers up to 64 keys while the thread bypasses the filter. Measures the key at a random place of
- * the 64, which a shorter word may lack. Return: the number of keys for the store. */
+/* Answer up to 64 keys while the thread bypasses the filter. One position of 64 is drawn, and the
+ * key at this position is measured; a shorter word may lack it. Return: the number of keys for the
+ * store. */
 static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {
@@ -141,7 +142,7 @@ static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint6
 	return (size_t)__builtin_popcountll(*bitmap);
 }
 
-/* Asks in runs of whole bitmap words. A run ends with the word in which a decision is due. */
+/* Ask in runs of whole bitmap words. A run ends with the word in which the next decision falls. */
 static int64_t ask_all(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {

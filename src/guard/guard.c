@@ -10,7 +10,7 @@ enum {
 	PAIR_OF_LINES = 128,
 };
 
-/* ---- making one ---- */
+/* ---- creation ---- */
 
 static int check_shares(struct weir_guard_options *o)
 {
@@ -154,7 +154,7 @@ int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out)
 	s.switches = sum[WEIR__SWITCHES];
 	const uint64_t closed = s.stopped + s.true_positives + s.false_positives +
 	                        s.bypassed_absent + sum[WEIR__BYPASSED_FOUND];
-	s.unreported = closed < s.asked ? s.asked - closed : 0; /* read at different moments */
+	s.unreported = closed < s.asked ? s.asked - closed : 0; /* the sums are no snapshot */
 	s.fp_rate = share_of(s.false_positives, s.false_positives + s.stopped);
 	s.saved = share_of(s.stopped, s.asked);
 	memcpy(out, &s, out->struct_size);

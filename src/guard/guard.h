@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The inside of a guard. Each thread counts in a cell of its own, a struct weir_guard_thread.
+ * The internals of a guard. Each thread counts in its own cell, a struct weir_guard_thread.
  *
- * Q1  Only the thread that joined writes its cell. So an add is a relaxed load and store instead of
- *     a locked operation, and loses no count. A report may see a counter a moment late.
- * Q2  The lock protects the list of cells. A thread that leaves adds its cell to the guard's sums
- *     and unlinks it in one hold of the lock, so a report counts the cell exactly once.
- * Q3  A thread decides by its own counts alone. The decision only chooses between filter and store:
- *     an ask that bypasses the filter goes to the store, so no decision can miss a key.
- * Q4  A cell owns a pair of cache lines (the CPU fetches them in pairs), so no two threads write to
- *     one line. */
+ * Q1  Only the thread that joined writes its cell. So an addition is a relaxed load and store
+ *     instead of a locked operation, and no count is lost. A report may see a counter a moment
+ *     late.
+ * Q2  The lock protects the list of cells. A thread that leaves takes the lock, adds its cell to
+ *     the guard's sums and unlinks the cell. So a report counts each cell exactly once.
+ * Q3  A thread decides by its own counts alone. The decision only chooses between filter and store.
+ *     An ask that bypasses the filter goes to the store, so no decision can miss a key.
+ * Q4  A cell owns a pair of cache lines (the CPU fetches lines in pairs), so no two threads write
+ *     to one line. */
 #ifndef WEIR_SRC_GUARD_GUARD_H
 #define WEIR_SRC_GUARD_GUARD_H
 
@@ -26,7 +27,7 @@ struct weir_guard_thread {
 	atomic_uint_fast64_t figure[WEIR__GUARD_FIGURES];
 	atomic_uint_fast64_t bypassing; /* 0 or 1 */
 	uint64_t random;
-	uint32_t measured, stopped; /* since it last decided */
+	uint32_t measured, stopped; /* since the thread's last decision */
 	struct weir_guard_thread *next, **link;
 };
 
@@ -38,20 +39,20 @@ struct weir_guard {
 	uint64_t left[WEIR__GUARD_FIGURES]; /* sums over the threads that have left */
 };
 
-/* ---- count an ask; bypass the filter ---- */
+/* ---- counting asks, and bypassing the filter ---- */
 
 enum {
-	WEIR__GUARD_SOONER = 16, /* divides the window while bypassing: measured asks are rare */
-	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one ask of 64 is measured */
+	WEIR__GUARD_SOONER = 16, /* divides the window while bypassing: few asks are measured */
+	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one of 64 asks is measured */
 };
 
-/* Begins or ends the bypass, by the share of the measured asks that the filter stopped. */
+/* Begin or end the bypass, by the share of the measured asks that the filter stopped. */
 void weir__guard_decide(struct weir_guard_thread *t);
 
-/* Reports that the guard has no options.contains_hash. Return: -ENOTSUP. */
+/* Report that the guard has no options.contains_hash. Return: -ENOTSUP. */
 int weir__guard_no_hashes(void);
 
-/* Q1 */
+/* Add @more to a figure of the calling thread's cell (Q1). */
 static inline void weir__guard_add(struct weir_guard_thread *t, enum weir__guard_figure figure,
                                    uint64_t more)
 {
@@ -64,14 +65,14 @@ static inline bool weir__guard_bypassing(const struct weir_guard_thread *t)
 	return weir__figure_load_relaxed(&t->bypassing);
 }
 
-/* Return: the measured asks from one decision to the next. */
+/* Return: the number of measured asks from one decision to the next. */
 static inline uint32_t weir__guard_window(const struct weir_guard_thread *t)
 {
 	const uint32_t window = t->guard->options.window;
 	return weir__guard_bypassing(t) ? window / WEIR__GUARD_SOONER : window;
 }
 
-/* Counts @asked keys that the filter answered, and the @stopped ones that it ruled out. */
+/* Count @asked keys that the filter answered, and the @stopped ones that it ruled out. */
 static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t asked,
                                         uint32_t stopped)
 {
@@ -82,15 +83,15 @@ static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t as
 		weir__guard_decide(t);
 }
 
-/* Return: 0 to 63, at random because traffic may repeat itself. Knuth's linear congruential
- * generator is good in its top bits only. */
+/* Return: a random number from 0 to 63, since a fixed step could coincide with a pattern in the
+ * traffic. Only the top bits of Knuth's linear congruential generator are good. */
 static inline unsigned weir__guard_draw(struct weir_guard_thread *t)
 {
 	t->random = t->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (unsigned)(t->random >> (64 - WEIR__GUARD_MEASURED_BITS));
 }
 
-/* Counts the ask of one key. Return: does it bypass the filter? */
+/* Count the ask of one key. Return: true if the ask bypasses the filter. */
 static inline bool weir__guard_left_out(struct weir_guard_thread *t)
 {
 	weir__guard_add(t, WEIR__ASKED, 1);
@@ -100,7 +101,7 @@ static inline bool weir__guard_left_out(struct weir_guard_thread *t)
 	return true;
 }
 
-/* Counts the filter's answer for one key. Return: WEIR_GUARD_ABSENT or _MAYBE. */
+/* Count the filter's answer for one key. Return: WEIR_GUARD_ABSENT or _MAYBE. */
 static inline int weir__guard_answer(struct weir_guard_thread *t, bool maybe)
 {
 	weir__guard_measured(t, 1, !maybe); /* no branch, which the CPU could not predict */
