@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Filters of the kinds that are built once: this file collects their keys, finish.c builds. */
+ * Builders for kinds that are built once. This file collects the keys; finish.c builds the
+ * filter. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static int check_kind(const struct weir_params *p)
 	return kind->build ? 0 : weir__kind_cannot(kind, "be built: create it, then insert");
 }
 
-/* Find what is wrong for any number of keys before keys are added. */
+/* Report errors that do not depend on the number of keys before keys are added. */
 static int check_shape(const struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -48,7 +49,7 @@ static int check_options(struct weir_builder_options *out,
 	return err;
 }
 
-/* Memory of each thread for sorting and building, besides the hashes. */
+/* The bytes that each thread needs for sorting and building, besides the hashes. */
 static const uint64_t room_of_thread = UINT64_C(56) << 20;
 
 static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o)
@@ -151,7 +152,7 @@ int weir_builder_destroy(struct weir_builder *b)
 
 /* ---- adding ---- */
 
-/* Does the builder collect texts, and are these keys texts? */
+/* Return: true if the builder collects texts and these keys are texts. */
 static bool texts(const struct weir_builder *b, struct weir_keys keys)
 {
 	return b->params.text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
@@ -178,7 +179,7 @@ uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
 
 void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
 {
-	struct weir_text alone = b->params.text; /* a copy: hashing alone notes nothing */
+	struct weir_text alone = b->params.text; /* a copy, since hashing notes no length */
 	const struct weir_text_hashes h = { &alone, &b->hashing, false };
 	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
 	if (!texts(b, keys) && weir__keys_form(keys))
@@ -196,7 +197,7 @@ int weir__builder_has_failed(int err)
 	return (int)weir__stopped(0, weir__fail(err, "%s", why));
 }
 
-/* For each excluded text, take all keys that a lookup of it would probe. */
+/* For each excluded text, take all keys that a lookup of the text would probe. */
 static int exclude_texts(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take)
 {
 	const struct weir_text_hashes h = hashes_of(b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A builder: the parameters of the filter to come, and the keys added. build.c collects, finish.c
- * takes an exclude list and builds, by the steps in make.c. */
+ * A builder: the parameters of the filter to be built, and the keys added so far. build.c collects
+ * keys. finish.c handles an exclude list and finishes, by the steps in make.c. */
 #ifndef WEIR_SRC_BUILD_BUILDER_H
 #define WEIR_SRC_BUILD_BUILDER_H
 
@@ -12,8 +12,8 @@
 struct weir_sorted;
 
 struct weir_builder {
-	struct weir_params params; /* with the seed */
-	uint32_t hash_bits;        /* as given: params has the rate that they leave */
+	struct weir_params params; /* including the seed */
+	uint32_t hash_bits;        /* as the caller gave it; params has the rate that is left */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
 	enum weir_isa isa; /* used to hash keys */
@@ -21,48 +21,49 @@ struct weir_builder {
 	char *folder;
 	atomic_int failed; /* 0, or the error that every further call returns */
 	struct weir_collected collected;
-	/* for a kind with an exclude list, once sealed: the included keys, the filter of them that
-	 * the list is streamed through, and the keys that passed */
+	/* Set when a builder with an exclude list is sealed: the included keys, the sieve (their
+	 * filter, which the list is streamed through), and the excluded keys that passed the
+	 * sieve. */
 	struct weir_sorted *included;
 	struct weir_filter *sieve;
 	struct weir_collected *passed;
-	atomic_uint_fast64_t excluded; /* keys that were streamed */
-	/* for seal and finish */
+	atomic_uint_fast64_t excluded; /* excluded keys streamed so far */
+	/* for seal and finish; reporting protects done */
 	pthread_mutex_t reporting;
 	uint64_t done, total;
 	struct weir_build_report report;
 };
 
-/* Pass the hashes of the keys to @take, some hundred at a time. */
+/* Hash the keys and pass the hashes to @take, some hundred at a time. */
 typedef int weir__take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
 int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take);
 
-/* Keys added so far, duplicates too. */
+/* Return: the number of keys added so far, including duplicates. */
 uint64_t weir__builder_added(struct weir_builder *b);
-/* Fail, with the sentence for a builder that has failed or was finished. */
+/* Fail with @err and the sentence for a builder that has failed or was finished. */
 int weir__builder_has_failed(int err);
 
-/* Sort the added keys. An open capacity becomes the number of keys. */
+/* Sort the added keys. A capacity of 0 becomes the number of distinct keys. */
 int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out);
-/* Make a filter of the plan and build it. If that fails, try larger ones within max_bytes. */
+/* Build a filter by the plan from @given. If the kind fails, try larger plans within max_bytes. */
 int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
                        const struct weir_params *p, struct weir_plan *plan,
                        const struct weir_key_set *given);
 /* weir_builder_seal() for a builder that has not failed. */
 int weir__builder_seal(struct weir_builder *b);
-/* The second stage of a sealed builder. */
+/* Finish a sealed builder. */
 int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out);
 
-/* ---- the keys of a builder in their order, for the kind that builds from them ---- */
+/* ---- the sorted keys of a builder, which a kind builds from ---- */
 
 struct weir_sorted {
-	struct weir_key_set given; /* first; given.n: different keys */
+	struct weir_key_set given; /* the first member; given.n: distinct keys */
 	struct weir_distinct distinct;
 	struct weir_builder *b;
 };
 
-/* Sort the collected hashes, which uses them up.  @expected: keys of the structure to come, 0: not
- * more than were collected.
+/* Sort the collected hashes, which empties @from.  @expected: the most keys of the structure that
+ * is built from them. More keys need a finer order.
  * Return: 0 or a negative errno; the caller calls weir__sorted_free() in any case. */
 int weir__sort(struct weir_sorted **out, struct weir_builder *b, struct weir_collected *from,
                uint64_t expected);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Collect hashes: lanes, bins, blocks, and the file. */
+ * Collects hashes in lanes, bins and blocks, and writes them to the file. */
 #include "build/collect.h"
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,8 +10,9 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-/* Hashes of a block. malloc() maps each of the largest, 128 KiB, and unmaps it when it is freed.
- * Smaller ones stay scattered in the heap, while the arrays for sorting are mapped. */
+/* The sizes of blocks, in hashes. malloc() maps each block of the largest size, 128 KiB, and unmaps
+ * it when it is freed. Smaller freed blocks stay in the heap, where the large arrays for sorting
+ * cannot use them. */
 enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)
@@ -136,8 +137,9 @@ static int spill_lane(struct weir_collected *c, struct weir_lane *lane)
 	return err;
 }
 
-/* Spill the thread's own lane and all lanes without a holder: a thread that adds no more may have
- * left much there. The holder of a lane never blocks on another lane. */
+/* Spill the thread's own lane and all unlocked lanes, since a thread that adds no more may have
+ * filled them. A thread that holds a lane's lock only tries other locks, so it never blocks on
+ * them. */
 static int spill(struct weir_collected *c, struct weir_lane *own)
 {
 	int err = weir__collect_to_file(c);
@@ -167,7 +169,7 @@ static int make_room(struct weir_collected *c, struct weir_lane *lane)
 
 static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bin *bin)
 {
-	WEIR__UNCANCELLED; /* a thread cancelled in a write would keep the lane */
+	WEIR__UNCANCELLED; /* a thread cancelled in a write would keep the lane locked */
 	int err = make_room(c, lane);
 	if (err)
 		return err;
@@ -235,7 +237,7 @@ uint64_t weir__collected_in(const struct weir_collected *c, unsigned bin)
 	return n;
 }
 
-/* Take the hashes of one lane's bin. */
+/* Move the hashes of a bin of one lane to *out. */
 static int take(struct weir_collected *c, struct weir_bin *bin, uint64_t **out)
 {
 	int err = 0;

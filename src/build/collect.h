@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Hashes on their way into a filter that is built. Several threads collect them, in bins by their
- * top bits, in memory or, if that is full, in a file.
+ * Collects the hashes of keys for a filter that is built. Several threads may add hashes at the
+ * same time. The hashes are put into bins by their top bits. They stay in memory up to a limit,
+ * then they are written to a file.
  *
- * A thread adds to one of the lanes, each with a lock and bins of its own, so threads rarely meet.
- * A bin is a list of blocks, which get larger as it grows. A thread that finds all blocks together
- * over the limit writes those of its lane to the file, and those of all lanes without a holder. */
+ * A thread adds to one of the lanes. Each lane has its own lock and bins, so threads rarely
+ * contend. A bin is a list of blocks, which get larger as the bin grows. If all blocks together
+ * exceed the limit, the adding thread writes the blocks of its lane and of all unlocked lanes to
+ * the file. */
 #ifndef WEIR_SRC_BUILD_COLLECT_H
 #define WEIR_SRC_BUILD_COLLECT_H
 
@@ -21,13 +23,13 @@ struct weir_block {
 	uint64_t hashes[];
 };
 
-/* @n hashes in the file, from byte @at on. */
+/* @n hashes in the file, starting at byte @at. */
 struct weir_extent {
 	uint64_t at, n;
 };
 
 struct weir_bin {
-	struct weir_block *last; /* or NULL */
+	struct weir_block *last; /* the newest block, or NULL */
 	struct weir_extent *extents;
 	uint32_t n_extents, room;
 };
@@ -42,25 +44,26 @@ struct weir_collected {
 	struct weir_lane lane[WEIR_LANES];
 	_Alignas(64) atomic_uint_fast64_t bytes; /* of all blocks */
 	uint64_t most_bytes; /* UINT64_MAX: no limit */
-	const char *folder;  /* for the file, or NULL; its owner frees it */
+	const char *folder;  /* folder of the file, or NULL; owned by the caller */
 	int fd;              /* -1: not opened */
 	pthread_mutex_t opening;
-	atomic_uint_fast64_t end; /* of the file, bytes */
+	atomic_uint_fast64_t end; /* bytes of the file */
 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder);
-/* Return: 0; -ENOMEM, -EFBIG, or an error of the file; then some of the hashes are added. */
+/* Add hashes. Return: 0; -ENOMEM, -EFBIG, or an error of the file. On failure some hashes are
+ * added. */
 int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n);
-/* Open the file, unless it is open. Then sorted hashes go there too. */
+/* Open the file, unless it is open. Afterwards sorted hashes also go to the file. */
 int weir__collect_to_file(struct weir_collected *c);
-/* Hashes added so far. */
+/* Return: the number of hashes added so far. */
 uint64_t weir__collected(struct weir_collected *c);
-/* Hashes of a bin, in all lanes. */
+/* Return: the number of hashes of a bin, in all lanes. */
 uint64_t weir__collected_in(const struct weir_collected *c, unsigned bin);
-/* Move all hashes of a bin, in any order, to @out, and free their blocks. Several threads may take
- * bins, each its own. */
+/* Move all hashes of a bin to @out, in any order, and free their blocks. Several threads may call
+ * it at the same time for different bins. */
 int weir__collected_take(struct weir_collected *c, unsigned bin, uint64_t *out);
-/* Append hashes to the file. Return: 0 or a negative errno. @at: receives the place. */
+/* Append hashes to the file. @at: receives their offset. Return: 0 or a negative errno. */
 int weir__collect_write(struct weir_collected *c, const uint64_t *hashes, uint64_t n,
                         uint64_t *at);
 int weir__collect_read(const struct weir_collected *c, uint64_t at, uint64_t n, uint64_t *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Find the different hashes. A bin is cut into runs that fit a core's first cache, and a small
- * table shows which hashes of a run came before. Bins are independent, so each thread takes the
- * next. */
+ * Finds the distinct hashes. A bin is cut into runs that fit a core's first-level cache, and a
+ * small hash table finds the duplicates of a run. Bins are independent, so each thread takes the
+ * next one. */
 #include "build/distinct.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,15 +19,15 @@ struct work {
 	weir__step_fn *step;
 	void *arg;
 	uint64_t factor;
-	atomic_uint next; /* bin */
+	atomic_uint next; /* the next bin */
 	pthread_mutex_t keeping;
 };
 
-/* The memory that a thread works in. */
+/* The working memory of a thread. */
 struct room {
-	uint64_t *in, *out; /* each with room for the bin */
-	uint32_t *table;    /* for a run: a hash's index among the kept ones, plus 1 */
-	uint64_t places;    /* of the table, a power of two */
+	uint64_t *in, *out; /* each large enough for a bin */
+	uint32_t *table;    /* for a run: a hash's index among the distinct ones, plus 1 */
+	uint64_t places;    /* slots of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;
 };
@@ -50,7 +50,7 @@ static uint64_t run_of(uint64_t hash, unsigned run_bits)
 	return hash << WEIR_BIN_BITS >> 1 >> (63 - run_bits);
 }
 
-/* Move the hashes from in to out, run by run. @begin: receives where each run begins. */
+/* Move the hashes from in to out, grouped by run. @begin: receives where each run begins. */
 static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint64_t *begin)
 {
 	const uint64_t runs = UINT64_C(1) << run_bits;
@@ -60,7 +60,7 @@ static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint
 		begin[run_of(room->in[i], run_bits) + 1]++;
 	for (uint64_t i = 1; i <= runs; i++) {
 		const uint64_t here = begin[i];
-		begin[i] = sum; /* the next place of run i - 1 */
+		begin[i] = sum; /* the next free index of run i - 1 */
 		sum += here;
 	}
 	for (uint64_t i = 0; i < n; i++)
@@ -80,10 +80,10 @@ static int table_for(struct room *room, uint64_t n)
 	return room->table ? 0 : no_memory(n);
 }
 
-/* Copy each of n hashes once, in their order, to @to, which may be their own place. Return: how
- * many. Hashes are multiplied first, since those that a caller made may be alike in any bits. The
- * factor is random, so a caller cannot choose many hashes of one place, which would take quadratic
- * time. */
+/* Copy each distinct one of n hashes to @to, in their order. @to may be @hashes. Return: the number
+ * of distinct hashes. The table uses the products of the hashes with a random factor, since a
+ * caller's own hashes may be equal in any of their bits. Without the random factor, a caller could
+ * choose many hashes of one slot, which would take quadratic time. */
 static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
 {
 	unsigned bits = 6;
@@ -122,14 +122,14 @@ static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bit
 	return 0;
 }
 
-/* Keep the different ones of n hashes, now in room->out: in memory, or in the file. */
+/* Keep the distinct ones of n hashes, which are in room->out, in memory or in the file. */
 static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin, uint64_t n)
 {
 	if (d->to_file)
 		return weir__collect_write(d->from, room->out, bin->n, &bin->at);
 	bin->hashes = room->out;
 	room->out = NULL;
-	/* with many duplicates, less memory is enough */
+	/* With many duplicates, a smaller array is enough. */
 	uint64_t *less = bin->n < n / 2 ? malloc(8 * bin->n + 8) : NULL;
 	if (less) {
 		memcpy(less, bin->hashes, 8 * bin->n);
@@ -141,7 +141,7 @@ static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin 
 
 enum {
 	COUNTED = 256, /* sampled hashes of a bin */
-	ROTATED = 16,  /* lowest bits, not judged: a sharded set rotates the shard's number there */
+	ROTATED = 16,  /* lowest bits, not judged: sharded sets put the shard's number there */
 };
 
 static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint64_t n)
@@ -153,8 +153,8 @@ static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint
 	}
 }
 
-/* Is each bit 1 in about half of the hashes? By the normal distribution a bit is off by 6.5
- * standard deviations once in 10^10. */
+/* Return: true if each bit is 1 in about half of the hashes. By the normal distribution a bit is
+ * off by 6.5 standard deviations once in 10^10. */
 static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
 {
 	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;
@@ -166,8 +166,8 @@ static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
 	return true;
 }
 
-/* The sample has as many hashes from each bin, so it says nothing about the top bits. The sizes of
- * the bins do. */
+/* The sample has equally many hashes from each bin, so it cannot show the top bits. The sizes of
+ * the bins show them. */
 uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
 {
 	const double mean = (double)d->n / WEIR_BINS;
@@ -271,9 +271,9 @@ void weir__distinct_end(struct weir_distinct *d)
 	}
 }
 
-/* ---- the different hashes, by parts ---- */
+/* ---- parts of the distinct hashes ---- */
 
-/* A part is the hashes of its bin from *first up to *end. */
+/* Find a part that is smaller than a bin: the hashes of its bin from *first up to *end. */
 static void within(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
                    uint64_t *first, uint64_t *end)
 {

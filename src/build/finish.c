@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The end of a builder; and weir_build(), which runs a builder from its beginning. */
+ * Finishes a builder. weir_build() runs a builder from start to end. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,14 @@
 #include "ground/error.h"
 #include "ground/system.h"
 
-/* The exclude list of a builder. Sealing makes the included keys a filter, the sieve, and the list
- * is streamed through it. Only keys that pass are kept, and the kind builds the whole from both. */
+/* A builder with an exclude list. Sealing makes a filter of the included keys, the sieve, which the
+ * list is streamed through. Only excluded keys that pass are kept. The kind builds the filter from
+ * the included keys and the kept ones. */
 
 /* ---- sealing ---- */
 
-/* Keys that pass have the rest of the memory. Included keys that would take more than half of it go
- * to the file, if there may be one. */
+/* Excluded keys that pass get the memory that the included keys leave. Included keys that would
+ * take more than half of the memory go to the file, if there is a folder. */
 static int settle_memory(struct weir_builder *b)
 {
 	const uint64_t bytes = 8 * weir__collected(&b->collected);
@@ -140,7 +141,7 @@ static int in_both(const struct weir_build_report *report)
 	                  report->equal > 1 ? ", and it is not the only one" : "");
 }
 
-/* The parts of the second level are cut from runs of both lists (distinct.h). */
+/* Check that runs are short enough for the parts of the second level (distinct.h). */
 static int check_runs(const struct weir_builder *b, uint64_t passed)
 {
 	const unsigned bits = WEIR_BIN_BITS + b->included->distinct.run_bits;
@@ -202,7 +203,7 @@ int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out
 
 /* ---- the end ---- */
 
-/* For a kind without an exclude list. */
+/* Finish a builder for a kind without an exclude list. */
 static int finish_at_once(struct weir_builder *b, struct weir_filter **out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The steps of a builder: sort its keys, then build a filter of the plan from them. */
+ * The steps of a builder: sort the keys, then build a filter by the plan. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 /* ---- the keys in their order ---- */
 
-/* Enough runs for parts of first levels of any size, and of second levels up to four billion
- * keys. */
+/* Enough runs for the parts of a first level of any size, and of a second level of up to four
+ * billion keys. */
 enum { FEWEST_RUN_BITS = 4 };
 
 static int step(void *builder, uint64_t hashes)
@@ -49,7 +49,7 @@ static int given_built(const struct weir_key_set *given, uint64_t keys)
 	return step(of(given)->b, keys);
 }
 
-/* No kind has parts of fewer than a million keys. */
+/* Return: enough run bits for runs of at most a million keys. No kind has smaller parts. */
 static unsigned run_bits_for(uint64_t expected)
 {
 	unsigned bits = FEWEST_RUN_BITS;
@@ -82,10 +82,9 @@ void weir__sorted_free(struct weir_sorted *s)
 	free(s);
 }
 
-/* The steps of a builder's end: sort the keys, then let the kind build, in a larger array if it
- * must. */
+/* ---- building: if the kind fails, in a larger array ---- */
 
-enum { ENLARGED = 4 /* times */ };
+enum { ENLARGED = 4 /* times at most */ };
 
 static int build_as_planned(struct weir_filter **out, const struct weir_params *p,
                             const struct weir_plan *plan, const struct weir_key_set *given)
@@ -139,8 +138,8 @@ static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
 		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
-/* The rate that equal hashes of different keys add: x, if n keys have n / x * (1 - e^-x) different
- * hashes, as if drawn from n / x values. */
+/* Return: the rate that equal hashes of different keys add. It is x if n keys have n / x * (1 -
+ * e^-x) distinct hashes, as if drawn from n / x values. */
 static double rate_of_equal(double keys, double hashes)
 {
 	double least = 0, most = 1024;
@@ -151,7 +150,8 @@ static double rate_of_equal(double keys, double hashes)
 	return least;
 }
 
-/* No array shows how few values the hashes have: only a caller that knows its keys can tell. */
+/* Check the number of distinct hashes against options.different_keys. No array shows how few values
+ * the hashes take: only a caller that knows its keys can tell. */
 static int check_values(struct weir_builder *b)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -171,11 +171,12 @@ static int check_values(struct weir_builder *b)
 		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
 }
 
-/* Keys of the exclude list that may pass. If the builder chooses the fingerprint's width, at most
- * 64 per included key: beyond that the widest, 32 bits, makes the whole smaller. */
+/* Return: the most excluded keys that may pass the sieve. If the builder chooses the width of the
+ * fingerprint, at most 64 pass per included key. With more, the widest fingerprint, 32 bits, makes
+ * the filter smaller. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
-	if (p->layered.fingerprint_bits) /* 32 at most: checked when the builder was made */
+	if (p->layered.fingerprint_bits) /* 32 at most: checked on creation */
 		return p->layered.exclude_keys >> p->layered.fingerprint_bits;
 	return p->layered.exclude_keys / 2 / 64 < keys ? p->layered.exclude_keys / 2 : 64 * keys;
 }
@@ -188,8 +189,8 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
 	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
-	/* refuse an impossible plan before sorting: that takes memory for each 2^20 keys of the
-	 * capacity */
+	/* Refuse an impossible plan before sorting, which takes memory for each 2^20 keys of the
+	 * capacity. */
 	int err = b->params.capacity ? weir_plan_make(&b->params, &plan) : 0;
 	if (!err)
 		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Find the hashes that two lists have in common: for each bin, a table of one list's hashes is
- * asked for the other's. Each thread takes the next bin. */
+ * Finds the hashes that two lists have in common. For each bin, a hash table of one list is probed
+ * with the hashes of the other list. Each thread takes the next bin. */
 #include "build/distinct.h"
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,17 +11,17 @@
 struct work {
 	const struct weir_distinct *a, *b;
 	uint64_t factor;
-	atomic_uint next; /* bin */
+	atomic_uint next; /* the next bin */
 	pthread_mutex_t lock;
 	uint64_t equal, least;
 };
 
-/* The table of one list's bin, and a buffer for a bin of either list. */
+/* The hash table of one list's bin, and a buffer for a bin of either list. */
 struct room {
 	uint64_t *table, *other;
 	uint64_t factor; /* weir__any_factor() */
-	unsigned bits;   /* of a place in the table */
-	bool zero;       /* hash 0 is in the bin; a free place looks like it */
+	unsigned bits;   /* log2 of the slots of the table */
+	bool zero;       /* hash 0 is in the bin; in the table 0 is a free slot */
 };
 
 static uint64_t place_of(const struct room *room, uint64_t hash)
@@ -29,7 +29,7 @@ static uint64_t place_of(const struct room *room, uint64_t hash)
 	return hash * room->factor >> (64 - room->bits);
 }
 
-/* The place of a hash, or the free place where it would go. */
+/* Return: the slot of a hash, or the free slot where it would go. */
 static uint64_t *find(const struct room *room, uint64_t hash)
 {
 	const uint64_t last = (UINT64_C(1) << room->bits) - 1;

@@ -29,8 +29,7 @@ WEIR__WEAK(urcu_qsbr)
 	{ &name##_flavor, name##_get_thread_call_rcu_data, name##_get_call_rcu_thread }
 static const struct caller {
 	const struct rcu_flavor_struct *flavor;
-	struct call_rcu_data *(*data)(void); /* of this thread; NULL: the thread has no data of its
-	                                        own */
+	struct call_rcu_data *(*data)(void); /* this thread's own data, or NULL */
 	pthread_t (*thread)(struct call_rcu_data *data);
 } callers[] = { WEIR__CALLER(urcu_bp), WEIR__CALLER(urcu_memb), WEIR__CALLER(urcu_mb),
 	        WEIR__CALLER(urcu_qsbr) };
