@@ -62,7 +62,7 @@ size_t weir_parquet_path(const struct weir_parquet *p, uint32_t column, char *ou
 	return length;
 }
 
-/* Is @path the column's path? */
+/* Return: true if @path is the column's path. */
 static bool has_path(const struct weir_parquet *p, uint32_t column, const char *path, size_t len)
 {
 	const struct weir_element *names[WEIR_PARQUET_DEPTH];
@@ -97,7 +97,7 @@ int weir_parquet_find(const struct weir_parquet *p, const char *path, uint32_t *
 	return 0;
 }
 
-/* ---- the hash of a value is the hash of its plain encoding ---- */
+/* ---- the hash of a value, which is the hash of its plain encoding ---- */
 
 static const char *const types[] = {
 	[WEIR_PARQUET_BOOLEAN] = "BOOLEAN", [WEIR_PARQUET_INT32] = "INT32",
@@ -128,7 +128,7 @@ static uint64_t hash_of(const void *bytes, size_t n)
 	return weir__hash_by(&how, bytes, n);
 }
 
-/* Hashes a number in little-endian order, whatever the machine's order is. */
+/* Hash a number in little-endian order, whatever the order of the machine is. */
 static uint64_t hash_of_number(const unsigned char *value, size_t n)
 {
 	unsigned char plain[sizeof(uint64_t)];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Opens a Parquet file: PAR1, data, footer, the footer's length, PAR1. Threads share one descriptor
- * and read by offset, so they never wait for each other. Nothing is mapped. */
+ * Opens a Parquet file, which consists of PAR1, data, footer, the footer's length, and PAR1.
+ * Threads share one descriptor and read by offset, so they never wait for each other. The file is
+ * not mapped. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ int weir__parquet_read(const struct weir_parquet *p, void *out, uint64_t n, uint
 static int open_file(struct weir_parquet *p, uint64_t *length)
 {
 	struct stat st;
-	do /* O_NONBLOCK: open must not wait for the writer of a FIFO */
+	do /* O_NONBLOCK: open() must not wait for the writer of a FIFO */
 		p->fd = open(p->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	while (p->fd < 0 && errno == EINTR);
 	if (p->fd < 0)
@@ -60,7 +61,7 @@ static int open_file(struct weir_parquet *p, uint64_t *length)
 	return 0;
 }
 
-/* Checks both ends of the file. @footer: receives the footer's length. */
+/* Check both ends of the file. @footer: receives the footer's length. */
 static int check_ends(const struct weir_parquet *p, uint64_t length, uint32_t *footer)
 {
 	unsigned char first[MAGIC] = { 0 }, last[TAIL] = { 0 };

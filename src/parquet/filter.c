@@ -6,7 +6,7 @@
 #include "parquet/footer.h"
 #include "parquet/thrift.h"
 
-enum { HEADER_MOST = 256 }; /* most bytes of a filter's header, which takes about 16 */
+enum { HEADER_MOST = 256 }; /* limit of a filter's header, which takes about 16 bytes */
 
 static int find_chunk(const struct weir_parquet *p, uint32_t row_group, uint32_t column,
                       const struct weir_chunk **chunk)
@@ -41,7 +41,7 @@ int weir_parquet_inspect_chunk(const struct weir_parquet *p, uint32_t row_group,
 	return 0;
 }
 
-/* Checks that the column has a filter that weir can read. */
+/* Check that the column has a filter that weir can read. */
 static int check_chunk(const struct weir_parquet *p, const struct weir_chunk *chunk,
                        uint32_t row_group, uint32_t column)
 {
@@ -57,7 +57,7 @@ static int check_chunk(const struct weir_parquet *p, const struct weir_chunk *ch
 	return 0;
 }
 
-/* @length: receives the bytes of the filter, header included. */
+/* Read and check a filter's header. @length: receives the bytes of header and bits. */
 static int read_header(const struct weir_parquet *p, const struct weir_chunk *chunk,
                        uint64_t *length)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A footer: FileMetaData, its row groups and their column chunks. */
+ * Reads a footer: FileMetaData, its row groups and their column chunks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/parquet.h>
 #include "ground/error.h"
 #include "parquet/footer.h"
 
-/* ---- the room of each filter: the bytes up to the next filter, or to the footer ----
- * If filters could share bytes, a small file could hold any number of large filters. */
+/* ---- the space of each filter: the bytes up to the next filter, or to the footer ----
+ * If filters could share bytes, a small file could have any number of large filters. */
 
 static uint64_t count(const struct weir_footer *footer, uint64_t chunks)
 {
@@ -216,7 +216,7 @@ static int read_file(struct reading *r)
 	return err;
 }
 
-/* Ignores the bytes after FileMetaData: the signature of a file with encrypted columns. */
+/* The bytes after FileMetaData are ignored: the signature of a file with encrypted columns. */
 int weir__footer_read(struct weir_footer *out, const char *name, const void *bytes, size_t n,
                       uint64_t filters_end)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Parses a Parquet file's footer: its columns, and the place of each column's filter in each row
- * group. The parser sees only the bytes, and they are untrusted.
+ * Parses the footer of a Parquet file: its columns, and where the filter of each column lies in
+ * each row group. The parser sees only the footer's bytes, which are untrusted.
  *
  * F1  An array grows as the parser reads its elements, so a false count costs nothing. Memory is at
- *     most about 30 times the bytes.
- * F2  A name points into the bytes, and weir_parquet_path() builds a path on request. Stored paths
- *     would take the bytes times the depth of the columns. */
+ *     most about 30 times the footer's bytes.
+ * F2  A name points into the footer's bytes, and weir_parquet_path() builds a path on request.
+ *     Stored paths would take the footer's bytes times the depth of the columns. */
 #ifndef WEIR_SRC_PARQUET_FOOTER_H
 #define WEIR_SRC_PARQUET_FOOTER_H
 
@@ -34,7 +34,7 @@ struct weir_chunk {
 	uint64_t values;
 	uint64_t filter_at; /* offset in the file; 0: no filter */
 	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
-	uint32_t filter_bytes; /* header and bits; 0: not recorded */
+	uint32_t filter_bytes; /* header and bits; 0 if not recorded */
 	bool encrypted, elsewhere; /* elsewhere: in another file */
 };
 
@@ -46,48 +46,49 @@ struct weir_footer {
 	uint32_t n_elements, n_columns, n_groups;
 };
 
-/*
- * Parses a footer.
+/* Parse a footer.
  * @out: receives the footer; free it with weir__footer_free(). Its names point into @bytes.
- *   Untouched on failure.
+ *   On failure @out is unchanged.
  * @name: the file's name, for error messages.
  * @bytes: @n bytes of FileMetaData. @filters_end: the footer's offset in the file; every filter
  *   ends before it.
- * Return: 0; -EBADMSG; -ENOTSUP; -ENOMEM.
- */
+ * Return: 0; -EBADMSG; -ENOTSUP; -ENOMEM. */
 int weir__footer_read(struct weir_footer *out, const char *name, const void *bytes, size_t n,
                       uint64_t filters_end);
 void weir__footer_free(struct weir_footer *footer);
 
-/* A column's element. */
+/* Return: the element of a column. */
 static inline const struct weir_element *weir__footer_column(const struct weir_footer *footer,
                                                              uint32_t column)
 {
 	return &footer->elements[footer->columns[column]];
 }
 
-/* schema.c: the first reads the list of elements at @t and makes it a tree; the second checks that
- * the list of names at @t is the column's path. Both record a fault in @t. Return: 0 or -ENOMEM. */
+/* In schema.c. weir__schema_read() reads the list of elements at @t and makes a tree of it.
+ * weir__schema_match() checks that the list of names at @t is the column's path. Both record a
+ * fault in @t. Return: 0 or -ENOMEM. */
 int weir__schema_read(struct weir_footer *footer, struct weir_thrift *t,
                       const struct weir_field *field);
 void weir__schema_match(const struct weir_footer *footer, uint32_t column, struct weir_thrift *t,
                         const struct weir_field *field);
-/* Lists the elements from below the root down to a column. Return: their number. */
+/* List the elements from below the root down to a column. Return: the number of elements. */
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
 
-/* Can weir read the filter? Otherwise the footer's numbers say nothing about this file. */
+/* Return: true if weir can read the filter. Otherwise its offset and length do not apply to this
+ * file. */
 static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
 {
 	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;
 }
 
-/* Sets filter_room of each filter. Records a fault in @t if two filters overlap.
+/* Set filter_room of each filter. Two filters that overlap are a fault in @t.
  * Return: 0 or -ENOMEM. */
 int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);
 
-/* schema.c: makes room for one more element in an array of @n, which has room for the next power of
- * two. @size: bytes of an element. Return: false, with the array unchanged, without memory. */
+/* In schema.c. Make space for one more element in an array of @n, which always has space for the
+ * next power of two. @size: bytes of an element. Return: false if memory is short; then the
+ * array is unchanged. */
 bool weir__footer_grow(void *array, uint64_t n, size_t size);
 
 /* ---- an opened file ---- */
@@ -97,13 +98,13 @@ struct weir_parquet {
 	int fd;
 	uint64_t filters_end; /* the footer's offset */
 	uint64_t max_filter_bytes;
-	unsigned char *bytes; /* the footer's; the names in @footer point into them */
+	unsigned char *bytes; /* of the footer; the names in @footer point into them */
 	struct weir_footer footer;
 };
 
-/* Reads exactly @n bytes at offset @at. Return: 0 or a negative errno. */
+/* Read exactly @n bytes at offset @at. Return: 0 or a negative errno. */
 int weir__parquet_read(const struct weir_parquet *p, void *out, uint64_t n, uint64_t at);
-/* Checks that the column exists. Return: 0 or -EINVAL. */
+/* Check that the column exists. Return: 0 or -EINVAL. */
 int weir__parquet_check(const struct weir_parquet *p, uint32_t column);
 
 #endif

@@ -10,7 +10,7 @@
 bool weir__footer_grow(void *array, uint64_t n, size_t size)
 {
 	void **at = array, *more;
-	if (n & (n - 1)) /* not a power of two: the array has room */
+	if (n & (n - 1)) /* not a power of two: the array has space */
 		return true;
 	more = n < SIZE_MAX / 2 / size ? realloc(*at, (n ? 2 * (size_t)n : 1) * size) : NULL;
 	if (more)
@@ -20,7 +20,7 @@ bool weir__footer_grow(void *array, uint64_t n, size_t size)
 
 /* ---- logical types ---- */
 
-/* From a ConvertedType, which older writers use. */
+/* Return: the logical type for a ConvertedType, which older writers use. */
 static uint8_t logical_converted(int32_t type)
 {
 	static const uint8_t of[] = {
@@ -36,8 +36,8 @@ static uint8_t logical_converted(int32_t type)
 	return type >= 0 && (size_t)type < sizeof of ? of[type] : WEIR_PARQUET_OTHER;
 }
 
-/* From the number of LogicalType's union member. read_logical() finds out whether an integer has a
- * sign. */
+/* Return: the logical type for a member of the union LogicalType. read_logical() distinguishes
+ * signed and unsigned integers. */
 static uint8_t logical_union(int32_t id)
 {
 	switch (id) {
@@ -52,7 +52,8 @@ static uint8_t logical_union(int32_t id)
 	}
 }
 
-/* Field 1 of DecimalType is the scale; field 2 of IntType says whether it is signed. */
+/* Read a LogicalType. Field 1 of DecimalType is the scale; field 2 of IntType is whether it is
+ * signed. */
 static void read_logical(struct weir_thrift *t, struct weir_element *e)
 {
 	struct weir_field outer = { 0 };
@@ -151,7 +152,7 @@ static int add_column(struct weir_footer *footer, uint32_t element)
 	return 0;
 }
 
-/* Gives each element its parent, and lists the columns. */
+/* Set the parent of each element, and list the columns. */
 static int make_tree(struct weir_footer *footer, struct weir_thrift *t)
 {
 	struct { uint32_t group, missing; } path[WEIR_PARQUET_DEPTH];

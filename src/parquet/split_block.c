@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Exports and imports split blocks: the array of a split filter is Parquet's bitset. */
+ * Exports and imports split-block filters. The array of a split filter is Parquet's bitset. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static uint64_t bitset_bytes(const struct weir_filter *f)
 	return (uint64_t)BLOCK * f->array.shape.field[0];
 }
 
-/* ---- out ---- */
+/* ---- export ---- */
 
 static int check_form(uint32_t form, uint32_t flags)
 {
@@ -64,8 +64,9 @@ int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, uint32_t 
 	                                  weir__parquet_header_put(header, bytes) : 0));
 }
 
-/* Loads each word atomically, since other threads may insert (B1). WEIR__LE64 then undoes the
- * load's byte swap on a big-endian machine: words in memory are in the file's order (B3). */
+/* Load each word atomically, since other threads may insert (B1). Words in memory are in the file's
+ * byte order (B3). On a big-endian machine the load swaps the bytes, and WEIR__LE64 swaps them
+ * back. */
 static void copy_out(const struct weir_filter *f, unsigned char *out)
 {
 	for (uint64_t i = 0; i < bitset_bytes(f) / WORD; i++) {
@@ -93,7 +94,7 @@ int64_t weir_parquet_export(const struct weir_filter *f, uint32_t form, uint32_t
 	return bytes;
 }
 
-/* ---- in ---- */
+/* ---- import ---- */
 
 static int check_options(struct weir_parquet_options *out,
                          const struct weir_parquet_options *options)
@@ -113,7 +114,7 @@ static int check_options(struct weir_parquet_options *out,
 	return err;
 }
 
-/* Checks the header and the sizes. @out: receives the place and the size of the bits. */
+/* Check the header and the sizes. @out: receives the offset and the size of the bits. */
 static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t len,
                      const struct weir_parquet_options *o)
 {
@@ -133,8 +134,8 @@ static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t 
 	return 0;
 }
 
-/* Return: as many shards as in a new filter of this size, or fewer, so that they divide the lines
- * equally. */
+/* Return: the number of shards of a new filter of this size, or fewer, so that they divide the
+ * lines equally. */
 static uint32_t shards_of(uint64_t lines)
 {
 	_Static_assert(WEIR_PARQUET_MOST_BYTES / 64 / WEIR__SHARD_LINES <= WEIR__MOST_SHARDS,
@@ -167,7 +168,7 @@ static int make(struct weir_filter **out, const unsigned char *bits, uint64_t by
 	return err;
 }
 
-/* Sets the capacity and the rate, which the bytes do not hold. */
+/* Set the capacity and the rate, which the bytes do not contain. */
 static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
@@ -176,7 +177,7 @@ static int complete(struct weir_filter *f, const struct weir_parquet_options *o)
 	int err = o->capacity ? 0 : weir_measure(f, WEIR_EXACT, &stats);
 	if (err)
 		return err;
-	/* If all bits are set, the estimate is infinite. */
+	/* The estimate is infinite if all bits are set. */
 	const double most = 8 * (double)f->bytes, keys = round(stats.keys_estimated);
 	f->capacity = o->capacity ? o->capacity : (uint64_t)fmin(fmax(keys, 1), most);
 	f->fp_rate = o->fp_rate;

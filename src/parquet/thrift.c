@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Thrift's compact protocol: integers as zigzag varints, a field's number as a difference. */
+ * Thrift's compact protocol. Integers are zigzag varints. A field's number is stored as the
+ * difference from the previous one. */
 #include "ground/error.h"
 #include "parquet/thrift.h"
 
@@ -18,7 +19,7 @@ void weir__thrift_fault(struct weir_thrift *t, const char *what)
 		return;
 	t->fault = what;
 	t->fault_at = (size_t)(t->at - t->from);
-	t->end = t->at; /* T2: nothing is left */
+	t->end = t->at; /* T2: no bytes are left */
 }
 
 static size_t left(const struct weir_thrift *t)
@@ -34,7 +35,7 @@ static unsigned byte(struct weir_thrift *t)
 	return 0;
 }
 
-/* At most ten bytes; the tenth holds one bit. */
+/* A varint has at most ten bytes; the tenth holds one bit. */
 static uint64_t varint(struct weir_thrift *t)
 {
 	uint64_t value = 0;
@@ -72,7 +73,7 @@ static void pass(struct weir_thrift *t, uint64_t n)
 		t->at += n;
 }
 
-/* ---- a struct that is read ---- */
+/* ---- reading a struct ---- */
 
 bool weir__thrift_field(struct weir_thrift *t, struct weir_field *field)
 {
@@ -99,7 +100,7 @@ void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, in
 		weir__thrift_fault(t, fault);
 }
 
-/* Return: false after any fault. */
+/* Return: false after any fault, including another type. */
 static bool must_be(struct weir_thrift *t, const struct weir_field *field,
                     enum weir_thrift_type type)
 {
@@ -138,7 +139,7 @@ void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
 	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
 }
 
-/* Return: the number of elements that follow. Each takes at least a byte. */
+/* Read the head of a list. Return: the number of elements. Each takes at least a byte. */
 static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 {
 	unsigned head = byte(t);
@@ -151,7 +152,7 @@ static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 	return (uint32_t)n;
 }
 
-/* Ignores the type of an empty list, because some writers leave it out. */
+/* The type of an empty list is ignored, because some writers leave it out. */
 uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
                            enum weir_thrift_type type)
 {
@@ -162,9 +163,9 @@ uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field
 	return t->fault ? 0 : n;
 }
 
-/* ---- skip a value ---- */
+/* ---- skipping a value ---- */
 
-/* A list, set or map, which the reader skips element by element, or a struct. */
+/* A value being skipped: a struct, or a list, set or map with its elements. */
 struct level {
 	bool is_struct;
 	uint64_t elements;              /* left to skip; a map counts keys and values */
@@ -198,7 +199,7 @@ static void push(struct weir_thrift *t, struct level *levels, unsigned *depth, s
 		levels[(*depth)++] = level;
 }
 
-/* Skips a value, or the head of one that holds others. A boolean field has no bytes. */
+/* Skip a value, or only the head of a value that contains others. A boolean field has no bytes. */
 static void pass_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
                        struct level *levels, unsigned *depth)
 {
@@ -250,7 +251,7 @@ void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field)
 	}
 }
 
-/* ---- a filter's header: numBytes, then three unions, each with one known member ---- */
+/* ---- BloomFilterHeader: numBytes, then three unions, each with one known member ---- */
 
 enum { NUM_BYTES = 1, ALGORITHM, HASH, COMPRESSION, FIELDS };
 
@@ -268,7 +269,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 	static const unsigned char rest[] = { 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
 		                              0 };
 	size_t n = 0;
-	out[n++] = 0x15; /* field 1, of 32 bits */
+	out[n++] = 0x15; /* field 1, a 32-bit integer */
 	for (uint64_t left = 2 * bitset_bytes; left; left >>= 7) /* zigzag; never 0 */
 		out[n++] = (unsigned char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
 	for (unsigned i = 0; i < sizeof rest; i++)
@@ -276,7 +277,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 	return n;
 }
 
-/* Reads a union. Return: the number of its member. */
+/* Read a union. Return: the number of the member that is set. */
 static int32_t choice(struct weir_thrift *t, const struct weir_field *field)
 {
 	struct weir_field member = { 0 };
@@ -297,7 +298,7 @@ struct found {
 	int32_t num_bytes, chosen[FIELDS];
 };
 
-/* Skips unknown fields, because new versions of Parquet add some. */
+/* Skip unknown fields, because new versions of Parquet add fields. */
 static void read_fields(struct weir_thrift *t, struct found *found)
 {
 	struct weir_field field = { 0 };

@@ -2,8 +2,9 @@
  * Reads Thrift's compact protocol, as Parquet's metadata uses it, from untrusted bytes.
  *
  * T1  The reader never reads beyond @end, whatever a length or a count says.
- * T2  The first fault stays. After it every call reads nothing and returns 0, false or an empty
- *     slice. So a caller checks once, at the end, and loops over fields or elements end as well.
+ * T2  The first fault is kept. After a fault every call reads nothing and returns 0, false or an
+ *     empty slice. So a caller checks for a fault once, at the end, and its loops over fields or
+ *     elements end too.
  * T3  Each call reads at least a byte or ends a loop, and no function recurses. So the number of
  *     bytes bounds the time and the stack of a parse. */
 #ifndef WEIR_SRC_PARQUET_THRIFT_H
@@ -32,7 +33,7 @@ struct weir_thrift {
 struct weir_field {
 	int32_t id;
 	enum weir_thrift_type type;
-	uint32_t seen; /* bit i: field i has come, below 32; a duplicate is a fault */
+	uint32_t seen; /* bit i: field i was read, for i below 32; a duplicate is a fault */
 };
 
 struct weir_slice {
@@ -41,46 +42,47 @@ struct weir_slice {
 };
 
 struct weir_thrift weir__thrift(const void *bytes, size_t n);
-/* Records a fault at the next byte, unless @t has one. */
+/* Record a fault at the next byte, unless @t already has one. */
 void weir__thrift_fault(struct weir_thrift *t, const char *what);
 
-/* Reads the head of the struct's next field. Return: false at the end of the struct. */
+/* Read the head of the struct's next field. Return: false at the end of the struct. */
 bool weir__thrift_field(struct weir_thrift *t, struct weir_field *field);
-/* Records @fault unless the field @id has come. */
+/* Record @fault unless field @id was read. */
 void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, int id,
                        const char *fault);
 
-/* Read the field's value. Another type is a fault. */
+/* Read the field's value. A value of another type is a fault. */
 int32_t weir__thrift_i32(struct weir_thrift *t, const struct weir_field *field);
 int64_t weir__thrift_i64(struct weir_thrift *t, const struct weir_field *field);
 struct weir_slice weir__thrift_binary(struct weir_thrift *t, const struct weir_field *field);
 void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field);
-/* Reads the head of a list of @type; its elements follow. Return: their number, at most the number
- * of bytes left. */
+/* Read the head of a list of @type. The elements follow. Return: the number of elements, at most
+ * the number of bytes left. */
 uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
                            enum weir_thrift_type type);
-/* Reads an element that is a string. */
+/* Read a list element that is a string. */
 struct weir_slice weir__thrift_element(struct weir_thrift *t);
-/* Skips the field's value, whatever its type. */
+/* Skip the field's value, which may have any type. */
 void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field);
 
-/* ---- a filter's header: Parquet's BloomFilterHeader ---- */
+/* ---- the header of a filter: Parquet's BloomFilterHeader ---- */
 
 /* numBytes is a signed 32-bit integer, and a block has 32 bytes. */
 #define WEIR_PARQUET_MOST_BYTES (UINT64_C(0x7fffffff) / 32 * 32)
 
 enum { WEIR_PARQUET_HEADER_ROOM = 24 }; /* most bytes of a header that weir writes */
 
-/* A header that has been read. */
+/* The contents of a header. */
 struct weir_parquet_header {
 	size_t header_bytes;
-	uint64_t bitset_bytes; /* of the bits behind it: whole blocks, at least one */
+	uint64_t bitset_bytes; /* of the bits after the header: whole blocks, at least one */
 };
 
-/* Writes the header of a bitset. Return: bytes of the header. */
+/* Write the header of a bitset. Return: the bytes of the header. */
 size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uint64_t bitset_bytes);
-/* Reads an untrusted header; the bits behind it may be missing.
- * Return: 0; -EBADMSG it breaks the format; -ENOTSUP another algorithm, hash or compression. */
+/* Read an untrusted header. The bits after the header may be missing.
+ * Return: 0; -EBADMSG if it breaks the format; -ENOTSUP if it names another algorithm, hash or
+ * compression. */
 int weir__parquet_header_get(struct weir_parquet_header *out, const void *bytes, size_t n);
 
 #endif
