@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The verbs for many keys at a time: by the kernel's pipeline (batch.h), or for a few keys by the
- * verbs of one. The pipeline costs about 20 ns a call, as much as four keys in cache. */
+ * The functions for many keys at a time. They use the kernel's pipeline (batch.h), or for a few
+ * keys the functions for one key. The pipeline costs about 20 ns a call, as much as four keys in
+ * cache. */
 #include <stdlib.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -15,8 +16,8 @@ enum {
 };
 _Static_assert((int)WEIR__FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
 
-/* If the array outgrows the cache, prefetch the lines of a few keys together, as the pipeline
- * would. */
+/* If the array is larger than the cache, prefetch the lines of a few keys together, as the pipeline
+ * does. */
 static void fetch_few(const struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	if (f->outgrows_cache && n > 1)
@@ -69,7 +70,7 @@ static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_
 			out[i] = weir__hash_by(&f->hashing, fixed + i * keys.width, keys.width);
 }
 
-/* Not inlined: otherwise the callers would need more registers and a stack guard. */
+/* Not inlined: inlining would cost the callers registers and a stack guard. */
 #define APART static __attribute__((noinline))
 
 APART int64_t contains_few_keys(const struct weir_filter *f, struct weir_keys keys,
@@ -171,7 +172,7 @@ static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint
 		if (answer < 0)
 			return weir__stopped(at + weir_error_taken(), answer);
 		if (can < n)
-			return weir__stopped(at + can, -EINVAL); /* the sentence is set */
+			return weir__stopped(at + can, -EINVAL); /* the error sentence is set */
 		inserted += answer;
 	}
 	return inserted;
@@ -208,7 +209,7 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 		err = weir__bulk_load(f, hashes, can);
 		if (err)
 			(void)weir__stopped(at, err);
-		else if (can < n) /* repeat it for its sentence, in case loading changed that */
+		else if (can < n) /* repeat it for its error sentence, which loading may replace */
 			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + can, 1), hashes) ?
 			              0 : (int)weir__stopped(at + can, -EINVAL);
 	}
@@ -227,7 +228,8 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
-	/* The kernel has no plain stores, other processes write to the bits too, or WEIR_ONCE. */
+	/* The kernel has no plain stores, other processes write to the bits, or the set has
+	 * WEIR_ONCE. */
 	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

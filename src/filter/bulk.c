@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT
- * Bulk loading. A filter is cut into parts, and the top bits of a hash choose its part (L1).
+ * Bulk loading. A filter is cut into partitions, and the top bits of a hash choose its partition
+ * (L1).
  *
- * A single loading thread owns all parts for a piece of its hashes, and loads them in order. Up to
- * the size of the last-level cache nothing is faster. Several threads share the parts: each
- * collects the hashes of a part in a bucket, and loads the bucket while the part is in the core's
- * own cache. A single thread does the same if its hashes would visit each line of a larger array
- * repeatedly. Without memory for buckets a thread goes over the hashes in rounds, each time for the
- * parts that are free. */
+ * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
+ * their order. Nothing is faster up to the size of the last-level cache. Several threads share the
+ * partitions. Each collects the hashes of a partition in a bucket, and loads the bucket while the
+ * partition is in the core's own cache. A single thread also does this if its hashes would visit
+ * each line of a larger array repeatedly. Without memory for buckets, a thread goes over its hashes
+ * in rounds. Each round loads the hashes of the partitions that are free. */
 #include "filter/filter.h"
 #include "ground/threads.h"
 
-/* The hashes that all buckets together hold. The limit bounds the scratch memory, but is large
- * enough that each part gets enough hashes to pay for fetching it. A test sets a smaller one. */
+/* The hashes that all buckets together hold. The limit bounds the scratch memory. It is large
+ * enough that each partition gets enough hashes to pay for fetching the partition. A test sets a
+ * smaller limit. */
 #ifndef WEIR_BULK_BUCKETS
 #define WEIR_BULK_BUCKETS (16 << 20)
 #endif
 
 enum {
-	PIECE = 64 << 10,    /* hashes loaded while all parts are owned: some 100 us */
-	PARTS_MOST = 1024,   /* buckets written to in turn */
-	PARTS_SHARED = 16,   /* parts of a small filter, so that several threads can load */
-	KEYS_A_LINE = 2,     /* hashes a line from which buckets pay */
+	PIECE = 64 << 10,    /* hashes loaded while all partitions are owned: some 100 us */
+	PARTS_MOST = 1024,   /* the most partitions, since their buckets are written in turn */
+	PARTS_SHARED = 16,   /* partitions of a small filter, so that several threads can load */
+	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes a line on */
 	ROUND = 1 << 20,     /* hashes in a round: some ms */
 	SOME = 512,          /* hashes collected on the stack in a round */
 };
@@ -36,10 +38,10 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 	return parts;
 }
 
-/* ---- all parts at once ---- */
+/* ---- all partitions at once ---- */
 
-/* Return: the number of parts taken: all, or those before one that another thread owns or waits for
- * (W5). */
+/* Take partitions in order, up to one that another thread owns or waits for (W5). Return: the
+ * number of partitions taken. */
 static uint32_t take_parts(struct weir_filter *f)
 {
 	uint32_t p = 0;
@@ -54,8 +56,8 @@ static void drop_parts(struct weir_filter *f, uint32_t taken)
 		weir__owner_drop(&f->owners[p]);
 }
 
-/* Load while no other thread owns or wants a part. An owner must not wait (W4), so a thread that
- * fails to get a part drops those that it took.  Return: how many hashes were loaded. */
+/* Load while no other thread owns or wants a partition. An owner must not wait (W4), so a thread
+ * that cannot take a partition drops those that it has.  Return: the number of hashes loaded. */
 static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	size_t done = 0;
@@ -72,17 +74,17 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 	return done;
 }
 
-/* ---- part by part ---- */
+/* ---- partition by partition ---- */
 
 struct buckets {
-	uint64_t *hashes;          /* part p's begin at p * room */
+	uint64_t *hashes;          /* those of partition p begin at p * room */
 	uint32_t *held;            /* hashes in each bucket */
-	uint32_t room;             /* hashes that each can hold */
+	uint32_t room;             /* hashes that fit in each bucket */
 	struct weir_memory memory; /* holds both arrays */
 };
 
-/* Room for an equal share plus a margin of at least eight standard deviations. The number of lines
- * is odd, so that the buckets' ends lie in different cache sets. */
+/* Return: the hashes that fit in a bucket: an equal share plus at least eight standard deviations.
+ * The number of cache lines is odd, so that the ends of buckets are in different cache sets. */
 static uint32_t room_for(size_t hashes, uint32_t parts)
 {
 	uint64_t share = hashes / parts, slack = 8;
@@ -104,7 +106,7 @@ static int buckets_alloc(struct buckets *b, uint32_t parts, size_t n)
 	return 0;
 }
 
-/* Load a part from its bucket, once no other thread owns the part. */
+/* Load a bucket into its partition, once no other thread owns the partition. */
 static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
 {
 	while (!weir__owner_take(&f->owners[part]))
@@ -114,13 +116,13 @@ static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part
 	b->held[part] = 0;
 }
 
-/* For part_of(): the distance of the top log2(parts) bits of a hash from its bit 1. */
+/* Return: the shift for part_of(), from the top log2(parts) bits of a hash to its bit 1. */
 static unsigned part_shift(const struct weir_filter *f)
 {
 	return 63 - (unsigned)__builtin_ctz(f->parts);
 }
 
-/* With one part the result is 0. The shift has two steps, since a shift by 64 is undefined. */
+/* Return: the partition of a hash. The shift has two steps, since a shift by 64 is undefined. */
 static uint32_t part_of(uint64_t hash, unsigned shift)
 {
 	return (uint32_t)(hash >> 1 >> shift);
@@ -131,15 +133,16 @@ static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t 
 	const unsigned shift = part_shift(f);
 	uint32_t *held = b->held, room = b->room, part = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Read it once. If the caller's memory changes during the load, that may lose the
-		 * caller's keys, but must not touch another thread's part. */
+		/* Read the hash once. If the caller's memory changes during the load, that may lose
+		 * the caller's keys, but must not touch another thread's partition. */
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
 		part = part_of(hash, shift);
 		b->hashes[(size_t)part * room + held[part]] = hash;
 		if (__builtin_expect(++held[part] == room, 0))
 			empty_bucket(f, b, part);
 	}
-	/* Threads begin at different parts, so they seldom meet. */
+	/* Start at the partition of the last hash. It differs between threads, so threads seldom
+	 * meet. */
 	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
 		if (held[part])
 			empty_bucket(f, b, part);
@@ -149,7 +152,7 @@ static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t 
 
 enum round_state { NONE, LEFT, TAKEN };
 
-/* Load the hashes whose part this thread has taken. */
+/* Load the hashes whose partition this thread has taken. */
 static void load_taken(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
                        size_t n)
 {
@@ -168,7 +171,7 @@ static void load_taken(struct weir_filter *f, const unsigned char *state, const 
 	f->kernel->load(f, some, held);
 }
 
-/* Take the parts that are left and have no owner. Return: true if there were any. */
+/* Take all pending partitions that have no owner. Return: true if there were any. */
 static bool take_left(struct weir_filter *f, unsigned char *state)
 {
 	bool any = false;
@@ -189,10 +192,10 @@ static void drop_taken(struct weir_filter *f, unsigned char *state)
 		}
 }
 
-/* A round takes all parts that are left and have no owner, loads their hashes and drops them,
- * without waiting (W4). If other threads own all parts that are left, it first waits for one of
- * them. So each round leaves fewer parts, and there are at most f->parts rounds, however many
- * threads load. A thread that wanted the whole filter at once could wait forever. */
+/* A round takes all pending partitions that have no owner, loads their hashes and drops the
+ * partitions, without waiting (W4). If other threads own all pending partitions, the thread first
+ * waits for one. So each round completes some partitions, and there are at most f->parts rounds,
+ * however many threads load. A thread that wanted all partitions at once could wait forever. */
 static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	unsigned char state[PARTS_MOST] = { NONE };

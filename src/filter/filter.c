@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation and the verbs. The hot verbs are calls through the filter's pointers
- * (<weir/filter.h>). */
+ * Makes and destroys filters, and reports their parameters. Lookups and inserts are calls through
+ * the filter's pointers (<weir/filter.h>). */
 #include <stdlib.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -25,11 +25,11 @@ static void refuse_inserts(struct weir_filter *f, int insert_error)
 	f->insert_error = insert_error;
 	f->verbs.insert = refuse_insert;
 	f->verbs.insert_hash = refuse_insert_hash;
-	f->verbs.insert_u64 = refuse_insert_hash; /* whatever the number */
+	f->verbs.insert_u64 = refuse_insert_hash;
 	f->raw.insert_hash = refuse_insert_hash;
 }
 
-/* The verbs of a uint64_t if the kernel has none: those of its eight bytes. */
+/* The uint64_t functions for a kernel without such: they pass on the eight bytes. */
 static bool contains_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->verbs.contains(f, &key, sizeof key);
@@ -40,7 +40,8 @@ static int insert_bytes(struct weir_filter *f, uint64_t key)
 	return f->verbs.insert(f, &key, sizeof key);
 }
 
-/* The key verbs of a keyed filter. A kernel's own would hash by the kind's function. */
+/* The functions for byte strings in a keyed filter. A kernel's own would hash by the kind's
+ * function. */
 static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
 {
 	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));
@@ -239,7 +240,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		.max_capacity = weir__kind(p->kind)->members ? plan->growing.max_capacity : 0,
 		.flags = p->flags,
 		.text = p->text,
-		/* as asked; the rate of the rounded size is slightly lower */
+		/* as requested; the rate of the rounded size is slightly lower */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
 	err = weir__filter_new(out, &layout, &memory, p);
@@ -301,7 +302,7 @@ uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key)
 	return weir__hash_by(&f->hashing, &key, sizeof key);
 }
 
-/* The symbols of the verbs that filter.h inlines, for callers that do not inline them. */
+/* The symbols of functions that filter.h inlines, for callers that do not inline them. */
 extern inline int weir_insert(struct weir_filter *f, const void *key, size_t len);
 extern inline int weir_insert_hash(struct weir_filter *f, uint64_t hash);
 extern inline int weir_insert_u64(struct weir_filter *f, uint64_t key);
@@ -348,14 +349,15 @@ int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 	return err;
 }
 
-/* In parentheses: for callers the name is also a macro, which rejects a const filter. */
+/* In parentheses, because the name is also a macro, which rejects a const filter. */
 int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 {
 	return take_view(out, f);
 }
 
-/* Ask for the filter's own shards if the plan would choose others. A foreign image may have others.
- * So may a fold of more than 8 GiB, where the plan's own choice would also round the size. */
+/* Ask for the filter's own number of shards if the plan would choose another one. A foreign image
+ * may have any number. A fold of more than 8 GiB may too, and there the plan's own choice would
+ * also round the size. */
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -370,8 +372,8 @@ static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 	return 0;
 }
 
-/* The rate of a compound sizes all its members, also future ones. So ask for the rate, unless the
- * size was given and the rate follows from it. */
+/* Ask for the rate of a compound, which sizes all members, including future ones. Return: false if
+ * the size was given instead, so that the rate follows from the size. */
 static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -384,8 +386,9 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 	return false;
 }
 
-/* For kinds whose shape is not chosen by all its numbers. With blocks smaller than a line, a new
- * filter still has whole lines; for a window the library chooses bits_per_word. */
+/* Check that a plan yields the filter's shape, for kinds where the parameters may not determine it.
+ * If blocks are smaller than a line, a new filter still has whole lines. For a window the library
+ * chooses bits_per_word. */
 static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

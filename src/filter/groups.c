@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * The groups of struct weir_params: a row for each field, with the kind that it belongs to. A field
- * of another kind's group is refused, never ignored. */
+ * The groups of struct weir_params: a row for each field, with the kind that the field belongs to.
+ * Setting a field of another kind's group is an error. */
 #include <inttypes.h>
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
 
-/* How a sentence reads a field's value. */
+/* How an error sentence prints a field's value. */
 enum form { WHOLE, REAL, OTHER };
 #define NO_KIND UINT32_MAX /* for reserved words */
 
 struct row {
-	const char *name; /* with the group's name before it */
+	const char *name; /* including the group's name */
 	size_t at, size;
-	uint32_t kind;    /* the kind that may have it */
+	uint32_t kind;    /* the kind that may set the field */
 	enum form form;
 };
 
@@ -82,7 +82,7 @@ static bool given(const struct weir_params *p, const struct row *row)
 static double value_of(const struct weir_params *p, const struct row *row)
 {
 	const unsigned char *at = (const unsigned char *)p + row->at;
-	uint32_t small = 1; /* for a field whose value means nothing to the reader */
+	uint32_t small = 1; /* for a field whose value would tell the reader nothing */
 	uint64_t large;
 	double real;
 	if (row->form == REAL)
@@ -124,7 +124,8 @@ int weir__groups_fit(const struct weir_params *p, size_t size)
 	return 0;
 }
 
-/* The index of the row's number in the kind's shape; WEIR_SHAPE_FIELDS if it is not in it. */
+/* Return: the index of the row's number in the kind's shape, or WEIR_SHAPE_FIELDS if the shape
+ * lacks it. */
 static unsigned field_of(const struct weir_kind *kind, const struct row *row)
 {
 	const char *name = strrchr(row->name, '.') + 1;

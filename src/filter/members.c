@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Compounds: filters made of members (M1 and M2 in kind.h), for the verbs on whole filters. */
+ * Compounds, which are filters made of members (M1 and M2 in kind.h). */
 #include "filter/filter.h"
 #include "ground/error.h"
 
@@ -26,7 +26,8 @@ void weir__members_free(const struct weir_member *members, unsigned n)
 		weir_destroy(members[i].f);
 }
 
-/* The compound takes over the first member's memory, and makes a new member around it (M1). */
+/* The compound takes over the memory of the given first member, and makes a new first member around
+ * that memory (M1). The given one is freed. */
 int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
                         const struct weir_member *members, unsigned n, int insert_error)
 {

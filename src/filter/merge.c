@@ -39,7 +39,8 @@ static int same_steps(const struct weir_text *dst, const struct weir_text *src)
 	                          weir__text_words(src, b));
 }
 
-/* N3: the lengths come first. If inserts take no new length, neither does a merge. */
+/* Note the lengths of the source before merging bits (N3). If inserts cannot note a new length in
+ * dst, neither can a merge. */
 static int take_lengths(struct weir_filter *dst, const struct weir_filter *src)
 {
 	struct weir_text now, more;
@@ -71,7 +72,7 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 		return DIFFER("max_capacity", "%llu", (unsigned long long)dst->max_capacity,
 		              (unsigned long long)src->max_capacity);
 	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
-		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* sizes its members */
+		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* it sizes members */
 	if ((dst->flags ^ src->flags) & WEIR_ONCE)
 		return DIFFER("WEIR_ONCE", "%d", (dst->flags & WEIR_ONCE) != 0,
 		              (src->flags & WEIR_ONCE) != 0);
@@ -99,8 +100,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
                        weir_progress_fn *progress, void *progress_arg)
 {
 	const uint64_t lines = dst->array.lines;
-	/* Inserts wait while a filter is held. So no progress function runs then: it might sleep,
-	 * or insert itself. */
+	/* Inserts wait while a filter is held, so no progress function may run then: it might
+	 * sleep, or insert. */
 	const uint64_t piece = dst->kind->hold ? lines : PIECE_LINES;
 	int err = 0;
 	weir__hold(src);
@@ -115,8 +116,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 	return err;
 }
 
-/* Member by member; no member is itself a compound. Only members that the source has at the
- * beginning count: later ones (M2) hold inserts that the merge may miss. */
+/* Merge member by member; no member is itself a compound. Only members that the source has at the
+ * start count. Later members (M2) hold inserts that the merge may miss. */
 static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
                          weir_progress_fn *progress, void *progress_arg)
 {
@@ -145,8 +146,8 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* All of src or nothing. No other thread changes either filter. With WEIR_ONCE nothing is taken
- * back. */
+/* Merge all of src or nothing. No other thread changes either filter. With WEIR_ONCE a failed merge
+ * is not undone. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);
@@ -200,7 +201,7 @@ static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
 		err = weir_clone(&now[done].f, member[done].f);
 		done += !err;
 	}
-	(void)weir__members(f, member); /* notes that cover at least what was copied */
+	(void)weir__members(f, member); /* these notes cover all that was copied */
 	for (unsigned i = 0; i < done; i++)
 		now[i].note = member[i].note;
 	if (!err)

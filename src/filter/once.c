@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * WEIR_ONCE: inserts that keep one copy of a key, for kinds that otherwise keep one for each
- * insert. So equal keys cannot fill their buckets or counters.
+ * insert. So repeated keys cannot fill their buckets or counters.
  *
- * Two keys may look the same (equal fingerprints or counters), and then the second stores nothing.
- * Removing one would lose the other. So such a set removes nothing, and a failed dual write or
- * merge takes nothing back: weir__removes(). */
+ * Two keys may have equal fingerprints or counters. Then the second key stores nothing, and
+ * removing one key would lose the other. So a set with WEIR_ONCE removes nothing, and a failed dual
+ * write or merge is not undone: weir__removes(). */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"

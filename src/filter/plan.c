@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The calculator: checks for every kind, then the kind's own plan. */
+ * The planner: checks for every kind, then the kind's own plan. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -150,7 +150,7 @@ static int check_all_but_memory(const struct weir_params *in, struct weir_params
 
 /* ---- hashes with fewer bits ---- */
 
-/* The rate that equal hashes of different keys add to a filter with that plan. */
+/* Return: the rate that equal hashes of different keys add to a filter with @plan. */
 static double floor_of(const struct weir_plan *plan, uint32_t bits)
 {
 	return bits ? ldexp(plan->fp_rate_floor, 64 - (int)bits) : plan->fp_rate_floor;
@@ -167,8 +167,8 @@ static int no_rate_left(const struct weir_params *p, double least)
 		p->hash_bits);
 }
 
-/* Does a filter of these bytes with @keys keys, plus the rate that its hashes add, stay within the
- * rate? */
+/* Return: true if a filter of max_bytes with @keys keys stays within the rate, including the rate
+ * that equal hashes add. */
 static bool within_rate(const struct weir_params *p, uint64_t keys)
 {
 	struct weir_params both = *p;
@@ -180,7 +180,7 @@ static bool within_rate(const struct weir_params *p, uint64_t keys)
 	       plan.fp_rate + floor_of(&plan, p->hash_bits) <= p->fp_rate;
 }
 
-/* From rate and bytes, find the most keys, which then replace the rate. */
+/* Replace the rate by the most keys for which rate and bytes suffice. */
 static int most_keys(struct weir_params *p, uint64_t most)
 {
 	uint64_t fit = 0;
@@ -279,7 +279,7 @@ int weir_plan_make(const struct weir_params *params, struct weir_plan *out)
 			           WEIR__MOST_RATE),
 			WEIR_ERROR_RATE_MOST, "hash_bits", hash_bits, (double)plan.capacity,
 			plan.fp_rate, WEIR__MOST_RATE);
-	if (!plan.growing.max_capacity) { /* a kind of one size */
+	if (!plan.growing.max_capacity) { /* a kind that does not grow */
 		plan.growing.max_capacity = plan.capacity;
 		plan.growing.full_bytes = plan.bytes;
 		plan.growing.full_bits_per_key = plan.growing.worst_bits_per_key =

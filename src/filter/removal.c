@@ -82,8 +82,8 @@ int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
 	return count_made(f, weir_hash_u64(f, key));
 }
 
-/* As weir__batch_take(), and prefetch the lines of the keys.
- * @known: receives a bit for each key that the set can read. */
+/* Like weir__batch_take(), and prefetch the lines of the keys.
+ * @known: receives a bit for each key that is valid in this set. */
 static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
                             const struct weir_batch *batch, size_t at, unsigned n,
                             uint64_t *scratch, uint64_t *known)
@@ -99,7 +99,7 @@ static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
 	return hashes;
 }
 
-/* The checks of a batch. @err: the result of the verb's own check. */
+/* Check a batch. @err: the result of the caller's own check. */
 static int keys_check(const struct weir_filter *f, struct weir_keys keys, int err)
 {
 	if (err || !keys.n)

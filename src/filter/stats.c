@@ -9,8 +9,8 @@
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
-/* A sample: the first lines of every step'th shard. If random: from each step a random shard, and
- * in it a run that begins at a random line and wraps around. */
+/* A sample has the first lines of every step-th shard. A random sample has one run from each step
+ * shards instead. The run is in a random shard, begins at a random line and wraps around. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
@@ -18,9 +18,9 @@ struct sample {
 	uint64_t number;
 };
 
-/* Keys hash to random lines, so the first lines of a shard are as good a sample as any, unless an
- * attacker made the bits. A run is at least a page: single lines would each miss the cache and the
- * TLB, which takes a hundred times as long for a filter of 1 GiB. */
+/* Choose a sample. Keys hash to random lines, so the first lines of a shard are as good as any,
+ * unless an attacker made the bits. A run is at least a page: single lines would each miss the
+ * cache and the TLB, which takes a hundred times as long for a filter of 1 GiB. */
 static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
 {
 	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };
@@ -34,14 +34,14 @@ static struct sample choose(const struct weir_filter *f, const struct weir_surve
 	return s;
 }
 
-/* A walk through the runs of a sample, with the progress function to call on the way. */
+/* A walk through the runs of a sample. */
 struct walk {
 	const struct weir_filter *f;
 	const struct weir_survey *survey;
 	struct sample sample;
 	uint64_t whole;       /* lines in a shard */
 	uint64_t done, total; /* lines */
-	struct weir_spread *spread; /* fed with all runs, or NULL */
+	struct weir_spread *spread; /* gets all runs, or NULL */
 };
 
 /* splitmix64 (Steele, Lea, Flood 2014), scaled to 0 .. n-1. @n: at least 1. */
@@ -66,10 +66,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Hashes that are small numbers, addresses or times fill lines near the first or the last. */
+/* Hashes that are small numbers, addresses or times fill lines near the ends of the array. */
 enum { FIRST_LINES = 1024, LAST_LINES = 256 };
 
-/* Look at the blocks that begin in those lines. */
+/* Read the blocks that begin in those lines into w->spread. */
 static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 {
 	const struct weir_law *law = &w->spread->law;
@@ -82,7 +82,7 @@ static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 	weir__spread_count(w->spread, first, end - first);
 }
 
-/* Look at the lines at either end of a large array that the sample left out. */
+/* Read the lines at both ends of a large array that the sample left out. */
 static void look_at_ends(struct walk *w)
 {
 	const uint64_t lines = w->f->array.lines, seen = w->sample.random ? 0 : w->sample.lines;
@@ -94,7 +94,7 @@ static void look_at_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* Measure the sample's run of a shard, or of a random shard within the step. */
+/* Measure the sample's run in a shard, or in a random one of the next step shards. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;
@@ -115,8 +115,8 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 	return err;
 }
 
-/* Are there more keys than the capacity, by more than three standard deviations of an estimate from
- * this share of the lines? */
+/* Return: true if there are more keys than the capacity, by more than three standard deviations of
+ * the estimate. */
 static bool saturated(const struct weir_stats *s)
 {
 	return s->keys_estimated >
@@ -130,7 +130,7 @@ static double fill_of(const struct weir_measure *m)
 
 /* ---- figures ---- */
 
-/* How far the estimate from a sample may be off. */
+/* Return: how far the estimate from a sample may be off. */
 static double keys_error(const struct weir_stats *s)
 {
 	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;
@@ -181,7 +181,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	return 0;
 }
 
-/* Progress of one member out of several. */
+/* The progress of one member among several. */
 struct part {
 	const struct weir_survey *survey;
 	uint64_t before, total; /* bytes of bits */
@@ -195,8 +195,8 @@ static int part_progress(void *arg, uint64_t done, uint64_t total)
 	                              part->total);
 }
 
-/* Add the figures of a member with @share of the bits: means by share, sums, and the rate of a key
- * that any member answers. */
+/* Add the figures of a member that has @share of the bits. Means are weighted by share. The rate is
+ * that of keys which any member answers true. */
 static void add(struct weir_stats *s, const struct weir_stats *one, double share)
 {
 	s->fill += share * one->fill;
@@ -212,7 +212,7 @@ static void add(struct weir_stats *s, const struct weir_stats *one, double share
 	}
 }
 
-/* A compound's budget of lines is split over its members by size. */
+/* Split a compound's budget of lines over its members, by size. */
 static int measure_all(const struct weir_filter *f, const struct weir_survey *survey,
                        struct weir_stats *s)
 {
@@ -250,7 +250,7 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 	return 0;
 }
 
-/* ---- was a filter that is to be saved or published filled by uniform hashes? ---- */
+/* ---- the check that a filter to be saved or published was filled by uniform hashes ---- */
 
 static int uneven(const char *who, const char *why)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of a set with normalisation (<weir/text.h>), which replace the kernel's. They normalise
- * a key, hash it, and pass the hash to the set's verbs without normalisation (f->raw).
+ * The functions of a set with normalisation (<weir/text.h>), which replace the kernel's. They
+ * normalise a key, hash it, and pass the hash to the functions without normalisation (f->raw).
  *
  *     weir_insert(f, " Example.ORG ", 13);                trim, lowercase
  *     assert_true(weir_contains(f, "example.org", 11));
  *
- * With cidr and suffixes a lookup probes several keys, so a caller's hash decides nothing: lookups
- * of hashes answer that the key may be present, and other verbs refuse them. */
+ * With cidr and suffixes a lookup probes several keys, so a single hash decides nothing. Lookups of
+ * hashes answer that the key may be present, and other functions refuse hashes. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -28,7 +28,7 @@ int weir__text_refuse_hash(const struct weir_text *t)
 
 /* ---- hashes of texts ---- */
 
-/* The input of a verb: a text, or (fixed keys with cidr) a binary address. */
+/* The input of a function: a text, or a binary address (fixed keys with cidr). */
 struct given {
 	const void *text;
 	size_t len;
@@ -50,7 +50,7 @@ static uint64_t hash_key(const struct weir_text_hashes *h, const struct iovec *k
 	               weir__hash_by(h->hashing, key->iov_base, key->iov_len);
 }
 
-/* The key that an insert stores. Return: 0; -EINVAL, without a sentence. */
+/* Make the key that an insert stores. Return: 0, or -EINVAL without an error sentence. */
 static int key_of(const struct weir_text_hashes *h, const struct given *g, void *room,
                   struct iovec *key)
 {
@@ -60,7 +60,7 @@ static int key_of(const struct weir_text_hashes *h, const struct given *g, void 
 	return key->iov_len ? 0 : -EINVAL;
 }
 
-/* Sets the sentence for a text that has no key. Return: always -EINVAL. */
+/* Set the error sentence for a text that has no key. Return: always -EINVAL. */
 static int say_why(const struct weir_text_hashes *h, const struct given *g)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
@@ -72,7 +72,7 @@ static int say_why(const struct weir_text_hashes *h, const struct given *g)
 	return weir_text_key(&shape, g->text, g->len, room, &key);
 }
 
-/* The hashes that a lookup probes. Return: how many; 0 if no key can match. */
+/* Hash the keys that a lookup probes. Return: the number of hashes; 0 if no key can match. */
 static int lookup_hashes(const struct weir_text_hashes *h, const struct given *g,
                          uint64_t hashes[WEIR_TEXT_LOOKUPS])
 {
@@ -103,11 +103,11 @@ static bool contains_any(const struct weir_filter *f, const struct given *g)
 	for (int i = 0; i < n; i++)
 		if (f->raw.contains_hash(f, hashes[i]))
 			return true;
-	return g->address && g->len != 4 && g->len != 16; /* not the form of a key: perhaps */
+	return g->address && g->len != 4 && g->len != 16; /* not an address: answer true */
 }
 
-/* N3: the length is noted before the key is inserted. In a shared image this is refused, since
- * other processes would not see the note. */
+/* Note the key's length before the key is inserted (N3). In a shared image a new length is refused,
+ * since other processes would not see it. */
 static int note(const struct weir_text_hashes *h, const struct given *g, const struct iovec *key)
 {
 	const bool closed = h->text->steps & WEIR_TEXT_CLOSED;
@@ -126,7 +126,7 @@ static int note(const struct weir_text_hashes *h, const struct given *g, const s
 	                           "other processes map its image live");
 }
 
-/* Return: 0; -EINVAL, with the sentence. */
+/* Return: 0, or -EINVAL with an error sentence. */
 static int insert_hash_of(const struct weir_text_hashes *h, const struct given *g, uint64_t *hash)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
@@ -155,7 +155,7 @@ int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len,
 	return 0;
 }
 
-/* Key @at of a batch of texts. */
+/* Return: key @at of a batch of texts. */
 static struct given given(const struct weir_text *t, struct weir_keys keys, size_t at)
 {
 	const struct iovec *vector = keys.at;
@@ -186,7 +186,7 @@ int weir__text_lookup_hashes(const struct weir_text_hashes *h, struct weir_keys 
 	return key_of(h, &g, room, &key) ? say_why(h, &g) : lookup_hashes(h, &g, out);
 }
 
-/* ---- the verbs of one key ---- */
+/* ---- functions for one key ---- */
 
 static bool contains_text(const struct weir_filter *f, const void *text, size_t len)
 {
@@ -279,7 +279,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 		unsigned char room[WEIR_TEXT_CIDR_BYTES];
 		const struct given g = given(&f->text, keys, i);
 		struct iovec key;
-		if (key_of(&h, &g, room, &key)) /* not a key of this set: any hash will do */
+		if (key_of(&h, &g, room, &key)) /* not a valid key: any hash will do */
 			key = (struct iovec){ (void *)(uintptr_t)g.text, g.len };
 		else if (i < 64)
 			known |= UINT64_C(1) << i;

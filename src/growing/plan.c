@@ -109,8 +109,8 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
-/* Compute the rate of the first layer when it holds its capacity, for which it is more than large
- * enough. */
+/* Compute the rate of the first layer at its capacity. The layer is sized for more keys than
+ * that. */
 static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
 {
 	struct weir_params full = *first;

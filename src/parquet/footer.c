@@ -216,7 +216,7 @@ static int read_file(struct reading *r)
 	return err;
 }
 
-/* The bytes after FileMetaData are ignored: the signature of a file with encrypted columns. */
+/* Bytes after FileMetaData are ignored. A file with encrypted columns has its signature there. */
 int weir__footer_read(struct weir_footer *out, const char *name, const void *bytes, size_t n,
                       uint64_t filters_end)
 {
