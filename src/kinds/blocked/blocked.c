@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind: one cache line a key. <weir/inline.h> has the layout, kernel.c the kernels.
- * This file has the choice of a kernel and the functions on whole arrays.
+ * This file plans, chooses the kernel, and has the functions on whole arrays.
  * Source: Putze, Sanders, Singler 2007; Lang, Neumann, Kemper, Boncz 2019. */
 #include <stdio.h>
 #include <weir/inline.h>
@@ -10,10 +10,10 @@
 #include "kinds/blocked/blocked.h"
 #include "kinds/common/sector_rate.h"
 
-/* The choice of a blocked layout: the fewest words a key with a size within 6 % of the smallest. */
+/* ---- the plan: the layout with the fewest words a key within 6 % of the smallest size ---- */
 
 enum { FIELDS = 20, MOST_G = 10 };
-/* At this rate the classic kind needs 15 % less memory, and even less at lower rates. */
+/* At this rate the classic kind needs 15 % less memory, and at lower rates even less. */
 static const double classic_pays = 1e-4;
 
 struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g)
@@ -170,7 +170,8 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* OR adjacent blocks into one, since mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
+/* OR adjacent blocks into one. This is right since mulhi(h, lines / factor) = mulhi(h, lines) /
+ * factor. */
 static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
 	for (uint64_t block = 0; block < f->array.lines; block++)
@@ -197,7 +198,7 @@ static int view(const struct weir_filter *f, struct weir_inline_mut *out)
 	return 0;
 }
 
-/* With one word, a single atomic OR has the whole answer. */
+/* With one word a key, a single atomic OR decides between racing inserts. */
 static bool decides(const struct weir_shape *shape)
 {
 	return shape->field[0] == 1;

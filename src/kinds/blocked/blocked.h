@@ -9,15 +9,15 @@
 #include "kind/kind.h"
 #include "kinds/common/sector_rate.h"
 
-/* The fields of its shape. */
+/* Indices in a shape of this kind. */
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
 
-/* The first slot serves the rare shapes. Each other slot serves one shape: z = 1, 2, 4, 8 in rows,
- * g = 1 to 10 in columns. It is empty if the shape was not compiled. */
+/* Slot 0 has the kernel for rare shapes. Each other slot is for one shape: z = 1, 2, 4, 8 in rows,
+ * g = 1 to 10 in columns. The slot is empty if the shape was not compiled. */
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 
-/* Declares the tables of a kind. */
+/* Declare the tables of a kind. */
 #define WEIR_BLOCKED_TABLES(kind) \
 	extern const struct weir_kernel weir__##kind##_scalar[WEIR_BLOCKED_SLOTS]; \
 	extern const struct weir_kernel weir__##kind##_avx2[WEIR_BLOCKED_SLOTS]; \
@@ -34,7 +34,7 @@ enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 #define WEIR_BLOCKED_BY_ISA(kind) { [WEIR_ISA_SCALAR] = weir__##kind##_scalar }
 #endif
 
-/* The kernel for a shape that begins with Z and G. NULL: no table for that instruction set. */
+/* Return: the kernel for a shape that begins with Z and G, or NULL without a table for @isa. */
 static inline const struct weir_kernel *
 weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum weir_isa isa,
                    const struct weir_shape *shape)
@@ -51,9 +51,9 @@ WEIR_BLOCKED_TABLES(blocked);
 
 /* ---- the choice of a shape ---- */
 
-/* The layout with z words of g bits. */
+/* Return: the layout with z words of g bits. */
 struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g);
-/* The largest g for z: at most 10, and z * g at most the 20 fields of r and r2. */
+/* Return: the largest g for z. It is at most 10, and z * g at most 20, the fields of r and r2. */
 unsigned weir__blocked_max_g(unsigned z);
 
 #endif

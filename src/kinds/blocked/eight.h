@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The derivation of <weir/inline_test.h> for eight keys at once, with AVX-512 (F, DQ and VL). The
- * blocked kind and kinds made of blocked filters use it. */
+ * The words and masks of <weir/inline_test.h> for eight keys at once, with AVX-512 (F, DQ and VL).
+ * The blocked kind and kinds made of blocked filters use it. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_EIGHT_H
 #define WEIR_SRC_KINDS_BLOCKED_EIGHT_H
 
 #include <weir/inline.h>
 
-/* The high halves of eight h * n. If n < 2^32 and h = high * 2^32 + low, each is
+/* Return: the high halves of eight products h * n. If n < 2^32 and h = high * 2^32 + low, each is
  * (high * n + (low * n >> 32)) >> 32. */
 WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
 {
@@ -23,7 +23,7 @@ WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
 		_mm512_add_epi64(_mm512_mul_epu32(_mm512_srli_epi64(h, 32), n8), low), 32);
 }
 
-/* The indices of the first words of eight keys' blocks. @blocks: how many there are. */
+/* Return: the indices of the first words of eight keys' blocks. @blocks: the number of blocks. */
 WEIR__INLINE __m512i weir__block8(uint64_t blocks, __m512i h)
 {
 	return _mm512_slli_epi64(weir__mulhi8(h, blocks), 3);
@@ -34,7 +34,7 @@ WEIR__INLINE __m512i weir__remix8(__m512i h)
 	return _mm512_mullo_epi64(h, _mm512_set1_epi64((long long)weir__remix(1)));
 }
 
-/* r2 from r, if the key has fields in it; else r, which is never read. */
+/* Return: r2 from r if the key has fields in r2; else r as a placeholder that is never read. */
 WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
 {
 	return z * g > 10 ?
@@ -42,13 +42,13 @@ WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
 	               r;
 }
 
-/* Field j, with other bits above it: rorv and rolv take their count modulo 64. */
+/* Return: field j, with other bits above it. rorv and rolv take their count modulo 64. */
 WEIR__INLINE __m512i weir__field8(__m512i r, __m512i r2, unsigned z, unsigned j)
 {
 	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));
 }
 
-/* The index in the array of the word of group i: first | (sector & (8/z - 1)). */
+/* Return: the index in the array of the word of group i: first | (sector & (8/z - 1)). */
 WEIR__INLINE __m512i weir__word_index8(__m512i block, __m512i r, unsigned z, unsigned i)
 {
 	__m512i sector = _mm512_srli_epi64(r, weir__sector_shift(z, i));
@@ -56,7 +56,7 @@ WEIR__INLINE __m512i weir__word_index8(__m512i block, __m512i r, unsigned z, uns
 	return _mm512_ternarylogic_epi64(first, sector, _mm512_set1_epi64(8 / z - 1), 0xf8);
 }
 
-/* The g bits of group i as a mask. */
+/* Return: the g bits of group i as a mask. */
 WEIR__INLINE __m512i weir__word_mask8(__m512i r, __m512i r2, unsigned z, unsigned g, unsigned i)
 {
 	__m512i mask = _mm512_setzero_si512();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set (ground/system.h),
- * once for each of its layouts and once for all others. */
+ * The blocked kind's kernels: <weir/inline.h> compiled for one instruction set (ground/system.h).
+ * There is one kernel for each layout of inline_layouts.h, and one for all other layouts. */
 #include "ground/system.h"
 #if defined(KERNEL_SCALAR)
 #define WEIR_INLINE_SCALAR 1
@@ -12,11 +12,11 @@
 #include "kinds/blocked/kernel_avx512.h"
 #endif
 
-/* Otherwise gcc first adds the index of each word to the array's address, which takes two more
- * instructions. */
+/* Makes gcc compute the address in @pointer first. Otherwise gcc adds the index of each word to the
+ * array's address, which takes two more instructions. */
 #define ADDED_UP(pointer) __asm__("" : "+r"(pointer))
 
-/* ---- the steps of a batch: a key's notes are the word index of its block, and r ---- */
+/* ---- the steps of a batch. A key's notes are the word index of its block, and r ---- */
 
 enum {
 	STEP = 8,  /* keys at a time */
@@ -57,13 +57,13 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, WEIR_TO_L1);
 }
 
-/* The answer of a verb for noted key i, in bit i. */
+/* The answer of @verb for noted key i, in bit i. */
 #define WORK_ONE(a, notes, at, i, z, g, verb) \
 	((uint64_t)verb(a->words + notes->row[ROW_BLOCK][at + (i)], notes->row[ROW_R][at + (i)], \
 	                z, g) \
 	 << (i))
 
-/* Return the answers of one verb for each of n noted keys. */
+/* Return the answers of @verb for n noted keys. */
 #define WORK_EACH(a, notes, at, n, z, g, verb) \
 	do { \
 		uint64_t answers = 0; \
@@ -72,7 +72,7 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		return answers; \
 	} while (0)
 
-/* The same, with a whole step unrolled. It pays if the work is only a few instructions. */
+/* WORK_EACH() with a whole step unrolled. It pays if the work is only a few instructions. */
 #define WORK_STEP(a, notes, at, n, z, g, verb) \
 	do { \
 		if (n == STEP) { \
@@ -85,8 +85,8 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
-/* ---- loading: plain stores, since this thread owns the part (O1), and no thread reads the filter
- *      yet ---- */
+/* ---- loading by plain stores. This thread owns the partition (O1), and no thread reads the filter
+ * yet ---- */
 
 WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g)
 {
@@ -97,7 +97,7 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z
 		block[weir__word_index(z, i, r)] |= WEIR__LE64(weir__word_mask(z, g, i, r, r2));
 }
 
-/* The rare layouts load by the atomic insert. */
+/* Load rare layouts by the atomic insert. */
 WEIR__INLINE void load_by_set(const struct weir_array *a, bool far, const uint64_t *hashes,
                               size_t n, unsigned z, unsigned g)
 {
@@ -201,7 +201,7 @@ WEIR__INLINE void load_each(const struct weir_array *a, bool far, const uint64_t
 	                                       KERNEL_LOAD)
 WEIR__LAYOUTS(KERNEL)
 #undef KERNEL
-/* The rare layouts. */
+/* The kernel for rare layouts. */
 KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G],
                  weir__test_any, weir__test_any, weir__set_any, load_by_set)
 

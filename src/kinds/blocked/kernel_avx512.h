@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's batches for AVX-512 (F, DQ and VL: Skylake-SP and later), for kernel.c. They
- * note eight keys at once. With one or two words a key they also test eight at once. They load each
- * word separately and broadcast it into its lane, since a gather waits for all earlier loads if
- * gather data sampling is mitigated. The verbs of one key use 256 bits (weir__test_narrow). A load
- * computes the words and masks of eight keys at once. */
+ * note eight keys at once. With one or two words a key they also test eight at once. Each word is
+ * loaded separately and broadcast into its lane, since a gather waits for all earlier loads if
+ * gather data sampling is mitigated. The functions for one key use 256 bits (weir__test_narrow).
+ * Bulk loading computes the words and masks of eight keys at once. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
 #define WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
 
@@ -20,7 +20,7 @@
 /* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
 
-/* Note n keys, up to eight. It always writes eight columns; those past n are free. */
+/* Note up to eight keys. Eight columns are always written; those past n are unused. */
 WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                              unsigned z, struct weir_notes *notes, unsigned at)
 {
@@ -34,7 +34,7 @@ WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes,
 		_mm512_store_si512(notes->row[ROW_WORD_2] + at, weir__word_index8(block, r, 2, 1));
 }
 
-/* The eight words at eight indices. */
+/* Return: the words at eight indices. */
 WEIR__INLINE __m512i words8(const struct weir_array *a, const uint64_t *index)
 {
 	__m512i words = _mm512_broadcastq_epi64(
@@ -63,11 +63,11 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
 
-/* ---- loading: the notes of a key are the index and the mask of each of its words. They are used
- *      some keys later: a word of a vector that was just stored cannot be forwarded, so a load
- *      would wait until it is in the cache ---- */
+/* ---- loading. The notes of a key are the index and the mask of each of its words. The notes are
+ * used some keys later. A word of a vector that was just stored cannot be forwarded, so a load
+ * would wait until the vector is in the cache ---- */
 
-/* Keys that have notes on the stack, and how many of them are ahead. */
+/* The number of keys with notes on the stack, and how many keys the notes are ahead. */
 #define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
 #define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)
 

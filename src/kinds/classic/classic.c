@@ -27,7 +27,7 @@
 #include "kind/sizing.h"
 #include "kind/spread.h"
 
-/* The fields of its shape. bits_per_probe is always 1. */
+/* Indices in a shape of this kind. bits_per_probe is always 1. */
 enum { PROBES = 0, BITS_PER_PROBE = 1, MOST_K = 32 };
 
 static inline unsigned probes(const struct weir_array *a)
@@ -56,7 +56,7 @@ static inline bool is_set(const struct weir_array *a, uint64_t x)
 	return weir__word_load_relaxed(a->words + bit / 64) >> (bit % 64) & 1;
 }
 
-/* ---- the verbs ---- */
+/* ---- lookups and inserts ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t x)
 {
@@ -77,7 +77,7 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 	return contains_hash(f, weir__hash_u64(f->array.flip8, key));
 }
 
-/* All loads come first, since a locked OR delays the loads behind it. A bit that is set is not
+/* All loads come first, since a locked OR delays the loads after it. A bit that is set is not
  * written again. */
 static int set(const struct weir_array *a, uint64_t x)
 {
@@ -108,7 +108,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 	return set(&f->array, weir__hash_u64(f->array.flip8, key));
 }
 
-/* ---- the steps of a batch: the note of a key is its hash ---- */
+/* ---- the steps of a batch. The note of a key is its hash ---- */
 
 enum { STEP = 32 };
 
@@ -136,8 +136,8 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 	}
 }
 
-/* Test probe by probe over all keys that are still possible. The next line of each key is
- * prefetched while the others are tested. A key with a 0 bit costs no further line. */
+/* Test probe by probe over all keys that may still be present. The next line of each key is
+ * prefetched while the other keys are tested. A key with a 0 bit costs no further line. */
 WEIR__INLINE uint64_t test_noted(const struct weir_array *a, bool far,
                                  const struct weir_notes *notes, unsigned at, unsigned n)
 {
@@ -192,7 +192,7 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 	return &scalar;
 }
 
-/* ---- the whole array ---- */
+/* ---- functions on whole arrays ---- */
 
 static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                     struct weir_measure *sum)
@@ -214,10 +214,10 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 	*rate = pow(fill, probes(&f->array));
 }
 
-/* The law treats each probe as a key. Keys that are successive states of a generator with
- * next_probe()'s multiplier share all probes but one with the next key. Their bits are those of a
- * k-th of the keys, and as uniform. So no statistic of the bits tells them from fewer keys; only
- * the number of inserts would, and no filter counts those. */
+/* The law treats each probe as a key. If the hashes of keys are successive states of a generator
+ * with next_probe()'s multiplier, each key shares all probes but one with the next key. The bits
+ * are then those of a k-th of the keys, and as uniform, so no statistic of the bits detects that.
+ * The number of inserts would, but no filter counts its inserts. */
 static bool law(const struct weir_filter *f, struct weir_law *out)
 {
 	*out = (struct weir_law){ .blocks = f->array.lines, .words = 8, .word_bits = 64,
@@ -282,7 +282,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return rate_of_k(bits_per_key, shape->field[PROBES]);
 }
 
-/* The k that needs the fewest bits for a rate, or gives the lowest rate for a number of bits. */
+/* Return: the k that needs the fewest bits for a rate, or has the lowest rate for a number of
+ * bits. */
 static unsigned best_k(struct weir_wanted wanted)
 {
 	unsigned best = 1;

@@ -24,7 +24,8 @@ static struct weir_sectors sectors(const struct weir_shape *shape)
 
 /* ---- the shape ---- */
 
-/* All choices of a key must fit r, and g is at most the counters in a word. */
+/* Return: the largest g. All choices of a key must fit in r, and g is at most the counters in a
+ * word. */
 static unsigned most_g(unsigned cells, unsigned z)
 {
 	const unsigned b = 64 / cells, field = weir__counters_field(b);
@@ -37,7 +38,7 @@ static bool allowed_bits(unsigned b, const struct weir_counters_kind *kind)
 	return b == kind->bits[0] || b == kind->bits[1] || b == kind->bits[2];
 }
 
-/* A bit for each allowed number, for weir__refused(). */
+/* Return: a bit for each allowed number, for weir__refused(). */
 static double allowed_sum(const struct weir_counters_kind *kind)
 {
 	const uint64_t one = 1;
@@ -59,7 +60,7 @@ bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
 	       (lines == UINT64_MAX || lines % lines_of(b) == 0);
 }
 
-/* With one word, a single compare-and-swap has the whole answer. */
+/* With one word a key, a single compare-and-swap decides between racing inserts. */
 bool weir__counters_decides(const struct weir_shape *shape)
 {
 	return shape->field[WEIR_COUNTERS_Z] == 1;
@@ -80,7 +81,7 @@ const struct weir_kernel *weir__counters_kernel(enum weir_isa isa, const struct 
 		own = kind->avx512(shape);
 	if (!own)
 		own = kind->scalar(shape);
-	for (unsigned i = 0; !own; i++) /* the shape is legal, so it is one of them */
+	for (unsigned i = 0; !own; i++) /* a legal shape has one of these */
 		if (kind->bits[i] == bits_of(shape))
 			own = kind->any[i];
 	return own;
@@ -163,8 +164,8 @@ int weir__counters_plan(const struct weir_params *p, const struct weir_counting_
 
 /* ---- the whole array ---- */
 
-/* Counts the blocks that begin in those lines. The last may end behind them, but not behind the
- * array. */
+/* Count the blocks that begin in these lines. The last block may end after the lines, but not after
+ * the array. */
 void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                             struct weir_measure *sum)
 {
@@ -210,7 +211,7 @@ bool weir__counters_law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* Writes nothing if there is nothing to add. */
+/* Add @more to a word. A word that does not change is not written. */
 static void add(uint64_t *word, uint64_t more, unsigned b)
 {
 	uint64_t seen = weir__word_load_relaxed(word), sum;
@@ -230,7 +231,7 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 	return 0;
 }
 
-/* Adds adjacent blocks into one, since
+/* Add adjacent blocks into one. This is right since
  * high half of h * (nblocks / factor) = (high half of h * nblocks) / factor. */
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {

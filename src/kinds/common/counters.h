@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Counters in 64-bit words, shared by the counting and the frequency kind. Their layout, frozen by
- * golden files:
+ * Counters in 64-bit words, shared by the counting and the frequency kind. Golden files freeze the
+ * layout:
  *
- * A counter has b = 4, 8, 16 or 32 bits. A word has 64/b of them, counter 0 in its lowest bits. A
- * block is 128 counters: W = 2b words, b/4 lines. A key picks z words of its block, one in each of
- * z equal groups, and g counters in each word; some of the g may be the same:
+ * A counter has b = 4, 8, 16 or 32 bits. A word has 64/b counters, counter 0 in its lowest bits. A
+ * block is 128 counters: W = 2b words, or b/4 lines. A key picks z words of its block, one in each
+ * of z equal groups, and g counters in each word, which need not be distinct:
  *
  *     block   = high half of h * nblocks
  *     r       = h * 0x9E3779B97F4A7C15              (modulo 2^64)
@@ -12,33 +12,33 @@
  *     counters of group i: g fields of log2(64/b) bits, taken downward from below all of those,
  *                          group 0's first
  *
- * All of these bits must fit r, which limits z and g.
+ * All of these bits must fit in r, which limits z and g.
  *
- * The largest value of a counter means "this many, or more". Such a counter is stuck: it never
- * changes again. */
+ * The largest value of a counter means "this many or more". A counter with this value is stuck: it
+ * never changes again. */
 #ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_H
 #define WEIR_SRC_KINDS_COMMON_COUNTERS_H
 
 #include "kind/kind.h"
 
-/* Unrolls loops over the words and counters of a key, if their numbers are constants. */
+/* Unrolls loops over a key's words and counters in files where their numbers are constants. */
 #ifndef COUNTERS_UNROLL
 #define COUNTERS_UNROLL
 #endif
 
-/* The fields of the kinds' shapes. */
+/* Indices in a shape of these kinds. */
 enum { WEIR_COUNTERS_B = 0, WEIR_COUNTERS_Z = 1, WEIR_COUNTERS_G = 2 };
 #define WEIR_COUNTERS_FIELDS { "counter_bits", "words_per_key", "counters_per_word" }
 
 enum { WEIR_COUNTERS_BLOCK = 128, WEIR_COUNTERS_MOST_Z = 8 };
 
-/* The lowest bit of each counter of a word. */
+/* Return: the lowest bit of each counter of a word. */
 WEIR__INLINE uint64_t weir__counters_ones(unsigned b)
 {
 	return ~UINT64_C(0) / ((UINT64_C(1) << b) - 1);
 }
 
-/* The lowest bit of each stuck counter. */
+/* Return: the lowest bit of each stuck counter. */
 WEIR__INLINE uint64_t weir__counters_stuck(uint64_t word, unsigned b)
 {
 	for (unsigned shift = 1; shift < b; shift *= 2)
@@ -46,7 +46,7 @@ WEIR__INLINE uint64_t weir__counters_stuck(uint64_t word, unsigned b)
 	return word & weir__counters_ones(b);
 }
 
-/* The lowest bit of each counter that is not 0. */
+/* Return: the lowest bit of each counter that is not 0. */
 WEIR__INLINE uint64_t weir__counters_used(uint64_t word, unsigned b)
 {
 	for (unsigned shift = 1; shift < b; shift *= 2)
@@ -54,7 +54,7 @@ WEIR__INLINE uint64_t weir__counters_used(uint64_t word, unsigned b)
 	return word & weir__counters_ones(b);
 }
 
-/* log2 of the counters in a word, and of the words in a group. */
+/* Return log2 of the number of counters in a word, and of words in a group. */
 WEIR__INLINE unsigned weir__counters_field(unsigned b)
 {
 	return b == 4 ? 4 : b == 8 ? 3 : b == 16 ? 2 : 1;
@@ -69,7 +69,7 @@ WEIR__INLINE uint64_t *weir__counters_block(const struct weir_array *a, uint64_t
 	return a->words + 2 * b * weir__mulhi64(hash, a->lines / (b / 4));
 }
 
-/* The bits of r that are still to be taken, at its top. */
+/* The bits of r that are still unused, at its top. */
 struct weir_fields {
 	uint64_t r;
 };
@@ -81,11 +81,11 @@ WEIR__INLINE unsigned weir__fields_take(struct weir_fields *fields, unsigned wid
 	return field;
 }
 
-/* A key's words, and a mask for each: the lowest bits of the key's counters. */
+/* A key's words. The mask of a word has the lowest bit of each of the key's counters. */
 struct weir_counters {
 	uint64_t *word[WEIR_COUNTERS_MOST_Z];
 	uint64_t mask[WEIR_COUNTERS_MOST_Z];
-	/* set by weir__counters_look(), or counters_look_lanes() with AVX-512: */
+	/* set only by weir__counters_look(), or counters_look_lanes() with AVX-512: */
 	uint64_t seen[WEIR_COUNTERS_MOST_Z]; /* the words' values */
 	bool missing, stuck; /* one of the key's counters is 0, or stuck */
 };
@@ -108,7 +108,8 @@ WEIR__INLINE void weir__counters_of(const struct weir_array *a, uint64_t hash, u
 	}
 }
 
-/* All loads come first, since a locked instruction delays the loads behind it. */
+/* Read a key's counters. All loads come first, since a locked instruction delays the loads after
+ * it. */
 WEIR__INLINE void weir__counters_look(const struct weir_array *a, uint64_t hash, unsigned b,
                                       unsigned z, unsigned g, struct weir_counters *out)
 {
@@ -124,7 +125,7 @@ WEIR__INLINE void weir__counters_look(const struct weir_array *a, uint64_t hash,
 	out->stuck = stuck;
 }
 
-/* A lookup. A key may be present if none of its counters is 0. */
+/* Look up a key. The key may be present if none of its counters is 0. */
 WEIR__INLINE bool weir__counters_hold(const struct weir_array *a, uint64_t hash, unsigned b,
                                       unsigned z, unsigned g)
 {
@@ -138,7 +139,7 @@ WEIR__INLINE bool weir__counters_hold(const struct weir_array *a, uint64_t hash,
 	return !missing;
 }
 
-/* The smallest of the counters that @mask selects in a word. */
+/* Return: the smallest of the counters that @mask selects in a word. */
 WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigned b)
 {
 	const uint64_t most = (UINT64_C(1) << b) - 1;
@@ -150,10 +151,11 @@ WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigne
 	return least;
 }
 
-/* The sum of both words, counter by counter; a larger sum becomes the largest value. */
+/* Return: the sum of both words, counter by counter. A sum that does not fit becomes the largest
+ * value. */
 WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
 {
-	/* add every second counter in a lane of twice its bits, which keeps the carry */
+	/* Add every second counter in a lane of twice its bits, which keeps the carry. */
 	const uint64_t most = (UINT64_C(1) << b) - 1;
 	const uint64_t lanes = b == 32 ? 1 : weir__counters_ones(2 * b), half = lanes * most;
 	uint64_t even = (x & half) + (y & half), odd = (x >> b & half) + (y >> b & half);
@@ -162,7 +164,7 @@ WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
 	return (even & half) | (odd & half) << b;
 }
 
-/* The smallest of a key's counters; the largest value if that is stuck. */
+/* Return: the smallest of a key's counters. */
 WEIR__INLINE uint64_t weir__counters_count(const struct weir_array *a, uint64_t hash, unsigned b,
                                            unsigned z, unsigned g)
 {
@@ -177,22 +179,22 @@ WEIR__INLINE uint64_t weir__counters_count(const struct weir_array *a, uint64_t 
 	return least;
 }
 
-/* The answer of weir_count_hash(): @least, or WEIR_COUNT_FULL if it is stuck. */
+/* Return: the result of weir_count_hash(): @least, or WEIR_COUNT_FULL if @least is stuck. */
 int64_t weir__counters_answer(uint64_t least, unsigned b);
 
-/* A kind made of counters. */
+/* The properties of a kind made of counters. */
 struct weir_counters_kind {
 	unsigned bits[3];    /* allowed values of counter_bits, the default first */
-	const char *allowed; /* the same in words */
+	const char *allowed; /* these values in words */
 	unsigned least_words, least_counters; /* as in struct weir_choices */
-	const char *reason;  /* for the layout, if no number was asked for */
+	const char *reason;  /* for the layout, if the caller chose no number */
 	const struct weir_kernel *any[3]; /* for all layouts with these bits */
-	/* The kernel compiled for this one layout, or NULL. */
+	/* Return the kernel compiled for this one layout, or NULL. */
 	const struct weir_kernel *(*scalar)(const struct weir_shape *shape);
 	const struct weir_kernel *(*avx512)(const struct weir_shape *shape); /* on x86 */
 };
 
-/* Members of struct weir_kind that all such kinds use. */
+/* Members of struct weir_kind that all kinds made of counters use. */
 int weir__counters_plan(const struct weir_params *params, const struct weir_counting_shape *asked,
                         const struct weir_counters_kind *kind, struct weir_plan *out);
 bool weir__counters_legal(const struct weir_shape *shape, uint64_t lines,
@@ -205,13 +207,14 @@ void weir__counters_measure(const struct weir_filter *f, uint64_t first, uint64_
 void weir__counters_estimate(const struct weir_filter *f, const struct weir_measure *sum,
                              double *keys, double *rate);
 bool weir__counters_law(const struct weir_filter *f, struct weir_law *out);
-/* Adds counter by counter. */
+/* Add counter by counter. */
 int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                          uint64_t n);
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 bool weir__counters_decides(const struct weir_shape *shape);
 
-/* Defines the three members that need to know the kind. @group: its group in struct weir_params. */
+/* Define the three members that need the kind's properties. @group: its group in struct
+ * weir_params. */
 #define WEIR__COUNTERS_OF(kind, group) \
 	static int plan(const struct weir_params *params, struct weir_plan *out) \
 	{ \
@@ -230,7 +233,7 @@ bool weir__counters_decides(const struct weir_shape *shape);
 	{ \
 		return weir__counters_kernel(isa, shape, &kind); \
 	}
-/* Sets all the members in the kind's struct. */
+/* Set all these members in the kind's struct. */
 #define WEIR__COUNTERS_MEMBERS \
 	.hash = &weir__xxh3, .fields = WEIR_COUNTERS_FIELDS, .plan = plan, .legal = legal, \
 	.describe = weir__counters_describe, .kernel = kernel, \
@@ -243,8 +246,8 @@ bool weir__counters_decides(const struct weir_shape *shape);
 	(WEIR_CAN_HASH | WEIR_CAN_MAP | WEIR_CAN_PUBLISH | WEIR_CAN_INSERT | WEIR_CAN_TELL_NEW | \
 	 WEIR_CAN_FILL_FAST | WEIR_CAN_COUNT | WEIR_CAN_MAP_LIVE)
 
-/* How a kernel finds a key's words and counters: as above, or in AVX-512 lanes. The answers are
- * equal. */
+/* How a kernel reads a key's words and counters: by the functions above, or in AVX-512 lanes. The
+ * results are equal. */
 #if defined(WEIR_KERNEL_AVX512)
 #include "kinds/common/counters_avx512.h"
 #else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The words and counters of a key by AVX-512, each counter in its own lane. A word has 8/z lanes;
- * if it has fewer counters, its first counter fills the rest. So g is at most 8/z. Only counters.h
- * includes this file. */
+ * Reads the words and counters of a key by AVX-512, each counter in its own lane. A word has 8/z
+ * lanes. If it has fewer counters, its first counter fills the other lanes. So g is at most 8/z.
+ * Only counters.h includes this file. */
 #ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 
@@ -11,7 +11,7 @@
 #define COUNTERS_HOLD counters_hold_lanes
 #define COUNTERS_COUNT counters_count_lanes
 
-/* How far to rotate r to the right, so that the field of lane @lane is at bit log2(b). */
+/* Return: how far to rotate r right so that the field of lane @lane is at bit log2(b). */
 WEIR__INLINE long long turn_of(unsigned b, unsigned z, unsigned g, unsigned lane)
 {
 	const unsigned field = weir__counters_field(b), lanes = 8 / z, t = lane % lanes;
@@ -19,7 +19,7 @@ WEIR__INLINE long long turn_of(unsigned b, unsigned z, unsigned g, unsigned lane
 	return (64 - z * weir__counters_sector(b, z) - (nth + 1) * field - (6 - field)) & 63;
 }
 
-/* The shift of each lane's counter: b times its number. */
+/* Return: the shift of each lane's counter, which is b times the counter's number. */
 WEIR__INLINE __m512i counter_shifts(uint64_t r, unsigned b, unsigned z, unsigned g)
 {
 #define TURN(lane) turn_of(b, z, g, lane)
@@ -37,7 +37,7 @@ WEIR__INLINE uint64_t *word_of_group(uint64_t *block, uint64_t r, unsigned i, un
 	return block + ((size_t)i << sector) + (sector ? r << (i * sector) >> (64 - sector) : 0);
 }
 
-/* The value of each lane's counter. @key: receives the words and their values. */
+/* Return: the value of each lane's counter. @key: receives the words and their values. */
 WEIR__INLINE __m512i counter_values(uint64_t *block, uint64_t r, __m512i shifts, unsigned b,
                                     unsigned z, struct weir_counters *key)
 {
@@ -75,7 +75,7 @@ WEIR__INLINE uint64_t counters_count_lanes(const struct weir_array *a, uint64_t 
 	return _mm512_reduce_min_epu64(look_at(a, hash, b, z, g));
 }
 
-/* The lowest bits of the counters, OR'ed for each word. A group's result is in its first lane. */
+/* OR the lowest bits of the counters of each word. A group's result is in its first lane. */
 WEIR__INLINE void gather_masks(__m512i shifts, unsigned z, uint64_t mask[WEIR_COUNTERS_MOST_Z])
 {
 	__m512i bits = _mm512_sllv_epi64(_mm512_set1_epi64(1), shifts);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The kernels of a kind made of counters, for one instruction set. Each is compiled for one layout,
- * or for all layouts with b bits, where z and g are read from the filter. A kind's source includes
- * this file after it has defined
+ * The kernels of a kind made of counters, for one instruction set. A kernel is compiled for one
+ * layout, or for all layouts with b bits, and then reads z and g from the filter. A kind's source
+ * includes this file after it has defined
  *   int put(a, hash, b, z, g)         the atomic insert
- *   void load_one(a, hash, b, z, g)   the plain insert, into a part that its thread owns (O1)
+ *   void load_one(a, hash, b, z, g)   the plain insert, into a partition that the thread owns (O1)
  * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. */
 #include "ground/system.h"
 #include "kind/batch.h"
 #include "kinds/common/counters.h"
 
-/* The steps of a batch: the note of a key is its hash. */
+/* The steps of a batch. The note of a key is its hash. */
 enum { STEP = 16, LEAD = 48 };
 
 WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_notes *notes,
@@ -19,7 +19,7 @@ WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_no
 		notes->row[0][at + i] = hashes[i];
 }
 
-/* A block may have several lines, with the words of a key on several of them. */
+/* Prefetch the words of a key. A block may have several lines, and the words may be on several. */
 #define FETCH(a, hash, b, z, write) \
 	do { \
 		const uint64_t *block = weir__counters_block(a, hash, b); \
@@ -137,7 +137,7 @@ WEIR__INLINE uint64_t secret(const struct weir_filter *f, const void *key, size_
 		KERNEL_REMOVE(name) \
 	};
 
-/* For one layout; for all layouts with b bits; an entry in a source's list of kernels. */
+/* Define a kernel for one layout, or for all layouts with b bits; an entry of a list of kernels. */
 #define COUNTERS_ONE(b, z, g) COUNTERS_KERNEL(b##_##z##_##g, b, z, g)
 #define COUNTERS_ANY(b) \
 	COUNTERS_KERNEL(b##_any, b, a->shape.field[WEIR_COUNTERS_Z], \

@@ -22,8 +22,8 @@
 
 enum { MOST_G = WEIR_SECTORS_MOST_G };
 
-/* The a[j] above, one factor (1 - u/c) after another. A factor changes a[] as the inner loop does,
- * since u C(u,j) = j C(u,j) + (j+1) C(u,j+1). */
+/* Compute the a[j] above, one factor (1 - u/c) after another. A factor changes a[] as the inner
+ * loop does, since u C(u,j) = j C(u,j) + (j+1) C(u,j+1). */
 static void occupancy_terms(const struct weir_sectors *s, double a[])
 {
 	const double c = s->cells;
@@ -40,7 +40,7 @@ double weir__sectors_rate(double cells_per_key, const struct weir_sectors *s)
 	const unsigned g = s->g;
 	double term[MOST_G + 1], base[MOST_G + 1], rate = 0;
 	double mean = (double)s->words * s->cells / cells_per_key;
-	/* Beyond this load e^-mean would become 0. Here every layout's rate is above 0.7, and no
+	/* Beyond this load e^-mean would become 0. Every layout's rate is above 0.7 there, and no
 	 * rate above 0.5 is allowed. */
 	if (mean > 700)
 		mean = 700;
@@ -62,7 +62,7 @@ double weir__sectors_rate(double cells_per_key, const struct weir_sectors *s)
 	}
 }
 
-/* log(rate at e^x cells a key / rate wanted). As a function of x it is nearly a straight line. */
+/* Return: log(rate at e^x cells a key / fp_rate). As a function of x it is nearly linear. */
 static double excess(double x, double fp_rate, const struct weir_sectors *s)
 {
 	return log(weir__sectors_rate(exp(x), s) / fp_rate);
@@ -73,7 +73,7 @@ struct bracket {
 	double high, at_high; /* enough: at_high <= 0 */
 };
 
-/* The cells a key for k independent probes over the whole array: slightly fewer than blocks
+/* Return: the cells a key for k independent probes over the whole array, slightly fewer than blocks
  * need. */
 static double unblocked(double fp_rate, unsigned k)
 {
@@ -96,8 +96,8 @@ static struct bracket bracket_cells(double fp_rate, const struct weir_sectors *s
 	return b;
 }
 
-/* False position with the Illinois rule: halve the value at an end that stays, so that neither end
- * stays for long. */
+/* Find the cells by false position with the Illinois rule: the value at an end that stays is
+ * halved, so that neither end stays for long. */
 double weir__sectors_cells(double fp_rate, const struct weir_sectors *s)
 {
 	const double width = 1e-9;
@@ -119,15 +119,16 @@ double weir__sectors_cells(double fp_rate, const struct weir_sectors *s)
 	return exp(b.high);
 }
 
-/* A word gets Poisson(load = keys * z / words) keys, and each key throws g times into c cells. So a
- * cell stays 0 with probability e^(-load * (1 - ((c-1)/c)^g)). */
+/* A word gets Poisson(load = keys * z / words) keys, and each key uses g of c cells, with
+ * repetition. So a cell stays 0 with probability e^(-load * (1 - ((c-1)/c)^g)). */
 double weir__sectors_keys(double fill, double blocks, const struct weir_sectors *s)
 {
 	double c = s->cells, touched = 1 - pow((c - 1) / c, s->g);
 	return -log1p(-fill) / touched * s->words * blocks / s->z;
 }
 
-/* The product over the block's groups of the mean over the group's words of (used / cells)^g. */
+/* Return: the product over the block's groups of the mean over a group's words of (used /
+ * cells)^g. */
 double weir__sectors_block_rate(const unsigned *used, const double *power,
                                 const struct weir_sectors *s)
 {
@@ -153,9 +154,9 @@ void weir__sectors_power(double power[65], const struct weir_sectors *s)
 static const unsigned words[] = { 1, 2, 4, 8 };
 enum { CHOICES = sizeof words / sizeof words[0] };
 
-/* The best g for one number of words. */
+/* The best g for one number of words a key. */
 struct choice {
-	unsigned g;  /* 0: no layout with these words has the g that was asked for */
+	unsigned g;  /* 0: no layout with these words has the g asked for */
 	double cost; /* cells a key for the rate wanted, or the rate for the cells a key wanted */
 };
 
@@ -177,7 +178,7 @@ static struct choice choose_g(const struct weir_choices *c, unsigned z, unsigned
 	return best;
 }
 
-/* The best g for each number of words. Return: the least cost of all. */
+/* Find the best g for each number of words. Return: the least cost of all. */
 static double choose_each(const struct weir_choices *c, unsigned asked, struct weir_wanted wanted,
                           struct choice choices[CHOICES])
 {
@@ -190,8 +191,9 @@ static double choose_each(const struct weir_choices *c, unsigned asked, struct w
 	return least;
 }
 
-/* If the size is given instead of a rate, "within slack times the smallest" means that no layout
- * has a lower rate with slack times fewer cells. Return: true if the layout's rate is allowed. */
+/* Choose a layout. If the size is given instead of a rate, "within slack times the smallest" means
+ * that no layout has a lower rate with slack times fewer cells. Return: true if the layout's rate
+ * is allowed. */
 static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted wanted,
                    struct weir_sectors *out)
 {

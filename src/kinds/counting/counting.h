@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
- * The counting kind: the layouts with kernels of their own, and the verbs on one key. */
+ * The counting kind: the layouts with kernels of their own, and the functions on one key. */
 #ifndef WEIR_SRC_KINDS_COUNTING_COUNTING_H
 #define WEIR_SRC_KINDS_COUNTING_COUNTING_H
 
 #include "kind/kind.h"
 #include "kinds/common/counters.h"
 
-/* The layouts with kernels of their own: those that plans choose for 10 % to 0.1 %.
+/* The layouts with kernels of their own: those that plans choose for rates of 10 % to 0.1 %.
  * X(counter_bits, words_per_key, counters_per_word) */
 #define COUNTING_LAYOUTS(X) \
 	X(4, 2, 2) X(4, 2, 3) X(4, 4, 2) X(8, 2, 2) X(8, 4, 1) X(16, 4, 1)
 
-/* The rest of an insert and of a removal that have changed the words before @from. They are needed
- * if another thread changed a word in between or a counter is stuck.
- * @fresh: one of the counters in those words was 0. */
+/* Complete an insert or a removal that has changed the words before @from. They are called if
+ * another thread changed a word in between, or if a counter is stuck.
+ * @fresh: one of the counters in the words before @from was 0. */
 int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
 int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from);
 
-/* The kernel for one of these layouts, or NULL. */
+/* Return the kernel for one of these layouts, or NULL. */
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__counting_avx512(const struct weir_shape *shape);
 
-/* ---- the verbs on one key (C1 to C4 in counting.c), and the kernels ---- */
+/* ---- functions on one key (C1 to C4 in counting.c), and the kernels ---- */
 
-/* The fast path, if each word is still as it was seen. Then no counter of the key was stuck, and
- * those seen as 0 were 0 when the word changed. */
+/* Insert a key. This fast path suffices if each word is still as it was read. Then no counter of
+ * the key was stuck, and those read as 0 were 0 when the word changed. */
 WEIR__INLINE int put(const struct weir_array *a, uint64_t hash, unsigned b, unsigned z, unsigned g)
 {
 	struct weir_counters key;
@@ -55,7 +55,7 @@ WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned b
 	}
 }
 
-/* Return: 1 removed; 0 the key is absent. */
+/* Remove a key. Return: 1 if it was removed; 0 if it is absent. */
 WEIR__INLINE int take(const struct weir_array *a, uint64_t hash, unsigned b, unsigned z, unsigned g)
 {
 	struct weir_counters key;

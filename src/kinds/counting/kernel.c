@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The counting kind's kernels, one for each layout: for any CPU, and for AVX-512, whose eight lanes
- * hold a key's counters (ground/system.h). AVX2 and NEON would gain nothing. */
+ * The counting kind's kernels, one for each layout, for any CPU and for AVX-512 (ground/system.h),
+ * whose eight lanes hold a key's counters. AVX2 and NEON would gain nothing. */
 #include "ground/system.h"
 #if defined(KERNEL_SCALAR) || defined(WEIR_KERNEL_AVX512)
 

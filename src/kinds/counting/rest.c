@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The slow paths of the counting kind's kernels, out of line and for any layout: the rest of an
+ * Slow paths of the counting kind's kernels, out of line and for any layout. They complete an
  * insert or a removal that met another thread's change, or a stuck counter (C1 to C4 in
  * counting.c). */
 #include "ground/error.h"
@@ -12,7 +12,7 @@ static void find(const struct weir_array *a, uint64_t hash, struct weir_counters
 	                  a->shape.field[WEIR_COUNTERS_G], key);
 }
 
-/* Add one to those counters of mask that are not stuck. Return: the counters of mask that were
+/* Add one to the counters of @mask that are not stuck. Return: the counters of @mask that were
  * 0. */
 static uint64_t raise(uint64_t *word, uint64_t mask, unsigned b)
 {
@@ -32,8 +32,8 @@ int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from,
 	return fresh ? WEIR_NEW : WEIR_SEEN;
 }
 
-/* Subtract one from the counters of mask, unless one of them is 0: then change nothing and return
- * false. *lowered: the counters that were not stuck. */
+/* Subtract one from the counters of @mask that are not stuck. If a counter of @mask is 0, change
+ * nothing and return false. @lowered: receives the counters that were lowered. */
 static bool lower(uint64_t *word, uint64_t mask, unsigned b, uint64_t *lowered)
 {
 	uint64_t seen = weir__word_load_relaxed(word);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * The frequency kind: an upper bound of how often a key came. It has the counting kind's counters,
- * with conservative update (Estan, Varghese 2002) within each word, and no removal.
+ * The frequency kind: an upper bound of how often a key was inserted. It has the counting kind's
+ * counters, with conservative update (Estan, Varghese 2002) within each word, and no removal.
  *
- * In each word of its key, an insert raises the key's smallest counters there by one, in one
+ * In each word of its key, an insert raises the key's smallest counters by one, in one
  * compare-and-swap.
  *
  * F1  In each word the smallest of a key's counters is at least the number of the key's inserts
  *     that changed the word, or it is stuck. Such an insert raises the smallest by one, in one
- *     step; other keys' inserts never lower a counter; a stuck counter stays. So the smallest over
- *     all words is never below the number of inserts that happen-before the count, unless it is
- *     stuck, which weir_count() reports. A key that was inserted has no counter at 0: lookups are
- *     as in B1.
- * F2  Each word alone decides what an insert raises in it. The smallest over several words would be
- *     tighter, but wrong. Two threads that both see counters 5 and 6 would raise the first to 6 and
- *     then to 7, and never the second. The second would say 6 for a key that came seven times.
- * F3  No key can be removed. Say that A has counters {1, 2} and B {2, 3}. If A came first, the
+ *     step. Inserts of other keys never lower a counter, and a stuck counter stays. So the smallest
+ *     over all words is never below the number of inserts that happen-before the count, unless it
+ *     is stuck, which weir_count() reports. A key that was inserted has no counter at 0: lookups
+ *     are as in B1.
+ * F2  An insert decides in each word alone which counters to raise. The smallest over several words
+ *     would be tighter, but wrong. Suppose two threads both read counters 5 and 6 in two words.
+ *     They would raise the first to 6 and then to 7, and never the second. The second would then
+ *     say 6 for a key that was inserted seven times.
+ * F3  No key can be removed. Suppose A has counters {1, 2} and B {2, 3}. If A came first, the
  *     insert of B raises only counter 3, and a removal of A would set counter 2 to 0. B would be
  *     lost. */
 #include "kinds/frequency/frequency.h"
@@ -26,10 +27,10 @@ COUNTERS_ANY(8)
 COUNTERS_ANY(16)
 COUNTERS_ANY(32)
 
-/* A count is too high by as much as the smallest of a key's counters is. If a key has few counters,
- * one other frequent key may cover them all. Several words make that rare, since each is raised
- * alone. So a key has four counters in two words or more, even if fewer would do for the rate. At
- * 10 %, four words of one 16-bit counter are half as far off as two words in the same bytes. */
+/* A key's count is as much too high as its smallest counter. If a key has few counters, one other
+ * frequent key may use all of them. Several words make that rare, since each is raised alone. So a
+ * key has at least four counters in at least two words, even if fewer would do for the rate. At 10
+ * %, four words of one 16-bit counter have half the error of two words in the same bytes. */
 static const struct weir_counters_kind counters = {
 	.bits = { 16, 8, 32 },
 	.allowed = "8, 16 or 32 bits",

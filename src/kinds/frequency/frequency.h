@@ -6,18 +6,18 @@
 #include "kind/kind.h"
 #include "kinds/common/counters.h"
 
-/* The layouts with kernels of their own: those that plans choose for 10 % to 1 %.
+/* The layouts with kernels of their own: those that plans choose for rates of 10 % to 1 %.
  * X(counter_bits, words_per_key, counters_per_word) */
 #define FREQUENCY_LAYOUTS(X) \
 	X(8, 2, 2) X(8, 4, 1) X(16, 4, 1) X(32, 4, 1)
 
-/* The kernel for one of these layouts, or NULL. */
+/* Return the kernel for one of these layouts, or NULL. */
 const struct weir_kernel *weir__frequency_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__frequency_avx512(const struct weir_shape *shape);
 
 /* ---- the insert (F1, F2 in frequency.c), and the kernels ---- */
 
-/* The counters of mask that equal the smallest of them, unless that is stuck. */
+/* Return: the counters of @mask that equal the smallest of them, or 0 if the smallest is stuck. */
 WEIR__INLINE uint64_t least_of(uint64_t word, uint64_t mask, unsigned b, unsigned g,
                                uint64_t *least)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The bits of a key in its block of the split kind, for one instruction set (ground/system.h):
- *   split_masks(hash, out)   those bits, in the four words of its block,
- *   split_holds(block, hash) are all of them set? */
+ * The bits of a key in its block of the split kind, for one instruction set (ground/system.h).
+ *   split_masks(hash, out)    writes these bits in the form of the block's four words,
+ *   split_holds(block, hash)  returns true if all of them are set. */
 #ifndef WEIR_SRC_KINDS_SPLIT_MASKS_H
 #define WEIR_SRC_KINDS_SPLIT_MASKS_H
 
@@ -37,7 +37,7 @@ WEIR__INLINE bool split_holds(const uint64_t *block, uint64_t hash)
 /* A block is two vectors. */
 #include <arm_neon.h>
 
-/* The bits of a key in words 4 * half to 4 * half + 3. */
+/* Return: the bits of a key in words 4 * half to 4 * half + 3. */
 WEIR__INLINE uint32x4_t split_mask(uint64_t hash, unsigned half)
 {
 	static const uint32_t salts[8] = WEIR_SPLIT_SALTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The split kind: its size, and the functions on whole filters. split.h has the layout, kernel.c
- * the verbs. */
+ * the lookups and inserts. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "ground/error.h"
@@ -8,10 +8,10 @@
 #include "kind/sizing.h"
 #include "kinds/split/split.h"
 
-/* The size of a split filter. Its layout is that of kinds/common/sector_rate.h: a key sets one bit
- * in each of eight words of 32 bits. The rate is the layout's, not that of Parquet's formula. The
- * formula assumes that all blocks are equally full, and gives 8 % less memory at 1 %, 20 % less at
- * 0.01 %. */
+/* The size of a split filter. Its layout is one of kinds/common/sector_rate.h: a key sets one bit
+ * in each of eight words of 32 bits. The rate is computed for this layout. Parquet's formula
+ * assumes that all blocks are equally full, and gives 8 % less memory at 1 %, 20 % less at 0.01
+ * %. */
 
 static const struct weir_sectors split_sectors = { .words = 8, .cells = 32, .z = 8, .g = 1 };
 
@@ -29,7 +29,7 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 
 static const struct weir_formula formula = { .bits = bits, .rate = rate };
 
-/* Replace the given rate, or the given bytes, by a size that every reader takes. */
+/* Replace the given rate, or the given bytes, by a size that every reader accepts. */
 static int any_reader(const struct weir_params *p, struct weir_params *out)
 {
 	const uint64_t strict = WEIR_SPLIT_STRICT;
@@ -155,8 +155,8 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* ---- folding: OR adjacent blocks into one, since (h >> 32) * (blocks / factor) >> 32 is the block
- *      number divided by factor. Arrow does the same. ---- */
+/* ---- folding: OR adjacent blocks into one. This is right since (h >> 32) * (blocks / factor) >>
+ * 32 is the block number divided by factor. Arrow does the same. ---- */
 
 static int folded(struct weir_layout *layout, uint32_t factor)
 {

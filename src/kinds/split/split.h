@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The split kind: the split-block filter of Parquet, bit for bit.
  *
- * The layout, frozen by Parquet's specification. The array is `blocks` blocks of 32 bytes, two to a
+ * Parquet's specification freezes the layout. The array is `blocks` blocks of 32 bytes, two to a
  * line; if the number is odd, the last half line is zero. A block is eight 32-bit words,
  * little-endian, so its bytes are those of a file. A key sets one bit in each word:
  *
@@ -19,15 +19,15 @@
 #include "kind/kind.h"
 #include "kinds/common/sector_rate.h"
 
-/* The fields of its shape. */
+/* Index in a shape of this kind. */
 enum { WEIR_SPLIT_BLOCKS };
 
 enum {
 	WEIR_SPLIT_BLOCK = 32,    /* bytes */
-	WEIR_SPLIT_WORDS = 4,     /* of 64 bits, in a block */
-	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 hash bits choose one, so each block gets at least
-	                              * 16 of their values */
-	WEIR_SPLIT_STRICT = 1 << 27, /* bytes: the largest array that every reader takes */
+	WEIR_SPLIT_WORDS = 4,     /* 64-bit words in a block */
+	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 hash bits choose a block, so each gets at least
+	                                16 values */
+	WEIR_SPLIT_STRICT = 1 << 27, /* bytes: the largest array that every reader accepts */
 };
 
 #define WEIR_SPLIT_SALTS \
@@ -39,7 +39,7 @@ static inline uint64_t weir__split_lines(uint64_t blocks)
 	return blocks / 2 + blocks % 2;
 }
 
-/* For each instruction set: the kernels for an even and for an odd number of blocks. */
+/* Kernels for each instruction set, for an even and for an odd number of blocks. */
 extern const struct weir_kernel weir__split_scalar[2];
 extern const struct weir_kernel weir__split_avx2[2];
 extern const struct weir_kernel weir__split_avx512[2];
