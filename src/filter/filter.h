@@ -126,7 +126,8 @@ int weir__effort_check(uint32_t effort);
 /* Make all inserts return -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 extern const struct weir_kernel weir__keyless;
-/* Also make all lookups return true, because the secret key of the filter's hashes is unknown. */
+/* Make all lookups return true and all inserts return -EROFS, for a filter whose secret key is
+ * unknown. */
 void weir__filter_keyless(struct weir_filter *f);
 
 /* ---- sets with normalisation (text.c) ---- */
@@ -156,21 +157,21 @@ int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len,
 /* Hash a batch for an insert, up to the first text that cannot be parsed.
  * Return: the number of hashes. If it is not keys.n, weir_error_detail() gives the reason. */
 size_t weir__hashes_to_insert(struct weir_filter *f, struct weir_keys keys, uint64_t *out);
-/* weir_insert_keys() for hashes that the functions above made. Unlike _hash, it suits any set. */
+/* weir_insert_keys() for hashes from weir__hashes_to_insert(), in any set. */
 int64_t weir__insert_hashes(struct weir_filter *f, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap);
 static inline int weir__insert_made(struct weir_filter *f, uint64_t hash)
 {
 	return f->raw.insert_hash(f, hash);
 }
-/* weir_contains_keys() for hashes that the functions above made. */
+/* weir_contains_keys() for hashes by weir's own functions, in any set. */
 static inline int64_t weir__contains_hashes(const struct weir_filter *f, const uint64_t *hashes,
                                             size_t n, uint64_t *bitmap)
 {
 	const struct weir_batch batch = { .from = WEIR_FROM_HASHES, .keys = hashes, .n = n };
 	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
 }
-/* weir_remove_hash() for a hash that the functions above made. */
+/* weir_remove_hash() for a hash by weir's own functions, in any set. */
 int weir__remove_made(struct weir_filter *f, uint64_t hash);
 /* Look up a batch in a set whose lookups probe several keys. Not for WEIR_KEYS_U64. */
 int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_keys keys,
@@ -178,7 +179,7 @@ int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_key
 /* Hash a batch for a set whose lookups probe several keys. Return: a bit for each of the first 64
  * keys that is valid in this set. */
 uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out);
-/* Return: true if the batch needs the two functions above. */
+/* Return: true if the batch needs weir__several_contains_keys(). */
 static inline bool weir__keys_several(const struct weir_filter *f, struct weir_keys keys)
 {
 	return weir__text_several(&f->text) && keys.form != WEIR_KEYS_U64 &&

@@ -9,8 +9,8 @@
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
-/* A sample has the first lines of every step-th shard. A random sample has one run from each step
- * shards instead. The run is in a random shard, begins at a random line and wraps around. */
+/* A sample has the first lines of every step-th shard. A random sample has one run in each
+ * group of step shards. The run is in a random shard, begins at a random line and wraps around. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
@@ -94,7 +94,7 @@ static void look_at_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* Measure the sample's run in a shard, or in a random one of the next step shards. */
+/* Measure the sample's run in @shard, or in a random one of sample.step shards from @shard on. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;

@@ -7,11 +7,12 @@
 /* How many cells a set of keys needs.
  *
  * A set almost always peels if it has at most cells / factor keys. The factor is that of Graf and
- * Lemire (2022): 1.125 from a million keys on, and more below. The length of a segment is theirs
- * too, up to 2^13 cells: longer ones gain nothing up to 2 million keys, and leave the cache.
+ * Lemire (2022): 1.125 from a million keys on, and more for fewer keys. Their length of a segment
+ * is used too, up to 2^13 cells: longer segments gain nothing up to 2 million keys, and do not fit
+ * the cache.
  *
  * Keys fall into parts at random, and all parts have one size. So a part is sized for the mean plus
- * six standard deviations: one part in a billion would have more. */
+ * six standard deviations, which one part in a billion exceeds. */
 
 static const uint64_t most_of_part = UINT64_C(1) << 21; /* keys, on average */
 enum { MOST_CHOSEN_SEGMENT_BITS = 13 };
@@ -35,7 +36,7 @@ static unsigned part_bits_of(uint64_t keys)
 	return bits;
 }
 
-/* The keys that a part is sized for. */
+/* Return: the number of keys that a part is sized for. */
 static double keys_of_part(uint64_t keys, unsigned part_bits)
 {
 	double mean = ceil((double)keys / (double)(UINT64_C(1) << part_bits));
@@ -70,8 +71,8 @@ bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
 
 /* ---- the keys in a fuse structure ---- */
 
-/* The cells that begin in a line of a part: from *first up to the returned one, which is
- * excluded. */
+/* Find the cells that begin in a line of a part. Return: the end of their range, which is excluded.
+ * @first: receives its start. */
 static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *first)
 {
 	const uint64_t from = 512 * line, seed = 8 * WEIR_FUSE_SEED;
@@ -83,8 +84,8 @@ static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *
 	return last < part->cells ? last : part->cells;
 }
 
-/* Each key takes one cell. Keys take fewer cells in the first three and the last two segments of a
- * part: these shares, relative to the other segments (measured). With the weights a sample
+/* Each key takes one cell. In the first three and the last two segments of a part, keys take fewer
+ * cells: these shares of those in the other segments (measured). With the weights a sample
  * represents all cells. */
 static const double first_weights[] = { 0.24, 0.57, 0.90 }, last_weights[] = { 0.63, 0.82 };
 enum { FIRST = 3, LAST = 2 };
@@ -96,7 +97,8 @@ static double weight_of(const struct weir_fuse *part, uint64_t cell)
 	return before < FIRST ? first_weights[before] : behind < LAST ? last_weights[behind] : 1;
 }
 
-/* The weight of all cells in a part. A structure with fewer than five segments is never sampled. */
+/* Return: the weight of all cells in a part. A structure with fewer than five segments is never
+ * sampled. */
 static double weight_of_all(const struct weir_fuse *part)
 {
 	double sum = (double)(part->cells >> part->segment_bits) - FIRST - LAST;
@@ -126,7 +128,7 @@ void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uin
 	sum->lines += n;
 }
 
-/* One in 2^width of the cells taken by keys is 0. */
+/* One in 2^width of the taken cells is 0, so the number of used cells is scaled up. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole)
 {
 	const double parts = (double)(UINT64_C(1) << part->part_bits);

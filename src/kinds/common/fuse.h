@@ -4,10 +4,9 @@
  * arbitrary.
  * Source: Graf and Lemire 2022 (binary fuse filters); Dietzfelbinger and Walzer 2019 (segments).
  *
- * The layout, frozen by golden files. The array is cut into parts of one size, by the top bits of a
- * hash h. A part is its seed, 8 bytes, then its cells, segments * L of them, L = 2^segment_bits.
- * Cell i is the w bits from bit i * w on; bit b is bit b % 8 of byte b / 8. At least 8 bytes of
- * zeros end a part.
+ * Golden files freeze the layout. The array is cut into parts of one size, by the top bits of a
+ * hash h. A part has its seed (8 bytes), then segments * L cells, L = 2^segment_bits. Cell i is the
+ * w bits from bit i * w on; bit b is bit b % 8 of byte b / 8. At least 8 bytes of zeros end a part.
  *
  *     g    = h << part_bits                         the bits of h below the part's number
  *     m    = mix(h ^ seed):  x = (h ^ seed) * C1,  x ^= x >> 32,  m = x * C2
@@ -15,37 +14,37 @@
  *     c_1  = (c_0 + L) with its low segment_bits xor'ed with those of m >> 18
  *     c_2  = (c_0 + 2 L) with its low segment_bits xor'ed with those of m
  *
- * So the three lie in three consecutive segments. c_0 does not depend on the seed: keys in the
- * order of their hashes are in the order of their segments, for every seed.
+ * So the three cells lie in three consecutive segments. c_0 does not depend on the seed, so keys in
+ * the order of their hashes are in the order of their segments, for every seed.
  *
  * Many assignments give each key its bits. The rules below select one, so that equal sets have
  * equal images. The seed is that of the first try t = 0, 1, ... that peels:
  *
  *     seed = mix(S ^ (part << 8 | t) * C2),  S the seed of the filter's hash
  *
- * A second level after a first has t = 128, 129, ..., and weir__fuse_value() defines the bits of
- * its keys.
+ * A second level (layered.h) has t = 128, 129, ..., and weir__fuse_value() defines the bits of its
+ * keys.
  *
  * Peeling repeatedly removes a key that is alone in one of its cells. First the cells with one key
- * are pushed on a stack in ascending order. Then the top cell is popped. If it still has one key,
- * that key is removed. Each of the key's other two cells is pushed if it now has one key: first the
- * cell that follows (c_1 after c_0, c_2 after c_1, c_0 after c_2), then the other. If no key is
- * left at the end, the keys get their bits in the reverse order, each in the cell that it was
- * removed by. All other cells are 0. */
+ * are pushed on a stack in ascending order. Then the top cell is popped, again and again. If the
+ * cell still has one key, that key is removed. Each of its other two cells is pushed if it now has
+ * one key: first the cell that follows (c_1 after c_0, c_2 after c_1, c_0 after c_2), then the
+ * other. If no key is left at the end, the keys get their bits in the reverse order, each in the
+ * cell by which it was removed. All other cells are 0. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_H
 
 #include <weir/inline.h>
 #include "kind/kind.h"
 
-/* The fields of the shape. */
+/* Indices in a shape. */
 enum { WEIR_FUSE_WIDTH, WEIR_FUSE_SEGMENT_BITS, WEIR_FUSE_SEGMENTS, WEIR_FUSE_PART_BITS };
 
 enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
 	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 use different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
-	WEIR_FUSE_SECOND_TRY = 128, /* a second level's first try, so that it uses other seeds */
+	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, which needs other seeds */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
 	WEIR_FUSE_SLACK = 8, /* bytes after the cells: a cell is read as a 64-bit word */
 };
@@ -71,7 +70,7 @@ static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segmen
 		                   .range = (segments - 2) << segment_bits };
 }
 
-/* The part of a shape that begins with these fields. */
+/* Return: the part of a shape that begins with these fields. */
 static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 {
 	return weir__fuse_shaped(shape->field[WEIR_FUSE_WIDTH],
@@ -80,7 +79,7 @@ static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 	                         shape->field[WEIR_FUSE_PART_BITS]);
 }
 
-/* The lines of 64 bytes in a part. */
+/* Return: the lines of 64 bytes in a part. */
 static inline uint64_t weir__fuse_lines(const struct weir_fuse *part)
 {
 	return (WEIR_FUSE_SEED + (part->cells * part->width + 7) / 8 + WEIR_FUSE_SLACK + 63) / 64;
@@ -93,13 +92,14 @@ WEIR__INLINE uint64_t weir__fuse_mix(uint64_t h, uint64_t seed)
 	return m * WEIR_FUSE_C2;
 }
 
-/* The seed of a try. */
+/* Return: the seed of a try. */
 static inline uint64_t weir__fuse_seed(uint64_t hash_seed, uint64_t part, unsigned try)
 {
 	return weir__fuse_mix(hash_seed, (part << 8 | try) * WEIR_FUSE_C2);
 }
 
-/* With part_bits 0 the result is 0. The shift has two steps, since a shift by 64 is undefined. */
+/* Return: the number of a hash's part. The shift has two steps, since a shift by 64 is
+ * undefined. */
 WEIR__INLINE uint64_t weir__fuse_part(uint64_t h, unsigned part_bits)
 {
 	return h >> 1 >> (63 - part_bits);
@@ -122,17 +122,18 @@ WEIR__INLINE struct weir_fuse_cells weir__fuse_cells(const struct weir_fuse *par
 	} };
 }
 
-/* A key's fingerprint: the top bits of m, 1 to 32 of them, or 1 if they are 0. So an array of zeros
- * has no key. */
+/* Return: a key's fingerprint. It is the top @width bits of m, 1 to 32 of them, or 1 if they are 0.
+ * So an array of zeros has no key. */
 WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 {
 	const uint32_t top = (uint32_t)(m >> 32) >> (32 - width);
 	return top + !top;
 }
 
-/* The XOR of a key's three cells. A first or only level has fingerprints. A second level has one
- * bit: the top bit of m for a key that it answers true, the opposite for one that it answers false.
- * So a key that it does not know gets a random answer, however many of either it has. */
+/* Return: what the XOR of a key's three cells must be. In a first or only level that is the
+ * fingerprint. A second level has one bit: the top bit of m for a key that it answers true, the
+ * opposite for one that it answers false. So it gives other keys a random answer, whatever the
+ * share of keys that it answers true. */
 WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
 {
 	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);
@@ -147,8 +148,8 @@ WEIR__INLINE uint64_t weir__fuse_word(const unsigned char *at)
 	return WEIR__LE64(word);
 }
 
-/* Cell i in the low bits; the bits above the width are arbitrary.  @cells: after the part's
- * seed. */
+/* Return: cell i in the low bits; the bits above the width are arbitrary.  @cells: the bytes after
+ * the part's seed. */
 WEIR__INLINE uint64_t weir__fuse_cell(const unsigned char *cells, uint64_t i, unsigned width)
 {
 	if (width == 8)
@@ -168,34 +169,34 @@ static inline void weir__fuse_put(unsigned char *cells, uint64_t i, unsigned wid
 	__builtin_memcpy(at, &bytes, sizeof bytes);
 }
 
-/* ---- the place of a structure, for lookups, and a batch's notes of a key ---- */
+/* ---- a structure in memory, for lookups, and a batch's notes of a key ---- */
 
 struct weir_fuse_level {
 	struct weir_fuse part;
-	const uint64_t *words; /* the first part's */
+	const uint64_t *words; /* of the first part */
 	uint64_t part_words;   /* from one part to the next */
-	bool second;           /* bits, not fingerprints: weir__fuse_value() */
+	bool second;           /* the cells have bits, not fingerprints: weir__fuse_value() */
 	bool any;              /* the width is a variable: read cells the general way */
 };
 
-/* The part of a key: its seed, then its cells. */
+/* Return: the part of a key, which begins with the seed. */
 WEIR__INLINE const unsigned char *weir__fuse_part_of(const struct weir_fuse_level *l, uint64_t h)
 {
 	return (const unsigned char *)(l->words +
 	                               l->part_words * weir__fuse_part(h, l->part.part_bits));
 }
 
-/* The rows of a batch's notes: a key's three cells, as bit positions in the structure, and their
- * XOR. A key's part begins with its seed, which takes one more line; the part's keys share it. */
+/* The rows of a batch's notes: a key's three cells, as bit positions in the structure, and what
+ * their XOR must be. The seed of a part takes one more line, which the keys of the part share. */
 enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
 
 /* ---- the size of a structure for a number of keys ---- */
 
-/* The fewest segments for @keys keys, in as many parts as they need. */
+/* Return: the fewest segments for @keys keys, in as many parts as they need. */
 struct weir_fuse weir__fuse_for(uint64_t keys, unsigned width);
-/* The most segments that fit a part of @lines lines. */
+/* Return: the most segments that fit in a part of @lines lines. */
 uint32_t weir__fuse_segments_within(uint64_t lines, unsigned width, unsigned segment_bits);
-/* Does such a structure exist? The numbers may come from a damaged image. */
+/* Return: true if such a structure exists. The numbers may come from a damaged image. */
 bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
                       uint32_t part_bits);
 
@@ -206,10 +207,10 @@ static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
 
 /* ---- the number of keys in a fuse structure, from its cells or a sample of them ---- */
 
-/* Add its lines first .. first+n-1 to sum.  @part_lines: from one part to the next. */
+/* Add lines first .. first+n-1 of the structure to sum.  @part_lines: from one part to the next. */
 void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,
                         uint64_t first, uint64_t n, struct weir_measure *sum);
-/* The keys, from such a sum over fingerprints.  @whole: the sum covers all lines. */
+/* Return: the number of keys, from a sum over fingerprints.  @whole: the sum covers all lines. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole);
 
 #endif

@@ -7,8 +7,8 @@
 #include "kind/batch.h"
 #include "kinds/common/fuse.h"
 
-/* The seeds of eight parts, each loaded separately: a gather waits for all earlier loads if gather
- * data sampling is mitigated. With a single part all seeds are the same. */
+/* Return: the seeds of eight parts. Each is loaded separately, since a gather waits for all earlier
+ * loads if gather data sampling is mitigated. With a single part all seeds are the same. */
 WEIR__INLINE __m512i seeds8(const uint64_t *words, unsigned part_bits, __m512i first)
 {
 	uint64_t word[8] __attribute__((aligned(64))), seed[8] __attribute__((aligned(64)));
@@ -21,7 +21,7 @@ WEIR__INLINE __m512i seeds8(const uint64_t *words, unsigned part_bits, __m512i f
 	return _mm512_load_si512(seed);
 }
 
-/* The high half of g * range, if range < 2^32. */
+/* Return: the high half of g * range, if range < 2^32. */
 WEIR__INLINE __m512i scaled8(__m512i g, uint64_t range)
 {
 	const __m512i r = _mm512_set1_epi64((long long)range);
@@ -38,7 +38,7 @@ WEIR__INLINE __m512i mix8(__m512i h, __m512i seed)
 	return _mm512_mullo_epi64(m, _mm512_set1_epi64((long long)WEIR_FUSE_C2));
 }
 
-/* Always writes eight columns; those past n are free. */
+/* Note up to eight keys. Eight columns are always written; those past n are unused. */
 WEIR__INLINE void note_eight(const struct weir_fuse_level *l, __m512i h, struct weir_notes *notes,
                              unsigned at)
 {

@@ -5,8 +5,8 @@
 #include "kind/spread.h"
 #include "kinds/common/fuse_build.h"
 
-/* If one in three tries fails, one in 60,000 parts fails all of them. All parts have one size, so
- * then all must become larger. */
+/* If one in three tries fails, all fail for one in 60,000 parts. All parts have one size, so then
+ * all of them must become larger. */
 enum { TRIES = 10 };
 
 struct work {
@@ -30,7 +30,7 @@ static int does_not_peel(const struct work *w, uint64_t i, uint64_t keys)
 	                  (unsigned long long)w->job->part.cells, TRIES);
 }
 
-/* Read the keys before the others, since the first @marked ones are marked. */
+/* Read the keys before the others, since the first @marked ones are the marked keys. */
 static int read_part(const struct weir_fuse_job *job, uint64_t i, uint64_t marked, uint64_t *out)
 {
 	const unsigned part_bits = job->part.part_bits;

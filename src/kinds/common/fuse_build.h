@@ -9,37 +9,35 @@
 
 /* The scratch memory of a part. Start from { 0 }. */
 struct weir_fuse_room {
-	uint64_t *keys;  /* in: the hashes, roughly ordered by their top bits; out: the same in the
-	                  * order of removal */
-	uint8_t *by;     /* for each, the number of the cell that it was removed by, and its mark */
+	uint64_t *keys;  /* in: the hashes, roughly ordered by their top bits; out: the hashes in
+	                    the order of removal */
+	uint8_t *by;     /* each key's cell by which it was removed (0 to 2), and its mark */
 	uint64_t *xors;  /* for each cell, the XOR of its keys' hashes */
 	uint8_t *counts; /* for each cell, as fuse_peel.c packs them */
 	uint32_t *stack;
 	uint64_t bytes;  /* of all the arrays */
 };
 
-/* The bytes of the room for a part with @keys keys. */
+/* Return: the bytes of scratch memory for a part with @keys keys. */
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys);
-/* Return: 0 or -ENOMEM. */
+/* Allocate scratch memory. Return: 0 or -ENOMEM. */
 int weir__fuse_room_make(struct weir_fuse_room *out, const struct weir_fuse *part, uint64_t keys);
 void weir__fuse_room_free(struct weir_fuse_room *room);
 
-/*
- * Order the keys so that each has a cell of its own among those that follow.
- * @n: of room->keys, all different.  @marked: the first of them that are marked.
- * Return: true; false no such order exists with this seed, and room->keys is overwritten.
- */
+/* Order the keys so that each key has a cell that no later key has.
+ * @n: the number of keys, all distinct.  @marked: the number of marked keys, which come first.
+ * Return: true; false if no such order exists with this seed. Both overwrite room->keys. */
 bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                      uint64_t marked, uint64_t seed);
 
-/* After weir__fuse_peel(): give each key its fingerprint. In a second level give it a bit, by which
- * the marked keys are answered true and the others false.  @cells: all 0. */
+/* Fill the cells after weir__fuse_peel(). Each key gets its fingerprint, or in a second level a
+ * bit, by which marked keys are answered true and the others false.  @cells: all 0. */
 void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                        uint64_t seed, unsigned char *cells, bool second);
 
-/* Builds a whole fuse structure, part by part, on at most as many threads as there are parts. */
+/* ---- all parts, by several threads ---- */
 
-/* The share of cells that a structure which could not be built gets more for the next try. */
+/* The share of additional cells for the next try, if a structure could not be built. */
 #define WEIR_FUSE_MORE 0.03
 
 struct weir_fuse_job {
@@ -48,12 +46,13 @@ struct weir_fuse_job {
 	struct weir_fuse part;
 	uint64_t hash_seed;
 	const struct weir_key_set *keys;
-	/* For a second level, the keys that it answers false; it answers those above true. No key
-	 * is in both. NULL: a first or only level. */
+	/* For a second level, the keys that it answers false; it answers @keys true. No key is in
+	 * both. NULL: a first or only level. */
 	const struct weir_key_set *others;
 };
 
-/* Return: 0; -EAGAIN it needs more cells; or another negative errno. */
+/* Build on at most as many threads as there are parts. Return: 0; -EAGAIN if more cells are needed;
+ * or another negative errno. */
 int weir__fuse_build(const struct weir_fuse_job *job);
 
 #endif

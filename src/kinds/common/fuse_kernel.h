@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in a fuse structure, compiled for one instruction set: for one key, and in batches, where
- * all three lines of many keys are in flight. */
+ * Lookups in a fuse structure, compiled for one instruction set. In a batch, all three lines of
+ * many keys are in flight. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_KERNEL_H
 
@@ -66,7 +66,7 @@ WEIR__INLINE void weir__fuse_note(const struct weir_fuse_level *l, const uint64_
 			                   WEIR_TO_L2);
 }
 
-/* The bits of the structure from @bit on. */
+/* Return: the bits of the structure from @bit on. */
 WEIR__INLINE uint64_t weir__fuse_bits_at(const struct weir_fuse_level *l, uint64_t bit)
 {
 	const unsigned char *at = (const unsigned char *)l->words + (bit >> 3);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Builds one part of a fuse structure. For each cell it keeps the number of its keys and the XOR of
- * their hashes: if one key is left, the XOR is its hash. */
+ * Builds one part of a fuse structure. For each cell it keeps the number of keys and the XOR of
+ * their hashes. If one key is left, the XOR is the hash of this key. */
 #include "kinds/common/fuse_build.h"
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
 
-/* The upper five bits of a byte count a cell's keys. The lower bits are the XOR, over its keys, of
- * the key's mark and the cell's number (0 to 2) for that key. With the planned size a cell has 2.7
- * keys on average, and one in 10^22 has more than the bits can count. */
+/* The upper five bits of a byte count a cell's keys. The lower bits are the XOR over these keys of
+ * the key's mark and of the cell's number (0 to 2) for the key. With the planned size a cell has
+ * 2.7 keys on average, and one in 10^22 has more than the bits can count. */
 enum { WHICH = 3, MARK = 4, ONE = 8 };
 
-/* Each array begins on a line. */
+/* Return: @bytes rounded up to whole lines, so that each array begins on a line. */
 static uint64_t whole_lines(uint64_t bytes)
 {
 	return (bytes + 63) / 64 * 64;
@@ -19,7 +19,7 @@ static uint64_t whole_lines(uint64_t bytes)
 
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
 {
-	/* one more, since singles() and peeling write one entry past the stack's end */
+	/* one more entry, since singles() and peeling write past the end of the stack */
 	return whole_lines(8 * keys) + whole_lines(keys) + whole_lines(8 * part->cells) +
 	       whole_lines(part->cells) + whole_lines(4 * (part->cells + 1));
 }
@@ -45,7 +45,7 @@ void weir__fuse_room_free(struct weir_fuse_room *room)
 	room->keys = NULL;
 }
 
-/* Return: false if a cell has more keys than can be counted. */
+/* Add all keys to their cells. Return: false if a cell has more keys than can be counted. */
 static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                   uint64_t marked, uint64_t seed)
 {
@@ -69,7 +69,7 @@ static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uin
 	return !over;
 }
 
-/* Push the cells with one key, in ascending order. Return: how many. */
+/* Push the cells with one key, in ascending order. Return: the number of these cells. */
 static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 {
 	uint64_t n = 0;
@@ -80,8 +80,8 @@ static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 	return n;
 }
 
-/* Remove a key from a cell, which is its j-th; j includes the key's mark. Return: true if one key
- * is left in it. */
+/* Remove a key from a cell. @j: the cell's number for the key, and the key's mark. Return: true if
+ * one key is left in the cell. */
 static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
 {
 	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);
@@ -128,7 +128,7 @@ WEIR__INLINE void assign(const struct weir_fuse_room *room, const struct weir_fu
 		const unsigned j = room->by[i] & WHICH;
 		uint64_t value = weir__fuse_value(m, p.width, second);
 		value ^= second && !(room->by[i] & MARK);
-		for (unsigned other = 0; other < 3; other++) /* its own is still 0 */
+		for (unsigned other = 0; other < 3; other++) /* the key's own cell is still 0 */
 			value ^= weir__fuse_cell(cells, c.at[other], p.width);
 		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
 	}

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * The cuckoo kind: fingerprints that can move between two buckets each, so inserted keys can be
- * removed. The layout is in cuckoo.h, the rules for threads in move.h.
+ * The cuckoo kind: each key has a fingerprint in one of two buckets, so it can be removed. The
+ * fingerprint can move between the two buckets. The layout is in cuckoo.h, the rules for threads in
+ * move.h.
  *
- * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on it
- * compare all of its places. The two buckets of a key lie apart, so vectors would gain nothing. */
+ * One scalar kernel serves every instruction set: a bucket is one word, and a few operations on the
+ * word compare all of its slots. The two buckets of a key lie apart, so vectors would gain
+ * nothing. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "kinds/cuckoo/cuckoo.h"
 #include "kinds/cuckoo/search.h"
 
-/* ---- lookups: C4, C5 ---- */
+/* ---- lookups (C4, C5 in move.h) ---- */
 
 struct places {
 	uint64_t bucket[2];
@@ -25,7 +27,7 @@ WEIR__INLINE struct places places_of(const struct weir_array *a, uint64_t hash, 
 	};
 }
 
-/* Does either bucket have an equal fingerprint? */
+/* Return: true if either bucket has an equal fingerprint. */
 WEIR__INLINE bool found_in(const struct weir_array *a, const struct places *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -54,7 +56,8 @@ WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsig
 	return find(&f->array, &p, width);
 }
 
-/* The copies in both buckets; if these are the same bucket, each copy once. */
+/* Return: the number of copies in both buckets. If both are the same bucket, each copy counts
+ * once. */
 WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -66,7 +69,8 @@ WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p
 	return n;
 }
 
-/* As a lookup; after the last try the largest possible number of copies. */
+/* Count a key's copies, with the tries of a lookup. After the last try return the largest possible
+ * number. */
 static int64_t count(const struct weir_filter *f, uint64_t hash)
 {
 	const struct weir_array *a = &f->array;
@@ -84,7 +88,7 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 
 /* ---- batches ---- */
 
-/* A key's notes: its buckets and its fingerprint. */
+/* A key's notes are its buckets and its fingerprint. */
 enum { ROW_BUCKET, ROW_OTHER, ROW_FINGERPRINT };
 enum { STEP = 16, LEAD = 48 };
 
@@ -117,7 +121,7 @@ WEIR__INLINE uint64_t find_noted(const struct weir_array *a, const struct weir_n
 	return answers;
 }
 
-/* Inserts in the keys' order, up to the first that is refused. */
+/* Insert in the keys' order, up to the first refused key. */
 static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batch, uint64_t *bitmap)
 {
 	uint64_t scratch[WEIR_HASHED] __attribute__((aligned(64)));
@@ -148,7 +152,7 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 	return fresh;
 }
 
-/* ---- the verbs of each width ---- */
+/* ---- the functions of each width ---- */
 
 static int put(struct weir_filter *f, uint64_t hash, enum weir_cuckoo_put how)
 {
@@ -239,7 +243,7 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
-/* Two full buckets, or one if both are the same. */
+/* Return: the slots of two buckets, or of one if both are the same. */
 static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
 	unsigned width = weir__cuckoo_width(&f->array);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The layout of the cuckoo kind (Fan, Andersen, Kaminsky, Mitzenmacher 2014), frozen by golden
- * files. The array is m = 8 * lines buckets of one 64-bit word. A bucket has places of
+ * files. The array is m = 8 * lines buckets of one 64-bit word. A bucket has slots of
  * fingerprint_bits each, from bit 0 on: 5 of 12 bits (the top 4 bits of the word have no meaning
- * and never change) or 4 of 16. A place that is 0 is free.
+ * and never change) or 4 of 16. A slot with 0 is free.
  *
  *     h            = the hash of the key
  *     bucket       = high half of h * m
@@ -12,13 +12,13 @@
  *     sum          = high half of ((x ^ x >> 32) * 0xD6E8FEB86659FD93, modulo 2^64) * m
  *     other bucket = (sum - bucket) modulo m
  *
- * So m need not be a power of two: each bucket is the other bucket of the other, and for one key in
- * m the two are the same. The second product scatters the sums. Evenly spaced sums would have only
- * a few different differences, which are the steps of a path.
+ * The relation is symmetric: a bucket is the other bucket of its other bucket. For one key in m the
+ * two are the same. So m need not be a power of two. The second product scatters the sums. Evenly
+ * spaced sums would differ by only a few amounts, and these differences are the steps of a path.
  *
- * Every insert stores a copy in one of the two buckets: the one with more free places, or the first
- * in a tie. It takes the lowest free place there. If both are full, it makes room in one of them
- * (kinds/cuckoo/search.c). */
+ * Every insert stores a copy of the fingerprint in one of the two buckets: the one with more free
+ * slots, or the first in a tie. The copy goes into the lowest free slot. If both buckets are full,
+ * the insert first frees a slot in one of them (kinds/cuckoo/search.c). */
 #ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 #define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 
@@ -27,7 +27,7 @@
 #include <weir/params.h>
 #include "kind/kind.h"
 
-enum { WEIR_CUCKOO_WIDTH = 0, WEIR_CUCKOO_MOST_PLACES = 5 }; /* a field of the shape */
+enum { WEIR_CUCKOO_WIDTH = 0, WEIR_CUCKOO_MOST_PLACES = 5 }; /* WIDTH: an index in a shape */
 
 static inline unsigned weir__cuckoo_width(const struct weir_array *a)
 {
@@ -39,13 +39,14 @@ WEIR__INLINE unsigned weir__cuckoo_places(unsigned width)
 	return 64 / width;
 }
 
-/* Bit 0 of each place. */
+/* Return: bit 0 of each slot. */
 WEIR__INLINE uint64_t weir__cuckoo_ones(unsigned width)
 {
 	return width == 12 ? UINT64_C(0x0001001001001001) : UINT64_C(0x0001000100010001);
 }
 
-/* The top bit of each place of @word that is 0. Exact: no carry leaves a place. */
+/* Return: the top bit of each slot of @word that is 0. The result is exact: no carry leaves a
+ * slot. */
 WEIR__INLINE uint64_t weir__cuckoo_zeros(uint64_t word, unsigned width)
 {
 	const uint64_t tops = weir__cuckoo_ones(width) << (width - 1);
@@ -58,7 +59,7 @@ WEIR__INLINE bool weir__cuckoo_has(uint64_t word, unsigned fingerprint, unsigned
 	return weir__cuckoo_zeros(word ^ fingerprint * weir__cuckoo_ones(width), width) != 0;
 }
 
-/* The shift to the lowest of the places that weir__cuckoo_zeros() found. */
+/* Return: the shift to the lowest of the slots that weir__cuckoo_zeros() found. */
 WEIR__INLINE unsigned weir__cuckoo_lowest(uint64_t zeros, unsigned width)
 {
 	return (unsigned)__builtin_ctzll(zeros) - (width - 1);
@@ -93,19 +94,20 @@ WEIR__INLINE uint64_t weir__cuckoo_other(const struct weir_array *a, uint64_t bu
 	return sum - bucket + (sum < bucket ? 8 * a->lines : 0);
 }
 
-/* ---- the mathematics ---- */
+/* ---- formulas ---- */
 
-/* The rate of absent keys answered true, with a share @load of the places taken. */
+/* Return: the rate of absent keys answered true, if a share @load of the slots is used. */
 double weir__cuckoo_rate(double load, unsigned width);
-/* The number of keys that @lines lines take, except for one time in a million. */
+/* Return: the number of keys that @lines lines take. The chance that they do not fit is one in a
+ * million at most. */
 uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape);
 
-/* The kind's plan, legal and describe. */
+/* The plan(), legal() and describe() of struct weir_kind. */
 int weir__cuckoo_plan(const struct weir_params *params, struct weir_plan *out);
 bool weir__cuckoo_legal(const struct weir_shape *shape, uint64_t lines);
 void weir__cuckoo_describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 
-/* ---- members of the cuckoo kind that work on whole arrays ---- */
+/* ---- members of struct weir_kind for whole arrays ---- */
 
 void weir__cuckoo_measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                           struct weir_measure *sum);

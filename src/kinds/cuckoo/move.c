@@ -46,8 +46,8 @@ static void bump(const struct weir_array *a, uint32_t stripe)
 	weir__version_bump_release(&own_of(a)->stripe[stripe].version);
 }
 
-/* Returns when the stripe may be free. A caller that must not sleep polls, and checks whether a
- * walk owns the stripe. */
+/* Return when the stripe may be free. A caller that must not sleep yields, or fails if a walk is in
+ * progress. */
 static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	if (wait == WEIR_CUCKOO_WAIT) {
@@ -76,7 +76,7 @@ static void drop(const struct weir_array *a, uint32_t stripe)
 
 /* ---- only for the owner ---- */
 
-/* C1: the copy is still there. */
+/* Clear a slot. Its copy is still in it (C1). */
 static void clear(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);
@@ -85,7 +85,7 @@ static void clear(uint64_t *word, unsigned shift, unsigned width)
 		;
 }
 
-/* C3. Return: false if the bucket is full. */
+/* Write a copy into a free slot (C3). Return: false if the bucket is full. */
 static bool write_copy(uint64_t *word, unsigned fingerprint, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word), zeros;
@@ -119,7 +119,7 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	return moved;
 }
 
-/* Return: true if the bucket had a copy. */
+/* Remove a copy from one bucket. Return: true if the bucket had one. */
 static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fingerprint,
                         unsigned width)
 {
@@ -163,8 +163,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		drop(&f->array, stripe);
 }
 
-/* Reads the version before and after the owner, since a search may come before or after this check.
- * Either way, an owner that drops the stripe in between has changed the version. */
+/* The version is read before and after the owner, since a search may come before or after this
+ * check. In both cases, an owner that drops the stripe in between has changed the version. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT
- * How a copy of a fingerprint leaves its place: a mover takes it to its other bucket, or a remover
+ * How a copy of a fingerprint leaves its slot: a mover takes it to its other bucket, or a remover
  * deletes it. Each fingerprint of a filter belongs to a stripe. A stripe has an owner (O1 in
  * atomic.h) and a version (O12).
  *
- * C1  Only the owner of its fingerprint's stripe takes a copy from its place. So a copy that the
- *     owner finds stays there until the owner clears it. Movers and removers of one fingerprint
- *     take turns: no mover moves a copy that is being removed, and no removed copy comes back.
- * C2  The owner bumps the version before each clearing. A mover has then already written the copy
- *     to its new place: it writes, bumps, clears.
- * C3  Any thread takes a free place by one compare-and-swap of its word, without an owner.
+ * C1  Only the owner of a fingerprint's stripe clears a slot with this fingerprint. So a copy that
+ *     the owner finds stays in its slot until the owner clears it. Movers and removers of one
+ *     fingerprint take turns: a copy that is being removed does not move, and no removed copy comes
+ *     back.
+ * C2  The owner bumps the version before each clearing. A mover writes the copy to its new slot,
+ *     bumps the version, then clears the old slot.
+ * C3  Any thread takes a free slot by one compare-and-swap of its word, without an owner.
  * C4  A lookup loads the version, both buckets, and the version again. If it finds no equal
- *     fingerprint and the version is the same, the key is absent. Proof: say that it read the
+ *     fingerprint and the version is the same, the key is absent. Proof: suppose that it reads the
  *     version of bump k. It sees everything before bump k: each earlier clearing, and the copy
- *     written before each bump up to k. It sees no clearing after bump k: a thread that reads the
- *     result of one also sees the later bump (O12). Count the copies of this fingerprint in its two
- *     buckets, as read: those inserted, plus one for each move among the first k bumps, minus at
- *     most k clearings. If the count is 0, no more copies were inserted than removed. But each
- *     removal has an insert of its own, which came before the removal and so before its bump. The
- *     key's own insert would be one more.
+ *     written before each bump up to k. It sees no clearing after bump k, since a thread that reads
+ *     the result of such a clearing also sees the later bump (O12). Count the copies of this
+ *     fingerprint in its two buckets, as read: those inserted, plus one for each move among the
+ *     first k bumps, minus at most k clearings. If the count is 0, no more copies were inserted
+ *     than removed. But each removal has an insert of its own, which came before the removal and so
+ *     before its bump. The key's own insert would be one more.
  * C5  After eight such tries, each with a changed version, a lookup answers true. So it never waits
  *     and never misses a key.
- * C6  A thread owns one stripe at a time; a walk over the array (hold) takes all, in order. So
- *     threads never wait in a circle: an owner of one stripe waits for nothing, and the later of
- *     two walks waits at the first stripe.
- * C7  A walk that owns all stripes meets each copy that was there before it: by C1, no other thread
- *     clears one during the walk.
- * C8  An insert answers "no room" only after a search with a quiet moment before it, and another
- *     one after it with the same versions. In a quiet moment no stripe has an owner. A mover (its
- *     copy is then in two places) or a remover that worked during the search owned its stripe in
- *     one of the moments, or bumped the version between them. */
+ * C6  A mover or remover owns one stripe at a time. A walk over the array (hold) takes all stripes,
+ *     in order. So threads never deadlock: the owner of one stripe waits for nothing, and the later
+ *     of two walks waits at the first stripe.
+ * C7  A walk that owns all stripes meets each copy that was present before the walk: by C1, no
+ *     other thread clears a slot during the walk.
+ * C8  An insert answers "no room" only after a failed search between two quiet moments with equal
+ *     versions. In a quiet moment no stripe has an owner. A mover (whose copy is then in two slots)
+ *     or a remover that worked during the search owned its stripe in one of the moments, or bumped
+ *     the version between them. */
 #ifndef WEIR_SRC_KINDS_CUCKOO_MOVE_H
 #define WEIR_SRC_KINDS_CUCKOO_MOVE_H
 
@@ -39,17 +40,18 @@ enum {
 	WEIR_CUCKOO_TRIES = 8,      /* C5 */
 };
 
-/* Side by side, since an owner writes both. In separate lines, each of two threads that move keys
- * would fetch two lines that the other one has written. */
+/* The members are adjacent, since an owner writes both. In separate lines, each of two threads that
+ * move keys would fetch two lines that the other thread has written. */
 struct weir_cuckoo_stripe {
 	struct weir_owner owner;
 	atomic_uint version;
 };
 
-/* f->own, and the array's. Every lookup reads the first member, so no stripe shares its line. */
+/* f->own, and the array's own. Every lookup reads the first member, so no stripe shares its
+ * line. */
 struct weir_cuckoo {
 	uint32_t stripes; /* a power of two */
-	atomic_uint_fast64_t walks; /* in progress or waiting */
+	atomic_uint_fast64_t walks; /* walks in progress or waiting */
 	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };
 
@@ -58,7 +60,7 @@ static inline const struct weir_cuckoo *weir__cuckoo_own(const struct weir_array
 	return a->own;
 }
 
-/* The stripe of a fingerprint. */
+/* Return: the stripe of a fingerprint. */
 WEIR__INLINE uint32_t weir__cuckoo_stripe(const struct weir_array *a, unsigned fingerprint)
 {
 	return fingerprint & (weir__cuckoo_own(a)->stripes - 1);
@@ -70,11 +72,11 @@ WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
 	return &weir__cuckoo_own(a)->stripe[weir__cuckoo_stripe(a, fingerprint)].version;
 }
 
-/* The kind's create and destroy. */
+/* The create() and destroy() of struct weir_kind. */
 int weir__cuckoo_create(struct weir_filter *f);
 void weir__cuckoo_destroy(struct weir_filter *f);
 
-/* May a thread wait for a walk to end? Not if it is a walker itself (C6). */
+/* Whether a thread may wait for a walk to end. A walker must not (C6). */
 enum weir_cuckoo_wait { WEIR_CUCKOO_WAIT, WEIR_CUCKOO_EAGAIN };
 
 /* A copy at bit @shift of bucket @from, to be moved to its other bucket @to. */
@@ -83,19 +85,20 @@ struct weir_cuckoo_step {
 	unsigned shift;
 	unsigned fingerprint;
 };
-/* Return: true: moved. false: the copy is gone, or the new bucket is full. Or -EAGAIN. */
+/* Move a copy. Return: true if it was moved; false if the copy is gone, or the new bucket is full;
+ * or -EAGAIN. */
 int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step *step,
                       enum weir_cuckoo_wait wait);
 /* Remove a copy of the fingerprint from the bucket, or else from its other bucket. Return: true if
- * there was one. */
+ * a copy was removed. */
 bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
 
-/* The kind's hold and let_go (C7). */
+/* The hold() and let_go() of struct weir_kind (C7). */
 void weir__cuckoo_hold(const struct weir_filter *f);
 void weir__cuckoo_let_go(const struct weir_filter *f);
 
-/* C8: do all stripes lack an owner? If so, @sum receives the sum of the versions. Otherwise wait
- * for an owner, or fail with -EAGAIN. Return: true, false or -EAGAIN. */
+/* Check for a quiet moment (C8). Return: true if no stripe has an owner; @sum receives the sum of
+ * the versions. Otherwise wait for an owner and return false, or fail with -EAGAIN. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * The mathematics of cuckoo filters: the number of keys that an array takes, its rate, and the
- * choice of the fingerprint.
+ * The formulas of cuckoo filters: the number of keys that an array takes, its rate, and the choice
+ * of the fingerprint.
  *
- * An absent key is answered true if one of the copies in its two buckets equals its fingerprint:
- * 1 - (1 - 1 / (2^bits - 1))^(2 * places * load).
+ * An absent key is answered true if one of the copies in its two buckets equals its fingerprint: 1
+ * - (1 - 1 / (2^bits - 1))^(2 * slots * load).
  *
- * Keys can be placed if, for every set of s buckets, the keys with both buckets in the set fit its
- * places (Hall 1935). If so, a complete search finds how. A key has both buckets in a given set
- * with probability (s / m)^2. So filling to n keys fails with a probability of at most
+ * All keys find a slot if, for every set of s buckets, the keys with both buckets in the set fit in
+ * its slots (Hall 1935). A complete search then finds a placement. A key has both buckets in a
+ * given set with probability (s / m)^2. So filling to n keys fails with a probability of at most
  *
- *     the sum over s of  (m over s) * P(Binomial(n, (s / m)^2) > s * places).
+ *     the sum over s of  (m over s) * P(Binomial(n, (s / m)^2) > s * slots).
  *
  * The rows of the table are the largest n for which the sum is at most 1e-6. The sum counts a large
- * crowd many times, so it never comes near 95 %. Larger arrays take 95 % once the measured fill at
- * the first failure leaves room for that. On average filling fails at 98.04 % of the places with a
- * standard deviation of 0.192 times their root (16 bits), or at 98.96 % and 0.142 (12 bits). The
- * last rows are ten standard deviations below it. tests/unit computes the table again,
- * tests/property fills small filters to it. */
+ * overfull set many times, so it never allows 95 %. Larger arrays take 95 %, once the measured fill
+ * at the first failure is far enough above that. On average filling fails at 98.04 % of the slots
+ * with a standard deviation of 0.192 times their root (16 bits), or at 98.96 % and 0.142 (12 bits).
+ * The last rows are ten standard deviations below that average. tests/unit computes the table
+ * again, tests/property fills small filters to it. */
 #include <math.h>
 #include <stdio.h>
 #include "ground/error.h"
@@ -25,8 +25,8 @@
 
 static const double most_load = 0.95;
 
-/* For arrays with at least @lines lines, up to the next row: the share of places that @keys in
- * @lines take. 0: most_load. */
+/* A row is for arrays from @lines lines up to the next row. They take the share of slots that @keys
+ * keys in @lines lines take; 0 means most_load. */
 static const struct row {
 	uint32_t lines;
 	uint32_t keys16, keys12;
@@ -57,7 +57,7 @@ uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape)
 	return (uint64_t)(most_load * 8 * weir__cuckoo_places(width) * (double)lines);
 }
 
-/* A rate below the one at most_load needs emptier buckets. */
+/* A rate below the rate at most_load needs emptier buckets. */
 static double bits(double fp_rate, const struct weir_shape *shape)
 {
 	unsigned width = shape->field[WEIR_CUCKOO_WIDTH];
@@ -72,8 +72,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return weir__cuckoo_rate(64 / (weir__cuckoo_places(width) * bits_per_key), width);
 }
 
-/* The width with the fewest bits for the rate. If size and keys are given: the one with the lower
- * rate, if the keys fit. */
+/* Return: the width with the fewest bits for the rate. If size and keys are given, return the width
+ * with the lowest rate for which the keys fit. */
 static unsigned choose(const struct weir_params *p)
 {
 	static const struct weir_shape narrow = { WEIR_CUCKOO, .field = { 12 } };

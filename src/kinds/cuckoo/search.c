@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
- * Puts a copy in, and searches for a free place if both buckets are full. */
+ * Inserts a copy, and searches for a free slot if both buckets are full. */
 #include "ground/error.h"
 #include "kind/spread.h"
 #include "kinds/cuckoo/search.h"
 
-/* Breadth first, so the paths are short: at a load of 95 % a bucket in six has a free place. A
- * search of 512 buckets without a free one has a chance below 1e-30. If the whole array has fewer
+/* The search is breadth first, so paths are short: at a load of 95 % a bucket in six has a free
+ * slot. A search of 512 buckets finds none with a chance below 1e-30. If the whole array has fewer
  * buckets, the search is complete. */
 
 struct queue {
 	const struct weir_array *a;
 	struct weir_cuckoo_nodes *nodes;
 	int n;
-	uint64_t marks[16]; /* a bit for each bucket in the queue; other buckets may share it */
+	uint64_t marks[16]; /* a bit for each bucket in the queue; several buckets share a bit */
 };
 
-/* A node's place: its bucket in 48 bits, then the node that leads to it, and the shift of the copy
- * in the word of that node's bucket. */
+/* The packed form of a node: its bucket in 48 bits, then the node that leads to it, and the shift
+ * of the copy in the word of that node's bucket. */
 enum { BUCKET = 48, FROM = 10 };
 
 static uint64_t bucket_of(uint64_t place)
@@ -29,7 +29,8 @@ static int from_of(uint64_t place)
 	return (int)(place >> BUCKET & ((1 << FROM) - 1));
 }
 
-/* Usually the bit is clear: then the bucket is new, and the queue need not be read. */
+/* Return: true if the bucket is in the queue. Usually its bit is clear, so the queue need not be
+ * read. */
 static bool known(struct queue *q, uint64_t bucket)
 {
 	uint64_t *marks = &q->marks[bucket / 64 % 16], bit = UINT64_C(1) << bucket % 64;
@@ -77,9 +78,9 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 	return weir__cuckoo_width(a) == 12 ? search(&q, 12) : search(&q, 16);
 }
 
-/* Move copies from the free place backwards, so that each has a place to go. Fingerprint 0 marks
- * one of the first two buckets. Return: 1 or -EAGAIN. If another thread was faster, the caller
- * tries again. */
+/* Move the copies of a path, from the free slot backwards, so that each has a slot to go to.
+ * Fingerprint 0 marks one of the first two buckets. Return: 1 or -EAGAIN. If another thread was
+ * faster, the caller tries again. */
 static int walk(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
                 enum weir_cuckoo_wait wait)
 {
@@ -117,11 +118,12 @@ int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t 
 	return quiet == 0 || before != after; /* C8 */
 }
 
-/* An insert: look, take a free place, or make one and look again.
+/* An insert reads both buckets and takes a free slot. If both are full, it frees a slot and reads
+ * again.
  *
- * It answers WEIR_NEW if neither bucket had an equal fingerprint (C4, with unlimited tries). If two
- * threads insert one key, at least one of them gets WEIR_NEW: a thread that finds the other's copy
- * finds it before its own swap, so they cannot both find each other's. */
+ * It returns WEIR_NEW if neither bucket had an equal fingerprint (C4, with unlimited tries). If two
+ * threads insert one key, at least one of them gets WEIR_NEW: a thread that finds the other
+ * thread's copy does so before its own swap, so they cannot both find each other's. */
 
 /* The two buckets of a copy. */
 struct pair {
@@ -129,7 +131,7 @@ struct pair {
 	uint64_t word[2];
 };
 
-/* Return: true if an equal fingerprint is there. */
+/* Read both buckets. Return: true if one has an equal fingerprint. */
 WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fingerprint,
                        unsigned width)
 {
@@ -147,7 +149,7 @@ WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fing
 	return false;
 }
 
-/* The share of the places that are taken, from a sample of the buckets. */
+/* Return: the share of the slots in use, from a sample of the buckets. */
 static double load_of(const struct weir_array *a, unsigned width)
 {
 	enum { SAMPLE = 512 };
@@ -161,7 +163,8 @@ static double load_of(const struct weir_array *a, unsigned width)
 	return 1 - (double)free_places / places;
 }
 
-/* With uniform hashes, different keys are refused at weir__cuckoo_most() or later. */
+/* Fail with -ENOSPC. With uniform hashes, distinct keys are refused at weir__cuckoo_most() or
+ * later. */
 static int no_room(const struct weir_array *a, unsigned width)
 {
 	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);

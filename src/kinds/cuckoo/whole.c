@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whole cuckoo filters: statistics, union and copy. The last two run under the hold (C7). */
+ * Whole cuckoo filters: statistics, merge and copy. Merge and copy run while the source is held
+ * (C7). */
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"
@@ -31,8 +32,8 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 	*rate = weir__cuckoo_rate(fill, width);
 }
 
-/* The places of a bucket whose fingerprint differs from all lower places. So a key with several
- * copies counts once in each bucket. */
+/* Return: bit 0 of each slot whose fingerprint differs from all lower slots of the bucket. So a key
+ * with several copies counts once in each bucket. */
 WEIR__INLINE uint64_t differing(uint64_t word, unsigned width)
 {
 	uint64_t empty_or_again = weir__cuckoo_zeros(word, width);
@@ -63,8 +64,8 @@ bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* Put each copy into the same two buckets, as an insert would. The caller holds the source, so it
- * must not wait for a walk over the destination: that walk may wait for the source. */
+/* Insert each copy of a bucket into the same two buckets of f. The caller holds the source, so it
+ * must not wait for a walk over the destination, which may wait for the source. */
 static int merge_bucket(const struct weir_filter *f, uint64_t word, uint64_t bucket,
                         uint64_t *copies)
 {
@@ -88,7 +89,7 @@ int weir__cuckoo_merge(struct weir_filter *dst, const struct weir_filter *src, u
 {
 	uint64_t copies = 0;
 	int err = 0;
-	if (dst == src) /* dst already has all of it */
+	if (dst == src) /* dst already has everything */
 		return 0;
 	for (uint64_t i = 8 * first; !err && i < 8 * (first + n); i++)
 		err = merge_bucket(dst, weir__place_load_acquire(src->array.words + i), i, &copies);
@@ -108,8 +109,8 @@ static void take_back_bucket(const struct weir_array *dst, uint64_t word, uint64
 	}
 }
 
-/* Any one of several equal copies may go. The source is not held, so this may wait for a walk over
- * the destination. */
+/* Remove the copies that a failed merge added. Any one of several equal copies may be removed. The
+ * source is not held, so the call may wait for a walk over the destination. */
 void weir__cuckoo_take_back(struct weir_filter *dst, const struct weir_filter *src, uint64_t copies)
 {
 	for (uint64_t i = 0; copies; i++)

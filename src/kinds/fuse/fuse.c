@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The fuse kind: a fingerprint of each key of a fixed set, in the least memory of all kinds. About
- * three keys share a cell; common/fuse.h has the layout. It is built once from all its keys, part
- * by part, on as many threads as there are parts. */
+ * The fuse kind stores a fingerprint of each key of a fixed set, in the least memory of all kinds.
+ * About three keys share a cell; common/fuse.h has the layout. A filter is built once from all its
+ * keys, part by part, on at most as many threads as it has parts. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -14,9 +14,9 @@
 #include "kinds/common/fuse_build.h"
 #include "kinds/fuse/kernels.h"
 
-/* The lines for a set of keys, and the choice of the fingerprint's width. common/fuse.c has the
- * number of cells that a set needs. A set that does not fit or does not peel gets a larger filter
- * (enlarge_by). As many segments as fit fill the lines. */
+/* The lines for a set of keys, and the choice of the fingerprint's width. common/fuse.c computes
+ * the number of cells that a set needs. A set that does not fit or does not peel gets a larger
+ * filter (enlarge_by). The lines are filled with as many segments as fit. */
 
 /* Take @lines lines for all parts, and as many segments as they hold. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
@@ -51,7 +51,7 @@ static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wante
 		fill(plan, lines, shards);
 }
 
-/* The fewest lines for @keys keys. */
+/* Size a plan for @keys keys, with the fewest lines. */
 static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint32_t shards)
 {
 	const struct weir_fuse part = weir__fuse_for(keys, width);
@@ -63,7 +63,7 @@ static void size_for(struct weir_plan *plan, uint64_t keys, unsigned width, uint
 	fill_least(plan, shards);
 }
 
-/* The same filter with more cells for the same keys, by a share of the cells such as 0.02. */
+/* Give a plan more cells for the same keys, by a share of the cells such as 0.02. */
 static void enlarge_by(struct weir_plan *plan, double share)
 {
 	uint32_t *segments = &plan->shape.field[WEIR_FUSE_SEGMENTS];
@@ -78,13 +78,13 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width);
 }
 
-/* The floor of 64-bit hashes does not justify another bit. */
+/* The tolerance covers the floor of 64-bit hashes, which does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* The next width with a kernel of its own, if it is at most a seventh wider. */
+/* Return: the next width with a kernel of its own if it is at most a seventh wider, else @width. */
 static unsigned near_own(unsigned width)
 {
 	for (unsigned own = 8; own <= WEIR_FUSE_MOST_WIDTH; own *= 2)
@@ -93,7 +93,8 @@ static unsigned near_own(unsigned width)
 	return width;
 }
 
-/* The narrowest width for the rate, or a kernel's own near it; 0: no width reaches the rate. */
+/* Return: the narrowest width with the rate, or a kernel's own width near it; 0 if no width has the
+ * rate. */
 static unsigned width_for(double fp_rate, uint32_t asked)
 {
 	unsigned width = 1;
@@ -104,7 +105,7 @@ static unsigned width_for(double fp_rate, uint32_t asked)
 	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
 }
 
-/* The fingerprint bits that the caller asked for; 0: not given. */
+/* Return: the fingerprint bits that the caller asked for, or 0. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->fuse.fingerprint_bits;
@@ -116,7 +117,7 @@ static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned w
 	return plan->bytes <= p->max_bytes;
 }
 
-/* The widest fingerprint for which the keys fit; 0: they do not fit with one bit. */
+/* Return: the widest fingerprint for which the keys fit, or 0 if they do not fit with one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	if (asked(p))
@@ -169,8 +170,8 @@ static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* The remaining bytes become segments. So a filter that had to be enlarged can be planned again by
- * its capacity and its bytes. */
+/* The remaining bytes become segments. So a filter that had to be enlarged can be planned again
+ * from its capacity and its bytes. */
 static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 {
 	if (!width_within(out, p))
@@ -185,7 +186,7 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* More keys take more bytes, except for a step where another part begins. */
+/* Search by halving. More keys take more bytes, except where the number of parts changes. */
 static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
 	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;

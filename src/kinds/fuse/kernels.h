@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The fuse kind's kernels on each instruction set: one for each of its own widths and one for all
- * other widths. */
+ * The fuse kind's kernels on each instruction set: one for each width of FUSE_WIDTHS, and one for
+ * all other widths. */
 #ifndef WEIR_SRC_KINDS_FUSE_KERNELS_H
 #define WEIR_SRC_KINDS_FUSE_KERNELS_H
 

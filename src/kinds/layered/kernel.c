@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The layered kind's lookups, compiled for one instruction set (ground/system.h). A batch goes
- * through the first level, and only the keys that pass go through the second. Few absent keys pass,
- * and three more lines for every key would cost more than the second pass. */
+ * through the first level, and only the keys that pass go through the second level. Few absent keys
+ * pass. To read three more lines for every key would cost more than the second pass. */
 #include "ground/system.h"
 #include "kinds/common/fuse_kernel.h"
 #include "kinds/layered/layered.h"
@@ -83,7 +83,7 @@ enum { CHUNK = 128 }; /* keys that go through the first level before the second 
 LEVEL(first)
 LEVEL(second)
 
-/* The hashes of n keys from at on. */
+/* Return: the hashes of n keys from @at on. */
 static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
                             unsigned n, uint64_t *scratch)
 {
@@ -95,7 +95,8 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 	return scratch;
 }
 
-/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. */
+/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. Return: their
+ * number. */
 static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n, uint64_t *out)
 {
 	unsigned m = 0;
@@ -105,7 +106,7 @@ static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned 
 	return m;
 }
 
-/* Clear each set bit whose turn in @answers is 0: the i-th set bit has answer i. */
+/* Clear each set bit whose answer is 0. Bit i of @answers is the answer of the i-th set bit. */
 static void narrow(uint64_t *bitmap, unsigned n, const uint64_t *answers)
 {
 	unsigned m = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The layered kind: layered.h has the layout. A builder makes the first level as a fuse filter, the
+ * The layered kind; layered.h has the layout. A builder makes the first level as a fuse filter, the
  * sieve, and streams the exclude list through it. This file copies the sieve and builds the second
  * level. */
 #include <inttypes.h>
@@ -16,17 +16,17 @@
 #include "kinds/layered/layered.h"
 
 /* The lines for two lists, and the choice of the fingerprint's width. One more bit for each
- * included key halves the number of excluded keys that pass, and each of those takes a bit in the
- * second level. So of the widths that have the rate, the one with the smallest whole filter is
- * taken: 6 bits for 816 excluded keys to 12 included ones.
+ * included key halves the number of excluded keys that pass, and each key that passes takes a bit
+ * in the second level. So of the widths with the rate, the plan takes that of the smallest filter:
+ * 6 bits for 816 excluded keys to 12 included ones.
  *
- * The width must be chosen before the exclude list is read, so exclude_keys tells its length. Once
- * the first level exists and the list has been read, the second level is sized for the keys that
- * passed (on_sieve). */
+ * The width must be chosen before the exclude list is read, so exclude_keys gives the list's
+ * length. Once the first level exists and the list has been read, the second level is sized for the
+ * keys that passed (on_sieve). */
 
 /* ---- sizes ---- */
 
-/* Segments fill all lines of a part. */
+/* Return: the segments that fill all lines of a part. */
 static uint32_t filled(const struct weir_fuse *part)
 {
 	return weir__fuse_segments_within(weir__fuse_lines(part), part->width,
@@ -61,7 +61,7 @@ static void take_lines(struct weir_plan *plan, uint32_t shards)
 	                               &plan->shards);
 }
 
-/* The approximate number of keys in the exclude list. */
+/* Return: the approximate number of keys in the exclude list. */
 static uint64_t excluded(const struct weir_params *p)
 {
 	return p->layered.exclude_keys;
@@ -99,7 +99,7 @@ static void fill_most(struct weir_plan *plan, const struct weir_params *p)
 	plan->shards = shards;
 }
 
-/* The same filter with more cells in its second level, by a share of them such as 0.02. */
+/* Give the second level of a plan more cells, by a share of the cells such as 0.02. */
 static void enlarge_by(struct weir_plan *plan, double share)
 {
 	uint32_t *segments = &plan->shape.field[WEIR_SECOND_SEGMENTS];
@@ -114,20 +114,20 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width - 1);
 }
 
-/* The floor of 64-bit hashes does not justify another bit. */
+/* The tolerance covers the floor of 64-bit hashes, which does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* The fingerprint bits that the caller asked for; 0: not given. */
+/* Return: the fingerprint bits that the caller asked for, or 0. */
 static unsigned asked(const struct weir_params *p)
 {
 	return p->layered.fingerprint_bits;
 }
 
-/* The width of the smallest filter with the rate, and the plan sized for it; 0: no width has the
- * rate. */
+/* Size the plan with the width of the smallest filter that has the rate. Return: the width, or 0 if
+ * no width has the rate. */
 static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
                           const struct weir_params *p)
 {
@@ -146,7 +146,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 	return width;
 }
 
-/* The widest fingerprint for which the keys fit; 0: they do not fit with one bit. */
+/* Return: the widest fingerprint for which the keys fit, or 0 if they do not fit with one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	for (unsigned w = WEIR_FUSE_MOST_WIDTH; w; w--) {
@@ -347,7 +347,7 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 
 /* ---- the kind ---- */
 
-/* The sieve's parts may have more lines than they need. */
+/* Copy the first level from the sieve, whose parts may have more lines than they need. */
 static void take_first(struct weir_filter *f, const struct weir_array *sieve)
 {
 	const struct weir_fuse first = weir__fuse_of(&f->array.shape);
@@ -376,7 +376,8 @@ static void enlarge(struct weir_plan *plan)
 	enlarge_by(plan, WEIR_FUSE_MORE);
 }
 
-/* The second level does not tell how many keys are included, so its bits count as unused. */
+/* Measure the first level. The second level does not tell how many keys are included, so its bits
+ * count as unused. */
 static void measure(const struct weir_filter *f, uint64_t first, uint64_t n,
                     struct weir_measure *sum)
 {

@@ -4,12 +4,13 @@
  * has w-bit fingerprints of the include list, and a key passes if its fingerprint matches its
  * cells. The second level has one bit for each key of the two lists that passes: all of the include
  * list, and one in 2^w of the exclude list. A key is answered true if it passes the first level and
- * its bit in the second says so. That is one in 2^(w + 1) of the keys in neither list.
+ * list, and one in 2^w of the exclude list. A key is answered true if it passes the first level and
+ * the second level answers true. A key in neither list has a chance of one in 2^(w + 1) of that.
  * Source: the two levels of Clubcards (Schanck 2025), which followed CRLite (Larisch et al. 2017).
  *
- * The layout, frozen by golden files. The array is the parts of the first level, the parts of the
- * second, and zero lines up to a multiple of the shards. A part has the fewest lines for its cells.
- * Each level has its own number and length of segments and parts. */
+ * Golden files freeze the layout. The array has the parts of the first level, the parts of the
+ * second level, and zero lines up to a multiple of the shards. A part has the fewest lines for its
+ * cells. Each level has its own length and number of segments, and number of parts. */
 #ifndef WEIR_SRC_KINDS_LAYERED_LAYERED_H
 #define WEIR_SRC_KINDS_LAYERED_LAYERED_H
 
@@ -17,8 +18,8 @@
 #include "kind/kind.h"
 #include "kinds/common/fuse.h"
 
-/* The fields of a shape: those of the first level (WEIR_FUSE_WIDTH to WEIR_FUSE_PART_BITS), then
- * those of the second, whose width is 1. */
+/* Indices in a shape: first those of the first level (WEIR_FUSE_WIDTH to WEIR_FUSE_PART_BITS), then
+ * those of the second level, whose width is 1. */
 enum {
 	WEIR_SECOND_SEGMENT_BITS = WEIR_FUSE_PART_BITS + 1,
 	WEIR_SECOND_SEGMENTS,
@@ -32,7 +33,7 @@ static inline struct weir_fuse weir__second_of(const struct weir_shape *shape)
 	                         shape->field[WEIR_SECOND_PART_BITS]);
 }
 
-/* The lines of all parts. */
+/* Return: the lines of all parts. */
 static inline uint64_t weir__level_lines(const struct weir_fuse *part)
 {
 	return weir__fuse_lines(part) << part->part_bits;
