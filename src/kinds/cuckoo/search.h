@@ -25,8 +25,8 @@ struct weir_cuckoo_nodes { /* 10 bytes a node, since nodes are on the stack */
 int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t second,
                         struct weir_cuckoo_nodes *nodes);
 
-/* Free a slot in one of two full buckets. Return: 1 if the caller must try again; 0 if no slot can be
- * freed (C8); -EAGAIN. */
+/* Free a slot in one of two full buckets. Return: 1 if the caller must try again; 0 if no slot can
+ * be freed (C8); -EAGAIN. */
 int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t second,
                            enum weir_cuckoo_wait wait);
 
