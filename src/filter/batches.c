@@ -10,11 +10,11 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_ROOM = 5,     /* hashes of a small batch */
+	MOST_FEW = 5,     /* hashes of a small batch */
 	TOGETHER = 64,     /* texts hashed at a time: a word of the bitmap */
 	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, which takes hashes */
 };
-_Static_assert((int)WEIR__FEW <= (int)WEIR_ROOM, "the hashes of a few keys have room");
+_Static_assert((int)WEIR__FEW <= (int)MOST_FEW, "the hashes of a few keys have room");
 
 /* If the array is larger than the cache, prefetch the lines of a few keys together, as the pipeline
  * does. */
@@ -56,7 +56,7 @@ static int64_t insert_few(struct weir_filter *f, const uint64_t *hashes, size_t 
 	return answer < 0 ? weir__stopped(i, answer) : __builtin_popcountll(answers);
 }
 
-static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_t out[WEIR_ROOM])
+static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_t out[MOST_FEW])
 {
 	const struct iovec *key = keys.at;
 	const char *fixed = keys.at;
@@ -71,21 +71,21 @@ static void hash_few(const struct weir_filter *f, struct weir_keys keys, uint64_
 }
 
 /* Not inlined: inlining would cost the callers registers and a stack guard. */
-#define APART static __attribute__((noinline))
+#define NOT_INLINED static __attribute__((noinline))
 
-APART int64_t contains_few_keys(const struct weir_filter *f, struct weir_keys keys,
-                                uint64_t *bitmap)
+NOT_INLINED int64_t contains_few_keys(const struct weir_filter *f, struct weir_keys keys,
+                                      uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_ROOM];
+	uint64_t hashes[MOST_FEW];
 	if (!weir__keys_form(keys))
 		return weir__answer_all(true, keys.n, bitmap);
 	hash_few(f, keys, hashes);
 	return contains_few(f, hashes, keys.n, bitmap);
 }
 
-APART int64_t insert_few_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
+NOT_INLINED int64_t insert_few_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap)
 {
-	uint64_t hashes[WEIR_ROOM];
+	uint64_t hashes[MOST_FEW];
 	if (!weir__keys_form(keys))
 		return keys.n ? weir__stopped(0, weir__keys_refused()) : 0;
 	hash_few(f, keys, hashes);
@@ -166,13 +166,13 @@ static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint
 	(void)weir__answer_all(false, keys.n, bitmap);
 	for (size_t at = 0; at < keys.n; at += TOGETHER) {
 		const size_t n = keys.n - at < TOGETHER ? keys.n - at : TOGETHER;
-		const size_t can = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
-		const int64_t answer = weir__insert_hashes(f, hashes, can,
+		const size_t got = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
+		const int64_t answer = weir__insert_hashes(f, hashes, got,
 		                                           bitmap ? bitmap + at / 64 : NULL);
 		if (answer < 0)
 			return weir__stopped(at + weir_error_taken(), answer);
-		if (can < n)
-			return weir__stopped(at + can, -EINVAL); /* the error sentence is set */
+		if (got < n)
+			return weir__stopped(at + got, -EINVAL); /* the error sentence is set */
 		inserted += answer;
 	}
 	return inserted;
@@ -205,13 +205,13 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 	}
 	for (size_t at = 0; at < keys.n && !err; at += FILLED) {
 		const size_t n = keys.n - at < FILLED ? keys.n - at : FILLED;
-		const size_t can = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
-		err = weir__bulk_load(f, hashes, can);
+		const size_t got = weir__hashes_to_insert(f, weir_keys_part(keys, at, n), hashes);
+		err = weir__bulk_load(f, hashes, got);
 		if (err)
 			(void)weir__stopped(at, err);
-		else if (can < n) /* repeat it for its error sentence, which loading may replace */
-			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + can, 1), hashes) ?
-			              0 : (int)weir__stopped(at + can, -EINVAL);
+		else if (got < n) /* repeat it for its error sentence, which loading may replace */
+			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + got, 1), hashes) ?
+			              0 : (int)weir__stopped(at + got, -EINVAL);
 	}
 	free(hashes);
 	return err;

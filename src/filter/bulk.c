@@ -20,8 +20,8 @@
 
 enum {
 	PIECE = 64 << 10,    /* hashes loaded while all partitions are owned: some 100 us */
-	PARTS_MOST = 1024,   /* the most partitions, since their buckets are written in turn */
-	PARTS_SHARED = 16,   /* partitions of a small filter, so that several threads can load */
+	MOST_PARTS = 1024,   /* the most partitions, since their buckets are written in turn */
+	SHARED_PARTS = 16,   /* partitions of a small filter, so that several threads can load */
 	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes a line on */
 	ROUND = 1 << 20,     /* hashes in a round: some ms */
 	SOME = 512,          /* hashes collected on the stack in a round */
@@ -32,8 +32,8 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 	const uint64_t block = kernel->block_lines ? UINT64_C(64) * kernel->block_lines : 64;
 	unsigned left = kernel->partition_bits;
 	uint32_t parts = 1;
-	while (left-- && parts < shards && parts < PARTS_MOST && bytes % (2 * parts * block) == 0 &&
-	       (parts < PARTS_SHARED || bytes / parts > weir__cache_bytes() / 2))
+	while (left-- && parts < shards && parts < MOST_PARTS && bytes % (2 * parts * block) == 0 &&
+	       (parts < SHARED_PARTS || bytes / parts > weir__cache_bytes() / 2))
 		parts *= 2;
 	return parts;
 }
@@ -42,7 +42,7 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 
 /* Take partitions in order, up to one that another thread owns or waits for (W5). Return: the
  * number of partitions taken. */
-static uint32_t take_parts(struct weir_filter *f)
+static uint32_t take_partitions(struct weir_filter *f)
 {
 	uint32_t p = 0;
 	while (p < f->parts && weir__owner_take_spare(&f->owners[p]))
@@ -50,7 +50,7 @@ static uint32_t take_parts(struct weir_filter *f)
 	return p;
 }
 
-static void drop_parts(struct weir_filter *f, uint32_t taken)
+static void drop_partitions(struct weir_filter *f, uint32_t taken)
 {
 	for (uint32_t p = 0; p < taken; p++)
 		weir__owner_drop(&f->owners[p]);
@@ -64,12 +64,12 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 	uint32_t taken = f->parts;
 	while (done < n && taken == f->parts) {
 		size_t piece = n - done < PIECE ? n - done : PIECE;
-		taken = take_parts(f);
+		taken = take_partitions(f);
 		if (taken == f->parts) {
 			f->kernel->load(f, hashes + done, piece);
 			done += piece;
 		}
-		drop_parts(f, taken);
+		drop_partitions(f, taken);
 	}
 	return done;
 }
@@ -77,15 +77,15 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 /* ---- partition by partition ---- */
 
 struct buckets {
-	uint64_t *hashes;          /* those of partition p begin at p * room */
-	uint32_t *held;            /* hashes in each bucket */
-	uint32_t room;             /* hashes that fit in each bucket */
+	uint64_t *hashes;          /* those of partition p begin at p * capacity */
+	uint32_t *count;            /* hashes in each bucket */
+	uint32_t capacity;             /* hashes that fit in each bucket */
 	struct weir_memory memory; /* holds both arrays */
 };
 
 /* Return: the hashes that fit in a bucket: an equal share plus at least eight standard deviations.
  * The number of cache lines is odd, so that the ends of buckets are in different cache sets. */
-static uint32_t room_for(size_t hashes, uint32_t parts)
+static uint32_t bucket_capacity(size_t hashes, uint32_t parts)
 {
 	uint64_t share = hashes / parts, slack = 8;
 	while (slack * slack < 64 * share) /* eight standard deviations */
@@ -95,100 +95,100 @@ static uint32_t room_for(size_t hashes, uint32_t parts)
 
 static int buckets_alloc(struct buckets *b, uint32_t parts, size_t n)
 {
-	b->room = room_for(n < WEIR_BULK_BUCKETS ? n : WEIR_BULK_BUCKETS, parts);
-	uint64_t hash_bytes = (uint64_t)parts * b->room * sizeof *b->hashes;
-	uint64_t bytes = hash_bytes + parts * sizeof *b->held;
+	b->capacity = bucket_capacity(n < WEIR_BULK_BUCKETS ? n : WEIR_BULK_BUCKETS, parts);
+	uint64_t hash_bytes = (uint64_t)parts * b->capacity * sizeof *b->hashes;
+	uint64_t bytes = hash_bytes + parts * sizeof *b->count;
 	int err = weir__memory_alloc(&b->memory, (bytes + 63) / 64 * 64, 0, NULL, 0);
 	if (err)
 		return err;
 	b->hashes = b->memory.bits;
-	b->held = (uint32_t *)(void *)((char *)b->memory.bits + hash_bytes);
+	b->count = (uint32_t *)(void *)((char *)b->memory.bits + hash_bytes);
 	return 0;
 }
 
 /* Load a bucket into its partition, once no other thread owns the partition. */
-static void empty_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
+static void load_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
 {
 	while (!weir__owner_take(&f->owners[part]))
 		weir__owner_wait(&f->owners[part]);
-	f->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);
+	f->kernel->load(f, b->hashes + (size_t)part * b->capacity, b->count[part]);
 	weir__owner_drop(&f->owners[part]);
-	b->held[part] = 0;
+	b->count[part] = 0;
 }
 
-/* Return: the shift for part_of(), from the top log2(parts) bits of a hash to its bit 1. */
-static unsigned part_shift(const struct weir_filter *f)
+/* Return: the shift for partition_of(), from the top log2(parts) bits of a hash to its bit 1. */
+static unsigned partition_shift(const struct weir_filter *f)
 {
 	return 63 - (unsigned)__builtin_ctz(f->parts);
 }
 
 /* Return: the partition of a hash. The shift has two steps, since a shift by 64 is undefined. */
-static uint32_t part_of(uint64_t hash, unsigned shift)
+static uint32_t partition_of(uint64_t hash, unsigned shift)
 {
 	return (uint32_t)(hash >> 1 >> shift);
 }
 
-static void load_parts(struct weir_filter *f, struct buckets *b, const uint64_t *hashes, size_t n)
+static void load_buckets(struct weir_filter *f, struct buckets *b, const uint64_t *hashes, size_t n)
 {
-	const unsigned shift = part_shift(f);
-	uint32_t *held = b->held, room = b->room, part = 0;
+	const unsigned shift = partition_shift(f);
+	uint32_t *count = b->count, capacity = b->capacity, part = 0;
 	for (size_t i = 0; i < n; i++) {
 		/* Read the hash once. If the caller's memory changes during the load, that may lose
 		 * the caller's keys, but must not touch another thread's partition. */
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
-		part = part_of(hash, shift);
-		b->hashes[(size_t)part * room + held[part]] = hash;
-		if (__builtin_expect(++held[part] == room, 0))
-			empty_bucket(f, b, part);
+		part = partition_of(hash, shift);
+		b->hashes[(size_t)part * capacity + count[part]] = hash;
+		if (__builtin_expect(++count[part] == capacity, 0))
+			load_bucket(f, b, part);
 	}
 	/* Start at the partition of the last hash. It differs between threads, so threads seldom
 	 * meet. */
 	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
-		if (held[part])
-			empty_bucket(f, b, part);
+		if (count[part])
+			load_bucket(f, b, part);
 }
 
 /* ---- in rounds, without memory for buckets ---- */
 
-enum round_state { NONE, LEFT, TAKEN };
+enum round_state { DONE, PENDING, OWNED };
 
 /* Load the hashes whose partition this thread has taken. */
-static void load_taken(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
+static void load_owned(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
                        size_t n)
 {
-	const unsigned shift = part_shift(f);
+	const unsigned shift = partition_shift(f);
 	uint64_t some[SOME];
-	size_t held = 0;
+	size_t count = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_parts() */
-		some[held] = hash;
-		held += state[part_of(hash, shift)] == TAKEN;
-		if (held < SOME)
+		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_buckets() */
+		some[count] = hash;
+		count += state[partition_of(hash, shift)] == OWNED;
+		if (count < SOME)
 			continue;
-		f->kernel->load(f, some, held);
-		held = 0;
+		f->kernel->load(f, some, count);
+		count = 0;
 	}
-	f->kernel->load(f, some, held);
+	f->kernel->load(f, some, count);
 }
 
 /* Take all pending partitions that have no owner. Return: true if there were any. */
-static bool take_left(struct weir_filter *f, unsigned char *state)
+static bool take_pending(struct weir_filter *f, unsigned char *state)
 {
 	bool any = false;
 	for (uint32_t p = 0; p < f->parts; p++)
-		if (state[p] == LEFT && weir__owner_take(&f->owners[p])) {
-			state[p] = TAKEN;
+		if (state[p] == PENDING && weir__owner_take(&f->owners[p])) {
+			state[p] = OWNED;
 			any = true;
 		}
 	return any;
 }
 
-static void drop_taken(struct weir_filter *f, unsigned char *state)
+static void drop_owned(struct weir_filter *f, unsigned char *state)
 {
 	for (uint32_t p = 0; p < f->parts; p++)
-		if (state[p] == TAKEN) {
+		if (state[p] == OWNED) {
 			weir__owner_drop(&f->owners[p]);
-			state[p] = NONE;
+			state[p] = DONE;
 		}
 }
 
@@ -198,15 +198,15 @@ static void drop_taken(struct weir_filter *f, unsigned char *state)
  * however many threads load. A thread that wanted all partitions at once could wait forever. */
 static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
-	unsigned char state[PARTS_MOST] = { NONE };
-	const unsigned shift = part_shift(f);
+	unsigned char state[MOST_PARTS] = { DONE };
+	const unsigned shift = partition_shift(f);
 	for (size_t i = 0; i < n; i++)
-		state[part_of(hashes[i], shift)] = LEFT;
+		state[partition_of(hashes[i], shift)] = PENDING;
 	for (uint32_t part = 0; part < f->parts; part++)
-		while (state[part] == LEFT) {
-			if (take_left(f, state)) {
-				load_taken(f, state, hashes, n);
-				drop_taken(f, state);
+		while (state[part] == PENDING) {
+			if (take_pending(f, state)) {
+				load_owned(f, state, hashes, n);
+				drop_owned(f, state);
 			} else {
 				weir__owner_wait(&f->owners[part]);
 			}
@@ -235,7 +235,7 @@ int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 		}
 		return 0;
 	}
-	load_parts(f, &buckets, hashes + done, n - done);
+	load_buckets(f, &buckets, hashes + done, n - done);
 	weir__memory_free(&buckets.memory);
 	return 0;
 }

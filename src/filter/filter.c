@@ -82,20 +82,20 @@ void weir__filter_read_only(struct weir_filter *f)
 
 /* ---- without the secret key, any key may be present ---- */
 
-static bool perhaps(const struct weir_filter *f, const void *key, size_t len)
+static bool maybe(const struct weir_filter *f, const void *key, size_t len)
 {
 	(void)f, (void)key, (void)len;
 	return true;
 }
 
-static bool perhaps_hash(const struct weir_filter *f, uint64_t hash)
+static bool maybe_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;
 	return true;
 }
 
-static size_t perhaps_batch(const struct weir_filter *f, const struct weir_batch *batch,
-                            uint64_t *bitmap)
+static size_t maybe_batch(const struct weir_filter *f, const struct weir_batch *batch,
+                          uint64_t *bitmap)
 {
 	(void)f;
 	return (size_t)weir__answer_all(true, batch->n, bitmap);
@@ -103,17 +103,17 @@ static size_t perhaps_batch(const struct weir_filter *f, const struct weir_batch
 
 const struct weir_kernel weir__keyless = {
 	.isa = WEIR_ISA_SCALAR,
-	.verbs = { .contains = perhaps,
-	           .contains_hash = perhaps_hash,
-	           .contains_u64 = perhaps_hash },
-	.contains_batch = perhaps_batch,
+	.verbs = { .contains = maybe,
+	           .contains_hash = maybe_hash,
+	           .contains_u64 = maybe_hash },
+	.contains_batch = maybe_batch,
 };
 
 void weir__filter_keyless(struct weir_filter *f)
 {
 	f->kernel = &weir__keyless;
-	f->verbs.contains = perhaps;
-	f->verbs.contains_hash = f->verbs.contains_u64 = f->raw.contains_hash = perhaps_hash;
+	f->verbs.contains = maybe;
+	f->verbs.contains_hash = f->verbs.contains_u64 = f->raw.contains_hash = maybe_hash;
 	f->few = WEIR__FEW;
 	weir__filter_read_only(f);
 }

@@ -70,7 +70,7 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-static bool given(const struct weir_params *p, const struct row *row)
+static bool is_given(const struct weir_params *p, const struct row *row)
 {
 	const unsigned char *bytes = (const unsigned char *)p + row->at;
 	size_t i = 0;
@@ -94,7 +94,7 @@ static double value_of(const struct weir_params *p, const struct row *row)
 	return small;
 }
 
-static int lacks(const struct weir_params *p, const struct row *row)
+static int refuse_field(const struct weir_params *p, const struct row *row)
 {
 	const char *kind = weir__kind(p->kind)->name;
 	const double value = value_of(p, row);
@@ -109,15 +109,15 @@ static int lacks(const struct weir_params *p, const struct row *row)
 int weir__groups_check(const struct weir_params *p)
 {
 	for (unsigned i = 0; i < ROWS; i++)
-		if (rows[i].kind != p->kind && given(p, &rows[i]))
-			return lacks(p, &rows[i]);
+		if (rows[i].kind != p->kind && is_given(p, &rows[i]))
+			return refuse_field(p, &rows[i]);
 	return 0;
 }
 
 int weir__groups_fit(const struct weir_params *p, size_t size)
 {
 	for (unsigned i = 0; i < ROWS; i++)
-		if (rows[i].at + rows[i].size > size && given(p, &rows[i]))
+		if (rows[i].at + rows[i].size > size && is_given(p, &rows[i]))
 			return weir__fail(-EINVAL, "weir_params.struct_size %zu: no room for %s, "
 			                  "which is %.15g", size, rows[i].name,
 			                  value_of(p, &rows[i]));

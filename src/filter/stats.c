@@ -53,7 +53,7 @@ static uint64_t draw(struct sample *s, uint64_t n)
 	return weir__mulhi64(z ^ z >> 31, n);
 }
 
-static int ask(const struct walk *w)
+static int report_progress(const struct walk *w)
 {
 	if (w->done % PIECE_LINES || w->done == w->total)
 		return 0;
@@ -83,7 +83,7 @@ static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 }
 
 /* Read the lines at both ends of a large array that the sample left out. */
-static void look_at_ends(struct walk *w)
+static void read_ends(struct walk *w)
 {
 	const uint64_t lines = w->f->array.lines, seen = w->sample.random ? 0 : w->sample.lines;
 	if (w->total == lines)
@@ -110,7 +110,7 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 			spread_look(w, shard * w->whole + at, n);
 		at = (at + n) % w->whole;
 		w->done += n;
-		err = ask(w);
+		err = report_progress(w);
 	}
 	return err;
 }
@@ -166,7 +166,7 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 	s->sampled = (double)all.lines / (double)f->array.lines;
 	f->kind->estimate(f, &all, &s->keys_estimated, &s->fp_rate_estimated);
 	if (w.spread) {
-		look_at_ends(&w);
+		read_ends(&w);
 		weir__spread_end(&spread);
 		s->hashes_uneven = weir__spread_verdict(&spread, &s->uneven_why);
 		s->hashes_uneven = weir__spread_confirm(&law, weir__spread_enough(&law),
@@ -197,7 +197,7 @@ static int part_progress(void *arg, uint64_t done, uint64_t total)
 
 /* Add the figures of a member that has @share of the bits. Means are weighted by share. The rate is
  * that of keys which any member answers true. */
-static void add(struct weir_stats *s, const struct weir_stats *one, double share)
+static void add_member(struct weir_stats *s, const struct weir_stats *one, double share)
 {
 	s->fill += share * one->fill;
 	s->fill_max = fmax(s->fill_max, one->fill_max);
@@ -244,7 +244,7 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 		int err = measure(member[i].f, &own, &one);
 		if (err)
 			return err;
-		add(s, &one, share);
+		add_member(s, &one, share);
 		part.before += member[i].f->bytes;
 	}
 	return 0;
@@ -252,7 +252,7 @@ static int measure_all(const struct weir_filter *f, const struct weir_survey *su
 
 /* ---- the check that a filter to be saved or published was filled by uniform hashes ---- */
 
-static int uneven(const char *who, const char *why)
+static int fail_uneven(const char *who, const char *why)
 {
 	return weir__refused(weir__fail(-EDOM, "%s: the hashes are not uniform: %s; allow_uneven "
 	                                "takes the filter as it is", who, why),
@@ -278,7 +278,7 @@ int weir__hashes_check(const struct weir_filter *f, const char *who)
 	const unsigned n = weir__members(f, member);
 	for (unsigned i = 0; i < n; i++)
 		if (judge(member[i].f, &why) == WEIR_UNEVEN_YES)
-			return uneven(who, why);
+			return fail_uneven(who, why);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 
 enum { TOGETHER = 64 }; /* keys of a batch: one word of the bitmap */
 
-static bool several(const struct weir_filter *f)
+static bool probes_several(const struct weir_filter *f)
 {
 	return weir__text_several(&f->text);
 }
@@ -29,7 +29,7 @@ int weir__text_refuse_hash(const struct weir_text *t)
 /* ---- hashes of texts ---- */
 
 /* The input of a function: a text, or a binary address (fixed keys with cidr). */
-struct given {
+struct input {
 	const void *text;
 	size_t len;
 	bool address;
@@ -51,7 +51,7 @@ static uint64_t hash_key(const struct weir_text_hashes *h, const struct iovec *k
 }
 
 /* Make the key that an insert stores. Return: 0, or -EINVAL without an error sentence. */
-static int key_of(const struct weir_text_hashes *h, const struct given *g, void *room,
+static int key_of(const struct weir_text_hashes *h, const struct input *g, void *room,
                   struct iovec *key)
 {
 	if (!g->address)
@@ -61,7 +61,7 @@ static int key_of(const struct weir_text_hashes *h, const struct given *g, void 
 }
 
 /* Set the error sentence for a text that has no key. Return: always -EINVAL. */
-static int say_why(const struct weir_text_hashes *h, const struct given *g)
+static int fail_no_key(const struct weir_text_hashes *h, const struct input *g)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
 	const struct weir_text shape = { .steps = h->text->steps & ~WEIR_TEXT_LOWERCASE };
@@ -73,7 +73,7 @@ static int say_why(const struct weir_text_hashes *h, const struct given *g)
 }
 
 /* Hash the keys that a lookup probes. Return: the number of hashes; 0 if no key can match. */
-static int lookup_hashes(const struct weir_text_hashes *h, const struct given *g,
+static int lookup_hashes(const struct weir_text_hashes *h, const struct input *g,
                          uint64_t hashes[WEIR_TEXT_LOOKUPS])
 {
 	unsigned char room[WEIR_TEXT_ROOM(0)], key[WEIR_TEXT_CIDR_BYTES];
@@ -92,7 +92,7 @@ static int lookup_hashes(const struct weir_text_hashes *h, const struct given *g
 	return n > 0 ? n : 0;
 }
 
-static bool contains_any(const struct weir_filter *f, const struct given *g)
+static bool contains_any(const struct weir_filter *f, const struct input *g)
 {
 	uint64_t hashes[WEIR_TEXT_LOOKUPS];
 	const struct weir_text_hashes h = weir__text_hashes_of(f);
@@ -108,7 +108,8 @@ static bool contains_any(const struct weir_filter *f, const struct given *g)
 
 /* Note the key's length before the key is inserted (N3). In a shared image a new length is refused,
  * since other processes would not see it. */
-static int note(const struct weir_text_hashes *h, const struct given *g, const struct iovec *key)
+static int note_length(const struct weir_text_hashes *h, const struct input *g,
+                       const struct iovec *key)
 {
 	const bool closed = h->text->steps & WEIR_TEXT_CLOSED;
 	if (weir__text_noted(h->text, key))
@@ -127,11 +128,11 @@ static int note(const struct weir_text_hashes *h, const struct given *g, const s
 }
 
 /* Return: 0, or -EINVAL with an error sentence. */
-static int insert_hash_of(const struct weir_text_hashes *h, const struct given *g, uint64_t *hash)
+static int insert_hash_of(const struct weir_text_hashes *h, const struct input *g, uint64_t *hash)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
 	struct iovec key;
-	int err = key_of(h, g, room, &key) ? say_why(h, g) : note(h, g, &key);
+	int err = key_of(h, g, room, &key) ? fail_no_key(h, g) : note_length(h, g, &key);
 	if (!err)
 		*hash = hash_key(h, &key);
 	return err;
@@ -140,28 +141,28 @@ static int insert_hash_of(const struct weir_text_hashes *h, const struct given *
 int weir__insert_hash_of(struct weir_filter *f, const void *text, size_t len, uint64_t *hash)
 {
 	const struct weir_text_hashes h = weir__text_hashes_of(f);
-	return insert_hash_of(&h, &(struct given){ text, len, false }, hash);
+	return insert_hash_of(&h, &(struct input){ text, len, false }, hash);
 }
 
 int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len, uint64_t *hash)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
 	const struct weir_text_hashes h = weir__text_hashes_of(f);
-	const struct given g = { text, len, false };
+	const struct input g = { text, len, false };
 	struct iovec key;
 	if (key_of(&h, &g, room, &key))
-		return say_why(&h, &g);
+		return fail_no_key(&h, &g);
 	*hash = hash_key(&h, &key);
 	return 0;
 }
 
 /* Return: key @at of a batch of texts. */
-static struct given given(const struct weir_text *t, struct weir_keys keys, size_t at)
+static struct input input(const struct weir_text *t, struct weir_keys keys, size_t at)
 {
 	const struct iovec *vector = keys.at;
 	if (keys.form == WEIR_KEYS_IOV)
-		return (struct given){ vector[at].iov_base, vector[at].iov_len, false };
-	return (struct given){ (const char *)keys.at + at * keys.width, keys.width,
+		return (struct input){ vector[at].iov_base, vector[at].iov_len, false };
+	return (struct input){ (const char *)keys.at + at * keys.width, keys.width,
 		               t->steps & WEIR_TEXT_CIDR };
 }
 
@@ -170,7 +171,7 @@ size_t weir__text_insert_hashes(const struct weir_text_hashes *h, struct weir_ke
 {
 	size_t n = 0;
 	for (; n < keys.n; n++) {
-		const struct given g = given(h->text, keys, n);
+		const struct input g = input(h->text, keys, n);
 		if (insert_hash_of(h, &g, &out[n]))
 			break;
 	}
@@ -180,10 +181,10 @@ size_t weir__text_insert_hashes(const struct weir_text_hashes *h, struct weir_ke
 int weir__text_lookup_hashes(const struct weir_text_hashes *h, struct weir_keys keys, size_t at,
                              uint64_t out[WEIR_TEXT_LOOKUPS])
 {
-	const struct given g = given(h->text, keys, at);
+	const struct input g = input(h->text, keys, at);
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
 	struct iovec key;
-	return key_of(h, &g, room, &key) ? say_why(h, &g) : lookup_hashes(h, &g, out);
+	return key_of(h, &g, room, &key) ? fail_no_key(h, &g) : lookup_hashes(h, &g, out);
 }
 
 /* ---- functions for one key ---- */
@@ -200,7 +201,7 @@ static int insert_text(struct weir_filter *f, const void *text, size_t len)
 
 static bool contains_several(const struct weir_filter *f, const void *text, size_t len)
 {
-	return contains_any(f, &(struct given){ text, len, false });
+	return contains_any(f, &(struct input){ text, len, false });
 }
 
 static int insert_several(struct weir_filter *f, const void *text, size_t len)
@@ -242,7 +243,7 @@ void weir__text_wrap(struct weir_filter *f)
 	f->verbs.insert = insert_text;
 	f->verbs.contains_u64 = contains_u64;
 	f->verbs.insert_u64 = insert_u64;
-	if (!several(f))
+	if (!probes_several(f))
 		return;
 	f->verbs.contains = contains_several;
 	f->verbs.insert = insert_several;
@@ -261,7 +262,7 @@ int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_key
 	for (size_t at = 0; at < keys.n; at += TOGETHER) {
 		uint64_t answers = 0;
 		for (size_t i = at; i < keys.n && i < at + TOGETHER; i++) {
-			const struct given g = given(&f->text, keys, i);
+			const struct input g = input(&f->text, keys, i);
 			answers |= (uint64_t)contains_any(f, &g) << (i - at);
 		}
 		found += __builtin_popcountll(answers);
@@ -277,7 +278,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 	uint64_t known = 0;
 	for (size_t i = 0; i < keys.n; i++) {
 		unsigned char room[WEIR_TEXT_CIDR_BYTES];
-		const struct given g = given(&f->text, keys, i);
+		const struct input g = input(&f->text, keys, i);
 		struct iovec key;
 		if (key_of(&h, &g, room, &key)) /* not a valid key: any hash will do */
 			key = (struct iovec){ (void *)(uintptr_t)g.text, g.len };

@@ -108,35 +108,35 @@ MUTANTS = [
     ('SLEEPS_ON_ANYTHING', OWNER,
      'sleep_on(owner, seen);', 'sleep_on(owner, weir__mark_load_relaxed(owner));'),
     ('DROPPED_EARLY', BULK, *BUCKETS_ALWAYS,
-     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);\n'
+     '\tf->kernel->load(f, b->hashes + (size_t)part * b->capacity, b->count[part]);\n'
      '\tweir__owner_drop(&f->owners[part]);',
      '\tweir__owner_drop(&f->owners[part]);\n'
-     '\tf->kernel->load(f, b->hashes + (size_t)part * b->room, b->held[part]);'),
+     '\tf->kernel->load(f, b->hashes + (size_t)part * b->capacity, b->count[part]);'),
     ('ALL_DROPPED_EARLY', BULK,
      '\t\t\tf->kernel->load(f, hashes + done, piece);\n\t\t\tdone += piece;\n\t\t}\n'
-     '\t\tdrop_parts(f, taken);',
-     '\t\t\tdrop_parts(f, taken);\n\t\t\tf->kernel->load(f, hashes + done, piece);\n'
-     '\t\t\tdone += piece;\n\t\t} else\n\t\t\tdrop_parts(f, taken);'),
+     '\t\tdrop_partitions(f, taken);',
+     '\t\t\tdrop_partitions(f, taken);\n\t\t\tf->kernel->load(f, hashes + done, piece);\n'
+     '\t\t\tdone += piece;\n\t\t} else\n\t\t\tdrop_partitions(f, taken);'),
     ('NEVER_DROPPED', BULK, *BUCKETS_ALWAYS, '\tweir__owner_drop(&f->owners[part]);\n', ''),
-    ('ALL_NEVER_DROPPED', BULK, '\t\tdrop_parts(f, taken);\n', '\t\t(void)drop_parts;\n'),
-    ('ROUNDS_GIVE_UP', BULK, *ROUNDS_ALWAYS, 'while (state[part] == LEFT) {',
-     'if (state[part] == LEFT) {'),
+    ('ALL_NEVER_DROPPED', BULK, '\t\tdrop_partitions(f, taken);\n', '\t\t(void)drop_partitions;\n'),
+    ('ROUNDS_GIVE_UP', BULK, *ROUNDS_ALWAYS, 'while (state[part] == PENDING) {',
+     'if (state[part] == PENDING) {'),
     ('ROUND_OF_OTHERS', BULK, *ROUNDS_ALWAYS,
-     'if (state[p] == LEFT && weir__owner_take(&f->owners[p])) {',
-     'if (state[p] == LEFT && (weir__owner_take(&f->owners[p]) || any)) {'),
+     'if (state[p] == PENDING && weir__owner_take(&f->owners[p])) {',
+     'if (state[p] == PENDING && (weir__owner_take(&f->owners[p]) || any)) {'),
     ('ROUND_DROPPED_EARLY', BULK, *ROUNDS_ALWAYS,
-     'load_taken(f, state, hashes, n);\n\t\t\t\tdrop_taken(f, state);',
-     'unsigned char mine[PARTS_MOST];\n\t\t\t\tmemcpy(mine, state, sizeof mine);\n'
-     '\t\t\t\tdrop_taken(f, state);\n\t\t\t\tload_taken(f, mine, hashes, n);',
+     'load_owned(f, state, hashes, n);\n\t\t\t\tdrop_owned(f, state);',
+     'unsigned char mine[MOST_PARTS];\n\t\t\t\tmemcpy(mine, state, sizeof mine);\n'
+     '\t\t\t\tdrop_owned(f, state);\n\t\t\t\tload_owned(f, mine, hashes, n);',
      '#include "filter/filter.h"', '#include <string.h>\n#include "filter/filter.h"'),
     ('ROUND_NEVER_DROPPED', BULK, *ROUNDS_ALWAYS,
-     '\t\t\tweir__owner_drop(&f->owners[p]);\n\t\t\tstate[p] = NONE;', '\t\t\tstate[p] = NONE;'),
+     '\t\t\tweir__owner_drop(&f->owners[p]);\n\t\t\tstate[p] = DONE;', '\t\t\tstate[p] = DONE;'),
     ('LOAD_STORES', KERNEL,
      'block[weir__word_index(z, i, r)] |= WEIR__LE64',
      'block[weir__word_index(z, i, r)] = WEIR__LE64'),
     # runs of lines (L1 in src/kind/kind.h)
     ('PARTS_BY_OTHER_BITS', BULK, *BUCKETS_ALWAYS,
-     'part = part_of(hash, shift);', 'part = hash >> 40 & (f->parts - 1);'),
+     'part = partition_of(hash, shift);', 'part = hash >> 40 & (f->parts - 1);'),
     ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),
     ('BUCKETS_NEVER', BULK, *BUCKETS_NEVER),
     ('ROUNDS_ALWAYS', BULK, *ROUNDS_ALWAYS),

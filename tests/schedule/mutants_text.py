@@ -6,7 +6,7 @@ MUTANTS = [
      '(void)__atomic_fetch_or(word, bits, __ATOMIC_RELAXED);',
      '*word = weir__length_load_relaxed(word) | bits;'),
     ('TEXT_NOT_NOTED', 'src/filter/text.c',
-     'say_why(h, g) : note(h, g, &key);', 'say_why(h, g) : 0;'),
+     'fail_no_key(h, g) : note_length(h, g, &key);', 'fail_no_key(h, g) : 0;'),
     ('TEXT_MERGE_WITHOUT_LENGTHS', 'src/filter/merge.c',
      'weir__text_unite_shared(&dst->text, &more);', ';'),
     ('TEXT_NOT_NOTED_BY_THE_NEXT', 'src/set/generation.c',

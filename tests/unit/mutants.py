@@ -157,7 +157,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     # even or uneven
     ('SAVE_WITHOUT_THE_ENDS', SPREAD, '\tlook_at_ends(s);\n', '',
      'unit/uneven_parts', 'alike_at_the_ends'),
-    ('SAMPLE_WITHOUT_THE_ENDS', STATS, '\t\tlook_at_ends(&w);\n', '',
+    ('SAMPLE_WITHOUT_THE_ENDS', STATS, '\t\tread_ends(&w);\n', '',
      'unit/hashes_uneven', 'the_ends_are_in_the_sample'),
     ('UPPER_HALF_IS_THE_LOWER', SPREAD, 'bits >> (32 * (word % 2)) & UINT32_MAX',
      'bits & UINT32_MAX', 'unit/uneven_parts', 'alike_in_one_word'),
