@@ -16,21 +16,22 @@ GROUPS = dict.fromkeys([MOVE, SEARCH, PUT, CUCKOO, KIND], 'counters,cuckoo')
 MUTANTS = [
     # C1
     ('CUCKOO_MOVE_UNOWNED', MOVE,
-     'int err = take(a, stripe, wait);\n\tif (err)\n\t\treturn err;\n\tbool there',
-     'int err = 0;\n\tbool there', '\tdrop(a, stripe);\n\treturn moved;', '\treturn moved;'),
-    ('CUCKOO_REMOVE_UNOWNED', MOVE, '(void)take(a, stripe, WEIR_CUCKOO_WAIT);\n\tbool found',
-     'bool found', '\tdrop(a, stripe);\n\treturn found', '\treturn found'),
+     'int err = take_stripe(a, stripe, wait);\n\tif (err)\n\t\treturn err;\n\tbool there',
+     'int err = 0;\n\tbool there', '\tdrop_stripe(a, stripe);\n\treturn moved;', '\treturn moved;'),
+    ('CUCKOO_REMOVE_UNOWNED', MOVE, '(void)take_stripe(a, stripe, WEIR_CUCKOO_WAIT);\n\tbool found',
+     'bool found', '\tdrop_stripe(a, stripe);\n\treturn found', '\treturn found'),
     ('CUCKOO_MOVE_BLINDLY', MOVE, 'bool moved = there && write_copy', 'bool moved = write_copy'),
     # C2
     ('CUCKOO_CLEAR_FIRST', MOVE,
      'bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
-     'if (there)\n\t\tclear(from, step->shift, width);\n'
+     'if (there)\n\t\tclear_slot(from, step->shift, width);\n'
      '\tbool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
-     'bump(a, stripe); /* C2 */\n\t\tclear(from, step->shift, width);', 'bump(a, stripe);'),
-    ('CUCKOO_MOVE_NO_BUMP', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear(from',
-     'clear(from'),
-    ('CUCKOO_BUMP_LATE', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear(from, step->shift, width);',
-     'clear(from, step->shift, width);\n\t\tbump(a, stripe);'),
+     'bump(a, stripe); /* C2 */\n\t\tclear_slot(from, step->shift, width);', 'bump(a, stripe);'),
+    ('CUCKOO_MOVE_NO_BUMP', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear_slot(from',
+     'clear_slot(from'),
+    ('CUCKOO_BUMP_LATE', MOVE,
+     'bump(a, stripe); /* C2 */\n\t\tclear_slot(from, step->shift, width);',
+     'clear_slot(from, step->shift, width);\n\t\tbump(a, stripe);'),
     ('CUCKOO_REMOVE_NO_BUMP', MOVE, 'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */', ''),
     ('CUCKOO_BUMPS_ANOTHER', MOVE, 'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */',
      'bump(a, 0);'),

@@ -31,7 +31,7 @@ MUTANTS = [
     # copies beside moves
     ('CUCKOO_WALK_WITHOUT_STRIPE_0', MOVE,
      """	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
-		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
 }
 
 void weir__cuckoo_let_go(const struct weir_filter *f)
@@ -40,7 +40,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 	weir__figure_sub_relaxed(&own->walks, 1);
 	for (uint32_t stripe = 0;""",
      """	for (uint32_t stripe = own->stripes > 1; stripe < own->stripes; stripe++)
-		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
 }
 
 void weir__cuckoo_let_go(const struct weir_filter *f)

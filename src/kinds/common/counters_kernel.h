@@ -31,7 +31,7 @@ WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_no
 			                   write, 3); \
 	} while (0)
 
-WEIR__INLINE uint64_t secret(const struct weir_filter *f, const void *key, size_t len)
+WEIR__INLINE uint64_t hash_of(const struct weir_filter *f, const void *key, size_t len)
 {
 	return __builtin_expect(len == 8, 1) ? weir__hash8(f->array.flip8, key) :
 	                                       weir__hash_other(f, key, len);
@@ -52,7 +52,7 @@ WEIR__INLINE uint64_t secret(const struct weir_filter *f, const void *key, size_
 	} \
 	static bool contains_##name(const struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		return look_##name(&f->array, secret(f, key, len)); \
+		return look_##name(&f->array, hash_of(f, key, len)); \
 	} \
 	static bool contains_u64_##name(const struct weir_filter *f, uint64_t key) \
 	{ \
@@ -68,7 +68,7 @@ WEIR__INLINE uint64_t secret(const struct weir_filter *f, const void *key, size_
 	} \
 	static int insert_##name(struct weir_filter *f, const void *key, size_t len) \
 	{ \
-		return put_##name(&f->array, secret(f, key, len)); \
+		return put_##name(&f->array, hash_of(f, key, len)); \
 	} \
 	static int insert_u64_##name(struct weir_filter *f, uint64_t key) \
 	{ \

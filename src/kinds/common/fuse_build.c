@@ -11,7 +11,7 @@ enum { TRIES = 10 };
 
 struct work {
 	const struct weir_fuse_job *job;
-	uint64_t most; /* keys of a part */
+	uint64_t most_keys; /* keys of a part */
 	uint64_t parts;
 	atomic_uint_fast64_t next;
 };
@@ -67,7 +67,7 @@ static int build_parts(void *work)
 {
 	struct work *w = work;
 	struct weir_fuse_room room = { .keys = NULL };
-	int err = weir__fuse_room_make(&room, &w->job->part, w->most);
+	int err = weir__fuse_room_make(&room, &w->job->part, w->most_keys);
 	while (!err) {
 		const uint64_t i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
 		if (i >= w->parts)
@@ -83,15 +83,15 @@ static int build_parts(void *work)
 static uint64_t largest_part(const struct work *w, uint64_t *which)
 {
 	const struct weir_fuse_job *job = w->job;
-	uint64_t most = 0;
+	uint64_t most_keys = 0;
 	for (uint64_t i = 0; i < w->parts; i++) {
 		const uint64_t n = count_in(job->keys, i, job->part.part_bits) +
 		                   count_in(job->others, i, job->part.part_bits);
-		if (n > most)
+		if (n > most_keys)
 			*which = i;
-		most = n > most ? n : most;
+		most_keys = n > most_keys ? n : most_keys;
 	}
-	return most;
+	return most_keys;
 }
 
 int weir__fuse_build(const struct weir_fuse_job *job)
@@ -99,8 +99,8 @@ int weir__fuse_build(const struct weir_fuse_job *job)
 	struct work w = { .job = job, .parts = UINT64_C(1) << job->part.part_bits };
 	const unsigned threads = job->keys->threads;
 	uint64_t largest = 0;
-	w.most = largest_part(&w, &largest);
-	if (w.most > job->part.cells)
-		return does_not_peel(&w, largest, w.most);
+	w.most_keys = largest_part(&w, &largest);
+	if (w.most_keys > job->part.cells)
+		return does_not_peel(&w, largest, w.most_keys);
 	return weir__parallel(threads < w.parts ? threads : (unsigned)w.parts, build_parts, &w);
 }

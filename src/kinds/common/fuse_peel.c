@@ -19,7 +19,7 @@ static uint64_t whole_lines(uint64_t bytes)
 
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
 {
-	/* one more entry, since singles() and peeling write past the end of the stack */
+	/* one more entry, since push_singles() and peeling write past the end of the stack */
 	return whole_lines(8 * keys) + whole_lines(keys) + whole_lines(8 * part->cells) +
 	       whole_lines(part->cells) + whole_lines(4 * (part->cells + 1));
 }
@@ -46,8 +46,8 @@ void weir__fuse_room_free(struct weir_fuse_room *room)
 }
 
 /* Add all keys to their cells. Return: false if a cell has more keys than can be counted. */
-static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
-                  uint64_t marked, uint64_t seed)
+static bool count_keys(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
+                       uint64_t marked, uint64_t seed)
 {
 	const struct weir_fuse p = *part;
 	uint64_t *xors = room->xors;
@@ -70,7 +70,7 @@ static bool count(struct weir_fuse_room *room, const struct weir_fuse *part, uin
 }
 
 /* Push the cells with one key, in ascending order. Return: the number of these cells. */
-static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
+static uint64_t push_singles(const struct weir_fuse_room *room, uint64_t cells)
 {
 	uint64_t n = 0;
 	for (uint64_t i = 0; i < cells; i++) {
@@ -82,7 +82,7 @@ static uint64_t singles(const struct weir_fuse_room *room, uint64_t cells)
 
 /* Remove a key from a cell. @j: the cell's number for the key, and the key's mark. Return: true if
  * one key is left in the cell. */
-static inline bool take(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
+static inline bool remove_key(struct weir_fuse_room *room, uint32_t cell, unsigned j, uint64_t h)
 {
 	const uint8_t left = (uint8_t)((room->counts[cell] - ONE) ^ j);
 	room->counts[cell] = left;
@@ -96,10 +96,10 @@ bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, 
 	static const uint8_t next[] = { 1, 2, 0 };
 	const struct weir_fuse p = *part;
 	uint64_t waiting, taken = 0;
-	if (!count(room, part, n, marked, seed))
+	if (!count_keys(room, part, n, marked, seed))
 		return false;
 	/* All keys are in the cells now, so room->keys is free for the order of removal. */
-	waiting = singles(room, p.cells);
+	waiting = push_singles(room, p.cells);
 	while (waiting) {
 		const uint32_t cell = room->stack[--waiting];
 		if (room->counts[cell] / ONE != 1)
@@ -111,9 +111,9 @@ bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, 
 		room->keys[taken] = h;
 		room->by[taken++] = (uint8_t)(j | mark);
 		room->stack[waiting] = c.at[j1];
-		waiting += take(room, c.at[j1], j1 | mark, h);
+		waiting += remove_key(room, c.at[j1], j1 | mark, h);
 		room->stack[waiting] = c.at[j2];
-		waiting += take(room, c.at[j2], j2 | mark, h);
+		waiting += remove_key(room, c.at[j2], j2 | mark, h);
 	}
 	return taken == n;
 }

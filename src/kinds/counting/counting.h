@@ -14,8 +14,8 @@
 /* Complete an insert or a removal that has changed the words before @from. They are called if
  * another thread changed a word in between, or if a counter is stuck.
  * @fresh: one of the counters in the words before @from was 0. */
-int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
-int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from);
+int weir__counting_put_rest(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
+int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned from);
 
 /* Return the kernel for one of these layouts, or NULL. */
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
@@ -31,13 +31,13 @@ WEIR__INLINE int put(const struct weir_array *a, uint64_t hash, unsigned b, unsi
 	uint64_t fresh = 0;
 	COUNTERS_LOOK(a, hash, b, z, g, &key);
 	if (__builtin_expect(key.stuck, 0))
-		return weir__counting_put(a, hash, 0, false);
+		return weir__counting_put_rest(a, hash, 0, false);
 	COUNTERS_UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		uint64_t word = key.seen[i];
 		if (__builtin_expect(!weir__word_swap_relaxed(key.word[i], &word,
 		                                              word + key.mask[i]), 0))
-			return weir__counting_put(a, hash, i, fresh);
+			return weir__counting_put_rest(a, hash, i, fresh);
 		fresh |= key.mask[i] & ~weir__counters_used(word, b);
 	}
 	return key.missing ? WEIR_NEW : WEIR_SEEN;
@@ -63,13 +63,13 @@ WEIR__INLINE int take(const struct weir_array *a, uint64_t hash, unsigned b, uns
 	if (__builtin_expect(key.missing, 0))
 		return 0;
 	if (__builtin_expect(key.stuck, 0))
-		return weir__counting_take(a, hash, 0);
+		return weir__counting_take_rest(a, hash, 0);
 	COUNTERS_UNROLL
 	for (unsigned i = 0; i < z; i++) {
 		uint64_t word = key.seen[i];
 		if (__builtin_expect(!weir__word_swap_relaxed(key.word[i], &word,
 		                                              word - key.mask[i]), 0))
-			return weir__counting_take(a, hash, i);
+			return weir__counting_take_rest(a, hash, i);
 	}
 	return 1;
 }

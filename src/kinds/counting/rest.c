@@ -6,7 +6,7 @@
 #include "kinds/common/counters.h"
 #include "kinds/counting/counting.h"
 
-static void find(const struct weir_array *a, uint64_t hash, struct weir_counters *key)
+static void find_counters(const struct weir_array *a, uint64_t hash, struct weir_counters *key)
 {
 	weir__counters_of(a, hash, a->shape.field[WEIR_COUNTERS_B], a->shape.field[WEIR_COUNTERS_Z],
 	                  a->shape.field[WEIR_COUNTERS_G], key);
@@ -23,10 +23,10 @@ static uint64_t raise(uint64_t *word, uint64_t mask, unsigned b)
 	return mask & ~weir__counters_used(seen, b);
 }
 
-int weir__counting_put(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh)
+int weir__counting_put_rest(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh)
 {
 	struct weir_counters key;
-	find(a, hash, &key);
+	find_counters(a, hash, &key);
 	for (unsigned i = from; i < a->shape.field[WEIR_COUNTERS_Z]; i++)
 		fresh |= raise(key.word[i], key.mask[i], a->shape.field[WEIR_COUNTERS_B]) != 0;
 	return fresh ? WEIR_NEW : WEIR_SEEN;
@@ -45,13 +45,13 @@ static bool lower(uint64_t *word, uint64_t mask, unsigned b, uint64_t *lowered)
 	return true;
 }
 
-int weir__counting_take(const struct weir_array *a, uint64_t hash, unsigned from)
+int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned from)
 {
 	const unsigned b = a->shape.field[WEIR_COUNTERS_B], z = a->shape.field[WEIR_COUNTERS_Z];
 	uint64_t lowered[WEIR_COUNTERS_MOST_Z];
 	struct weir_counters key;
 	unsigned i = from;
-	find(a, hash, &key);
+	find_counters(a, hash, &key);
 	for (unsigned done = 0; done < from; done++)
 		lowered[done] = key.mask[done];
 	while (i < z && lower(key.word[i], key.mask[i], b, &lowered[i]))

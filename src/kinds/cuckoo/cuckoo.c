@@ -13,22 +13,22 @@
 
 /* ---- lookups (C4, C5 in move.h) ---- */
 
-struct places {
+struct buckets {
 	uint64_t bucket[2];
 	unsigned fingerprint;
 };
 
-WEIR__INLINE struct places places_of(const struct weir_array *a, uint64_t hash, unsigned width)
+WEIR__INLINE struct buckets buckets_of(const struct weir_array *a, uint64_t hash, unsigned width)
 {
 	struct weir_cuckoo_spot spot = weir__cuckoo_spot(a, hash, width);
-	return (struct places){
+	return (struct buckets){
 		.bucket = { spot.bucket, weir__cuckoo_other(a, spot.bucket, spot.fingerprint) },
 		.fingerprint = spot.fingerprint
 	};
 }
 
 /* Return: true if either bucket has an equal fingerprint. */
-WEIR__INLINE bool found_in(const struct weir_array *a, const struct places *p, unsigned width)
+WEIR__INLINE bool found_in(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
 	uint64_t first = weir__place_load_acquire(a->words + p->bucket[0]);
@@ -37,7 +37,7 @@ WEIR__INLINE bool found_in(const struct weir_array *a, const struct places *p, u
 	        weir__cuckoo_zeros(second ^ equal, width)) != 0;
 }
 
-WEIR__INLINE bool find(const struct weir_array *a, const struct places *p, unsigned width)
+WEIR__INLINE bool find(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	const atomic_uint *version = weir__cuckoo_version(a, p->fingerprint);
 	for (unsigned i = 0; i < WEIR_CUCKOO_TRIES; i++) {
@@ -52,13 +52,13 @@ WEIR__INLINE bool find(const struct weir_array *a, const struct places *p, unsig
 
 WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsigned width)
 {
-	struct places p = places_of(&f->array, hash, width);
+	struct buckets p = buckets_of(&f->array, hash, width);
 	return find(&f->array, &p, width);
 }
 
 /* Return: the number of copies in both buckets. If both are the same bucket, each copy counts
  * once. */
-WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct places *p, unsigned width)
+WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
 	uint64_t first = weir__place_load_acquire(a->words + p->bucket[0]);
@@ -75,7 +75,7 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 {
 	const struct weir_array *a = &f->array;
 	unsigned width = weir__cuckoo_width(a);
-	struct places p = places_of(a, hash, width);
+	struct buckets p = buckets_of(a, hash, width);
 	const atomic_uint *version = weir__cuckoo_version(a, p.fingerprint);
 	for (unsigned i = 0; i < WEIR_CUCKOO_TRIES; i++) {
 		unsigned before = weir__version_load_acquire(version);
@@ -92,11 +92,11 @@ static int64_t count(const struct weir_filter *f, uint64_t hash)
 enum { ROW_BUCKET, ROW_OTHER, ROW_FINGERPRINT };
 enum { STEP = 16, LEAD = 48 };
 
-WEIR__INLINE void note_places(const struct weir_array *a, const uint64_t *hashes, unsigned n,
-                              bool far, struct weir_notes *notes, unsigned at, unsigned width)
+WEIR__INLINE void note_buckets(const struct weir_array *a, const uint64_t *hashes, unsigned n,
+                               bool far, struct weir_notes *notes, unsigned at, unsigned width)
 {
 	for (unsigned i = 0; i < n; i++) {
-		struct places p = places_of(a, hashes[i], width);
+		struct buckets p = buckets_of(a, hashes[i], width);
 		notes->row[ROW_BUCKET][at + i] = p.bucket[0];
 		notes->row[ROW_OTHER][at + i] = p.bucket[1];
 		notes->row[ROW_FINGERPRINT][at + i] = p.fingerprint;
@@ -112,7 +112,7 @@ WEIR__INLINE uint64_t find_noted(const struct weir_array *a, const struct weir_n
 {
 	uint64_t answers = 0;
 	for (unsigned i = 0; i < n; i++) {
-		const struct places p = {
+		const struct buckets p = {
 			.bucket = { notes->row[ROW_BUCKET][at + i], notes->row[ROW_OTHER][at + i] },
 			.fingerprint = (unsigned)notes->row[ROW_FINGERPRINT][at + i]
 		};
@@ -131,10 +131,10 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 	for (size_t at = 0; at < batch->n; at += WEIR_HASHED) {
 		unsigned n = weir__least(batch->n - at, WEIR_HASHED);
 		const uint64_t *hashes = weir__batch_take(f, a->flip8, batch, at, n, scratch);
-		struct places p;
+		struct buckets p;
 		uint64_t answers = 0;
 		for (unsigned i = 0; f->outgrows_cache && i < n; i++) {
-			p = places_of(a, hashes[i], width);
+			p = buckets_of(a, hashes[i], width);
 			__builtin_prefetch(a->words + p.bucket[0], 1, 3);
 			__builtin_prefetch(a->words + p.bucket[1], 1, 3);
 		}
@@ -204,7 +204,7 @@ static int take_out(struct weir_filter *f, uint64_t hash)
 	                               unsigned n, bool far, struct weir_notes *notes, \
 	                               unsigned at) \
 	{ \
-		note_places(a, hashes, n, far, notes, at, width); \
+		note_buckets(a, hashes, n, far, notes, at, width); \
 	} \
 	WEIR__INLINE uint64_t find_##width(const struct weir_array *a, bool far, \
 	                                   const struct weir_notes *notes, unsigned at, \
@@ -247,7 +247,7 @@ static uint64_t most(const struct weir_filter *f)
 static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
 	unsigned width = weir__cuckoo_width(&f->array);
-	struct places p = places_of(&f->array, hash, width);
+	struct buckets p = buckets_of(&f->array, hash, width);
 	return (1 + (p.bucket[0] != p.bucket[1])) * weir__cuckoo_places(width);
 }
 

@@ -61,7 +61,7 @@ static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cucko
 	return 0;
 }
 
-static int take(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
+static int take_stripe(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	int err = 0;
 	while (!err && !weir__owner_take(&own_of(a)->stripe[stripe].owner))
@@ -69,7 +69,7 @@ static int take(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wa
 	return err;
 }
 
-static void drop(const struct weir_array *a, uint32_t stripe)
+static void drop_stripe(const struct weir_array *a, uint32_t stripe)
 {
 	weir__owner_drop(&own_of(a)->stripe[stripe].owner);
 }
@@ -77,7 +77,7 @@ static void drop(const struct weir_array *a, uint32_t stripe)
 /* ---- only for the owner ---- */
 
 /* Clear a slot. Its copy is still in it (C1). */
-static void clear(uint64_t *word, unsigned shift, unsigned width)
+static void clear_slot(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);
 	uint64_t mask = ((UINT64_C(1) << width) - 1) << shift;
@@ -105,7 +105,7 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	unsigned width = weir__cuckoo_width(a);
 	uint32_t stripe = weir__cuckoo_stripe(a, step->fingerprint);
 	uint64_t *from = a->words + step->from;
-	int err = take(a, stripe, wait);
+	int err = take_stripe(a, stripe, wait);
 	if (err)
 		return err;
 	bool there = weir__cuckoo_at(weir__place_load_acquire(from), step->shift, width) ==
@@ -113,9 +113,9 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);
 	if (moved) {
 		bump(a, stripe); /* C2 */
-		clear(from, step->shift, width);
+		clear_slot(from, step->shift, width);
 	}
-	drop(a, stripe);
+	drop_stripe(a, stripe);
 	return moved;
 }
 
@@ -129,7 +129,7 @@ static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fi
 	if (!found)
 		return false;
 	bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */
-	clear(word, weir__cuckoo_lowest(found, width), width);
+	clear_slot(word, weir__cuckoo_lowest(found, width), width);
 	return true;
 }
 
@@ -138,10 +138,10 @@ bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot s
 	unsigned width = weir__cuckoo_width(a);
 	uint32_t stripe = weir__cuckoo_stripe(a, spot.fingerprint);
 	uint64_t other = weir__cuckoo_other(a, spot.bucket, spot.fingerprint);
-	(void)take(a, stripe, WEIR_CUCKOO_WAIT);
+	(void)take_stripe(a, stripe, WEIR_CUCKOO_WAIT);
 	bool found = take_out_of(a, spot.bucket, spot.fingerprint, width) ||
 	             take_out_of(a, other, spot.fingerprint, width);
-	drop(a, stripe);
+	drop_stripe(a, stripe);
 	return found;
 }
 
@@ -152,7 +152,7 @@ void weir__cuckoo_hold(const struct weir_filter *f)
 	struct weir_cuckoo *own = f->own;
 	weir__figure_add_relaxed(&own->walks, 1);
 	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
-		(void)take(&f->array, stripe, WEIR_CUCKOO_WAIT);
+		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
 }
 
 void weir__cuckoo_let_go(const struct weir_filter *f)
@@ -160,7 +160,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 	struct weir_cuckoo *own = f->own;
 	weir__figure_sub_relaxed(&own->walks, 1);
 	for (uint32_t stripe = 0; stripe < own->stripes; stripe++)
-		drop(&f->array, stripe);
+		drop_stripe(&f->array, stripe);
 }
 
 /* The version is read before and after the owner, since a search may come before or after this

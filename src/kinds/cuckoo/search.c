@@ -31,7 +31,7 @@ static int from_of(uint64_t place)
 
 /* Return: true if the bucket is in the queue. Usually its bit is clear, so the queue need not be
  * read. */
-static bool known(struct queue *q, uint64_t bucket)
+static bool is_queued(struct queue *q, uint64_t bucket)
 {
 	uint64_t *marks = &q->marks[bucket / 64 % 16], bit = UINT64_C(1) << bucket % 64;
 	bool found = false;
@@ -46,7 +46,7 @@ static bool known(struct queue *q, uint64_t bucket)
 
 static void add(struct queue *q, uint64_t bucket, int from, unsigned fingerprint, unsigned shift)
 {
-	if (q->n == WEIR_CUCKOO_SEARCHED || known(q, bucket))
+	if (q->n == WEIR_CUCKOO_SEARCHED || is_queued(q, bucket))
 		return;
 	__builtin_prefetch(q->a->words + bucket);
 	q->nodes->place[q->n] = bucket | (uint64_t)from << BUCKET |
@@ -81,8 +81,8 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 /* Move the copies of a path, from the free slot backwards, so that each has a slot to go to.
  * Fingerprint 0 marks one of the first two buckets. Return: 1 or -EAGAIN. If another thread was
  * faster, the caller tries again. */
-static int walk(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
-                enum weir_cuckoo_wait wait)
+static int move_along(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
+                      enum weir_cuckoo_wait wait)
 {
 	int moved = 1;
 	while (moved == 1 && nodes->fingerprint[at]) {
@@ -98,20 +98,20 @@ static int walk(const struct weir_array *a, const struct weir_cuckoo_nodes *node
 	return moved < 0 ? moved : 1;
 }
 
-int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t second,
+int weir__cuckoo_free_slot(const struct weir_array *a, uint64_t first, uint64_t second,
                            enum weir_cuckoo_wait wait)
 {
 	struct weir_cuckoo_nodes nodes;
 	uint64_t before, after;
 	int found = weir__cuckoo_search(a, first, second, &nodes);
 	if (found >= 0)
-		return walk(a, &nodes, found, wait);
+		return move_along(a, &nodes, found, wait);
 	int quiet = weir__cuckoo_quiet(a, &before, wait);
 	if (quiet != 1)
 		return quiet < 0 ? quiet : 1;
 	found = weir__cuckoo_search(a, first, second, &nodes);
 	if (found >= 0)
-		return walk(a, &nodes, found, wait);
+		return move_along(a, &nodes, found, wait);
 	quiet = weir__cuckoo_quiet(a, &after, wait);
 	if (quiet < 0)
 		return quiet;
@@ -126,14 +126,14 @@ int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t 
  * thread's copy does so before its own swap, so they cannot both find each other's. */
 
 /* The two buckets of a copy. */
-struct pair {
+struct buckets {
 	uint64_t bucket[2];
 	uint64_t word[2];
 };
 
 /* Read both buckets. Return: true if one has an equal fingerprint. */
-WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fingerprint,
-                       unsigned width)
+WEIR__INLINE bool read_buckets(const struct weir_array *a, struct buckets *p, unsigned fingerprint,
+                               unsigned width)
 {
 	const atomic_uint *version = weir__cuckoo_version(a, fingerprint);
 	unsigned before, after;
@@ -150,7 +150,7 @@ WEIR__INLINE bool look(const struct weir_array *a, struct pair *p, unsigned fing
 }
 
 /* Return: the share of the slots in use, from a sample of the buckets. */
-static double load_of(const struct weir_array *a, unsigned width)
+static double sampled_load(const struct weir_array *a, unsigned width)
 {
 	enum { SAMPLE = 512 };
 	const uint64_t buckets = 8 * a->lines, step = (buckets - 1) / SAMPLE + 1;
@@ -169,7 +169,7 @@ static int no_room(const struct weir_array *a, unsigned width)
 {
 	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);
 	const double places = 8.0 * (double)a->lines * weir__cuckoo_places(width);
-	const double taken = load_of(a, width) * places;
+	const double taken = sampled_load(a, width) * places;
 	if (taken < far_from_full * most)
 		return weir__fail(-ENOSPC, "no room for the key, but only %.0f of %.0f slots are "
 		                  "used: it has all %u copies that a key can have, or your own "
@@ -185,11 +185,11 @@ static int no_room(const struct weir_array *a, unsigned width)
 WEIR__INLINE int put_in(const struct weir_array *a, struct weir_cuckoo_spot spot,
                         enum weir_cuckoo_put put, enum weir_cuckoo_wait wait, unsigned width)
 {
-	struct pair p = { .bucket = { spot.bucket,
+	struct buckets p = { .bucket = { spot.bucket,
 		                      weir__cuckoo_other(a, spot.bucket, spot.fingerprint) } };
 	int room = 1;
 	while (room == 1) {
-		bool seen = look(a, &p, spot.fingerprint, width);
+		bool seen = read_buckets(a, &p, spot.fingerprint, width);
 		if (seen && put == WEIR_CUCKOO_ABSENT)
 			return WEIR_SEEN;
 		uint64_t free0 = weir__cuckoo_zeros(p.word[0], width),
@@ -197,7 +197,7 @@ WEIR__INLINE int put_in(const struct weir_array *a, struct weir_cuckoo_spot spot
 		int to = __builtin_popcountll(free1) > __builtin_popcountll(free0);
 		uint64_t zeros = to ? free1 : free0;
 		if (!zeros) {
-			room = weir__cuckoo_make_room(a, p.bucket[0], p.bucket[1], wait);
+			room = weir__cuckoo_free_slot(a, p.bucket[0], p.bucket[1], wait);
 			continue;
 		}
 		uint64_t copy = (uint64_t)spot.fingerprint << weir__cuckoo_lowest(zeros, width);

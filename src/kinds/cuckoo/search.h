@@ -27,7 +27,7 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 
 /* Free a slot in one of two full buckets. Return: 1 if the caller must try again; 0 if no slot can
  * be freed (C8); -EAGAIN. */
-int weir__cuckoo_make_room(const struct weir_array *a, uint64_t first, uint64_t second,
+int weir__cuckoo_free_slot(const struct weir_array *a, uint64_t first, uint64_t second,
                            enum weir_cuckoo_wait wait);
 
 /* ---- inserting a copy ---- */

@@ -95,18 +95,18 @@ static unsigned near_own(unsigned width)
 
 /* Return: the narrowest width with the rate, or a kernel's own width near it; 0 if no width has the
  * rate. */
-static unsigned width_for(double fp_rate, uint32_t asked)
+static unsigned width_for(double fp_rate, uint32_t requested_bits)
 {
 	unsigned width = 1;
-	if (asked)
-		return has_rate(asked, fp_rate) ? asked : 0;
+	if (requested_bits)
+		return has_rate(requested_bits, fp_rate) ? requested_bits : 0;
 	while (width <= WEIR_FUSE_MOST_WIDTH && !has_rate(width, fp_rate))
 		width++;
 	return width <= WEIR_FUSE_MOST_WIDTH ? near_own(width) : 0;
 }
 
 /* Return: the fingerprint bits that the caller asked for, or 0. */
-static unsigned asked(const struct weir_params *p)
+static unsigned requested_bits(const struct weir_params *p)
 {
 	return p->fuse.fingerprint_bits;
 }
@@ -120,8 +120,8 @@ static bool fits(struct weir_plan *plan, const struct weir_params *p, unsigned w
 /* Return: the widest fingerprint for which the keys fit, or 0 if they do not fit with one bit. */
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
-	if (asked(p))
-		return fits(plan, p, asked(p)) ? asked(p) : 0;
+	if (requested_bits(p))
+		return fits(plan, p, requested_bits(p)) ? requested_bits(p) : 0;
 	unsigned width = WEIR_FUSE_MOST_WIDTH;
 	while (width && !fits(plan, p, width))
 		width--;
@@ -132,13 +132,13 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
-	if (asked(p))
+	if (requested_bits(p))
 		return weir__refused(
 			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-			           "%g; give one of the two, or more bits", asked(p),
-			           rate_of(asked(p)), p->fp_rate),
-			WEIR_ERROR_WIDTH, "fingerprint_bits", asked(p),
-			rate_of(asked(p)), p->fp_rate, 0);
+			           "%g; give one of the two, or more bits", requested_bits(p),
+			           rate_of(requested_bits(p)), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", requested_bits(p),
+			rate_of(requested_bits(p)), p->fp_rate, 0);
 	return weir__refused(
 		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
 		           "fingerprint has 32 bits at most", p->fp_rate, keys,
@@ -149,7 +149,7 @@ static int too_low(const struct weir_params *p, uint64_t keys)
 
 static int bytes_from_rate(const struct weir_params *p, struct weir_plan *out)
 {
-	const unsigned width = width_for(weir__wanted(p).fp_rate, asked(p));
+	const unsigned width = width_for(weir__wanted(p).fp_rate, requested_bits(p));
 	if (!width)
 		return too_low(p, p->capacity);
 	size_for(out, p->capacity, width, p->shards);
@@ -178,10 +178,10 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 		return weir__refused(
 			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
 			           " keys with fingerprints of %u bit%s", p->max_bytes,
-			           p->capacity, asked(p) ? asked(p) : 1,
-			           asked(p) > 1 ? "s" : ""),
+			           p->capacity, requested_bits(p) ? requested_bits(p) : 1,
+			           requested_bits(p) > 1 ? "s" : ""),
 			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
-			(double)p->capacity, asked(p) ? asked(p) : 1, 0);
+			(double)p->capacity, requested_bits(p) ? requested_bits(p) : 1, 0);
 	fill_most(out, p->max_bytes, p->shards);
 	return 0;
 }
@@ -190,7 +190,7 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
 	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;
-	const unsigned width = width_for(p->fp_rate, asked(p));
+	const unsigned width = width_for(p->fp_rate, requested_bits(p));
 	if (!width)
 		return too_low(p, 1);
 	while (less - enough > 1) {
@@ -210,12 +210,12 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 static int make_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
-	if (asked(p) > WEIR_FUSE_MOST_WIDTH)
+	if (requested_bits(p) > WEIR_FUSE_MOST_WIDTH)
 		return weir__refused(
 			weir__fail(-EINVAL,
 			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-			           "chosen", asked(p), WEIR_FUSE_MOST_WIDTH),
-			WEIR_ERROR_RANGE, "fingerprint_bits", asked(p), 1,
+			           "chosen", requested_bits(p), WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", requested_bits(p), 1,
 			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);
@@ -225,7 +225,7 @@ static int make_plan(const struct weir_params *p, struct weir_plan *out)
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
 		return err;
-	out->reason = asked(p) ? "the fingerprint that was asked for" :
+	out->reason = requested_bits(p) ? "the fingerprint that was asked for" :
 	              p->fp_rate > 0      ? "the fewest bits with the rate, or 8, 16, 32 if near" :
 	                                    "the widest fingerprint that the keys leave room for";
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;

@@ -24,7 +24,7 @@ WEIR__INLINE struct weir_fuse_level second_of(const struct weir_array *a)
 		                         .second = true };
 }
 
-WEIR__INLINE bool look(const struct weir_array *a, uint64_t h)
+WEIR__INLINE bool look_up(const struct weir_array *a, uint64_t h)
 {
 	const struct weir_fuse_level first = first_of(a);
 	if (!weir__fuse_look(&first, h))
@@ -35,12 +35,12 @@ WEIR__INLINE bool look(const struct weir_array *a, uint64_t h)
 
 static bool contains_hash(const struct weir_filter *f, uint64_t h)
 {
-	return look(&f->array, h);
+	return look_up(&f->array, h);
 }
 
 static bool contains_u64(const struct weir_filter *f, uint64_t key)
 {
-	return look(&f->array, weir__hash_u64(f->array.flip8, key));
+	return look_up(&f->array, weir__hash_u64(f->array.flip8, key));
 }
 
 static __attribute__((noinline)) bool contains_other(const struct weir_filter *f, const void *key,
@@ -53,7 +53,7 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 {
 	if (__builtin_expect(len != 8, 0))
 		return contains_other(f, key, len);
-	return look(&f->array, weir__hash8(f->array.flip8, key));
+	return look_up(&f->array, weir__hash8(f->array.flip8, key));
 }
 
 /* ---- batches ---- */
@@ -84,8 +84,8 @@ LEVEL(first)
 LEVEL(second)
 
 /* Return: the hashes of n keys from @at on. */
-static const uint64_t *take(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
-                            unsigned n, uint64_t *scratch)
+static const uint64_t *hashes_of(const struct weir_filter *f, const struct weir_batch *batch,
+                                 size_t at, unsigned n, uint64_t *scratch)
 {
 	if (batch->from == WEIR_FROM_HASHES)
 		return (const uint64_t *)batch->keys + at;
@@ -97,7 +97,8 @@ static const uint64_t *take(const struct weir_filter *f, const struct weir_batch
 
 /* Copy the hashes whose bits are set to the front of @out, which may be @hashes. Return: their
  * number. */
-static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n, uint64_t *out)
+static unsigned collect_passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n,
+                               uint64_t *out)
 {
 	unsigned m = 0;
 	for (unsigned word = 0; 64 * word < n; word++)
@@ -107,7 +108,7 @@ static unsigned passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned 
 }
 
 /* Clear each set bit whose answer is 0. Bit i of @answers is the answer of the i-th set bit. */
-static void narrow(uint64_t *bitmap, unsigned n, const uint64_t *answers)
+static void clear_refuted(uint64_t *bitmap, unsigned n, const uint64_t *answers)
 {
 	unsigned m = 0;
 	for (unsigned word = 0; 64 * word < n; word++) {
@@ -127,17 +128,17 @@ static size_t contains_batch(const struct weir_filter *f, const struct weir_batc
 	for (size_t at = 0; at < batch->n; at += CHUNK) {
 		const unsigned n = weir__least(batch->n - at, CHUNK);
 		struct weir_batch some = { .from = WEIR_FROM_HASHES,
-			                   .keys = take(f, batch, at, n, kept),
+			                   .keys = hashes_of(f, batch, at, n, kept),
 			                   .key_bytes = 8,
 			                   .n = n };
 		uint64_t *answers = bitmap ? bitmap + at / 64 : first;
 		through_first(f, &some, answers);
-		const unsigned m = passed(some.keys, answers, n, kept);
+		const unsigned m = collect_passed(some.keys, answers, n, kept);
 		some.keys = kept;
 		some.n = m;
 		positive += through_second(f, &some, second);
 		if (bitmap)
-			narrow(answers, n, second);
+			clear_refuted(answers, n, second);
 	}
 	return positive;
 }

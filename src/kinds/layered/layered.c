@@ -121,7 +121,7 @@ static bool has_rate(unsigned width, double fp_rate)
 }
 
 /* Return: the fingerprint bits that the caller asked for, or 0. */
-static unsigned asked(const struct weir_params *p)
+static unsigned requested_bits(const struct weir_params *p)
 {
 	return p->layered.fingerprint_bits;
 }
@@ -134,7 +134,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 	uint64_t least = UINT64_MAX;
 	unsigned width = 0;
 	for (unsigned w = 1; w <= WEIR_FUSE_MOST_WIDTH; w++) {
-		if (!has_rate(w, fp_rate) || (asked(p) && asked(p) != w))
+		if (!has_rate(w, fp_rate) || (requested_bits(p) && requested_bits(p) != w))
 			continue;
 		size_for(plan, keys, w, p);
 		if (plan->bytes < least)
@@ -150,7 +150,7 @@ static unsigned width_for(struct weir_plan *plan, uint64_t keys, double fp_rate,
 static unsigned width_within(struct weir_plan *plan, const struct weir_params *p)
 {
 	for (unsigned w = WEIR_FUSE_MOST_WIDTH; w; w--) {
-		if (asked(p) && asked(p) != w)
+		if (requested_bits(p) && requested_bits(p) != w)
 			continue;
 		size_for(plan, p->capacity, w, p);
 		if (plan->bytes <= p->max_bytes)
@@ -163,13 +163,13 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {
-	if (asked(p))
+	if (requested_bits(p))
 		return weir__refused(
 			weir__fail(-EINVAL, "fingerprint_bits %u: the rate is %.3g, above fp_rate "
-			           "%g; give one of the two, or more bits", asked(p),
-			           rate_of(asked(p)), p->fp_rate),
-			WEIR_ERROR_WIDTH, "fingerprint_bits", asked(p),
-			rate_of(asked(p)), p->fp_rate, 0);
+			           "%g; give one of the two, or more bits", requested_bits(p),
+			           rate_of(requested_bits(p)), p->fp_rate),
+			WEIR_ERROR_WIDTH, "fingerprint_bits", requested_bits(p),
+			rate_of(requested_bits(p)), p->fp_rate, 0);
 	return weir__refused(
 		weir__fail(-EINVAL, "fp_rate %g: at a capacity of %" PRIu64 " at least %.3g: a "
 		           "fingerprint has 32 bits at most", p->fp_rate, keys,
@@ -212,10 +212,10 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 			weir__fail(-EFBIG, "max_bytes %" PRIu64 ": too small for %" PRIu64
 			           " keys with fingerprints of %u bit%s, and %" PRIu64
 			           " excluded ones", p->max_bytes, p->capacity,
-			           asked(p) ? asked(p) : 1,
-			           asked(p) > 1 ? "s" : "", excluded(p)),
+			           requested_bits(p) ? requested_bits(p) : 1,
+			           requested_bits(p) > 1 ? "s" : "", excluded(p)),
 			WEIR_ERROR_WIDTH_BYTES, "max_bytes", (double)p->max_bytes,
-			(double)p->capacity, asked(p) ? asked(p) : 1,
+			(double)p->capacity, requested_bits(p) ? requested_bits(p) : 1,
 			(double)excluded(p));
 	fill_most(out, p);
 	return 0;
@@ -246,7 +246,7 @@ static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *ou
 
 static void complete(const struct weir_params *p, struct weir_plan *out)
 {
-	out->reason = asked(p) ? "the fingerprint that was asked for" :
+	out->reason = requested_bits(p) ? "the fingerprint that was asked for" :
 	              p->fp_rate > 0      ? "the fingerprint of the smallest whole with the rate" :
 	                                    "the widest fingerprint that the keys leave room for";
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
@@ -268,12 +268,12 @@ static int settle(struct weir_params *p)
 static int make_plan(const struct weir_params *p, struct weir_plan *out)
 {
 	int err;
-	if (asked(p) > WEIR_FUSE_MOST_WIDTH)
+	if (requested_bits(p) > WEIR_FUSE_MOST_WIDTH)
 		return weir__refused(
 			weir__fail(-EINVAL,
 			           "fingerprint_bits %u: allowed: 1 to %d, or 0 to have it "
-			           "chosen", asked(p), WEIR_FUSE_MOST_WIDTH),
-			WEIR_ERROR_RANGE, "fingerprint_bits", asked(p), 1,
+			           "chosen", requested_bits(p), WEIR_FUSE_MOST_WIDTH),
+			WEIR_ERROR_RANGE, "fingerprint_bits", requested_bits(p), 1,
 			WEIR_FUSE_MOST_WIDTH, 0);
 	if (p->capacity && p->fp_rate > 0)
 		err = bytes_from_rate(p, out);

@@ -11,7 +11,7 @@ WEIR__INLINE uint64_t *block_of(const struct weir_array *a, uint64_t hash)
 	return a->words + WEIR_SPLIT_WORDS * block;
 }
 
-WEIR__INLINE uint64_t secret(const void *key, size_t len)
+WEIR__INLINE uint64_t hash_of(const void *key, size_t len)
 {
 	return __builtin_expect(len == 8, 1) ? XXH64(key, 8, 0) : XXH64(key, len, 0);
 }
@@ -25,7 +25,7 @@ static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 
 static bool contains(const struct weir_filter *f, const void *key, size_t len)
 {
-	return contains_hash(f, secret(key, len));
+	return contains_hash(f, hash_of(key, len));
 }
 
 static bool contains_u64(const struct weir_filter *f, uint64_t key)
@@ -59,7 +59,7 @@ static int insert_hash(struct weir_filter *f, uint64_t hash)
 
 static int insert(struct weir_filter *f, const void *key, size_t len)
 {
-	return put(&f->array, secret(key, len));
+	return put(&f->array, hash_of(key, len));
 }
 
 static int insert_u64(struct weir_filter *f, uint64_t key)
