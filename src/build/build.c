@@ -50,11 +50,11 @@ static int check_options(struct weir_builder_options *out,
 }
 
 /* The bytes that each thread needs for sorting and building, besides the hashes. */
-static const uint64_t room_of_thread = UINT64_C(56) << 20;
+static const uint64_t thread_bytes = UINT64_C(56) << 20;
 
 static int memory_for_hashes(uint64_t *out, const struct weir_builder_options *o)
 {
-	const uint64_t rest = o->threads * room_of_thread;
+	const uint64_t rest = o->threads * thread_bytes;
 	*out = UINT64_MAX;
 	if (!o->max_memory)
 		return 0;
@@ -80,7 +80,7 @@ static int copy_folder(struct weir_builder *b, const char *folder)
 	return 0;
 }
 
-static int begin(struct weir_builder *b, const struct weir_builder_options *options)
+static int init_builder(struct weir_builder *b, const struct weir_builder_options *options)
 {
 	uint64_t most = 0;
 	int err = check_options(&b->options, options);
@@ -123,7 +123,7 @@ int weir_builder_create(struct weir_builder **out, const struct weir_params *par
 	memset(b, 0, sizeof *b);
 	b->params = p;
 	b->hash_bits = given.hash_bits;
-	err = begin(b, options);
+	err = init_builder(b, options);
 	if (err) {
 		free(b->folder);
 		free(b);
@@ -153,7 +153,7 @@ int weir_builder_destroy(struct weir_builder *b)
 /* ---- adding ---- */
 
 /* Return: true if the builder collects texts and these keys are texts. */
-static bool texts(const struct weir_builder *b, struct weir_keys keys)
+static bool are_texts(const struct weir_builder *b, struct weir_keys keys)
 {
 	return b->params.text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
 }
@@ -182,9 +182,9 @@ void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys,
 	struct weir_text alone = b->params.text; /* a copy, since hashing notes no length */
 	const struct weir_text_hashes h = { &alone, &b->hashing, false };
 	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
-	if (!texts(b, keys) && weir__keys_form(keys))
+	if (!are_texts(b, keys) && weir__keys_form(keys))
 		weir__keys_hash(&b->hashing, b->isa, keys, out);
-	for (size_t at = 0; at < keys.n && texts(b, keys); at++)
+	for (size_t at = 0; at < keys.n && are_texts(b, keys); at++)
 		if (!weir__text_insert_hashes(&h, weir_keys_part(keys, at, 1), out + at))
 			out[at] = 0;
 }
@@ -223,20 +223,20 @@ static int take_many(struct weir_builder *b, struct weir_keys keys, weir__take_f
 		return keys.n ? weir__text_refuse_hash(&b->params.text) : 0;
 	if (keys.form == WEIR_KEYS_HASHES)
 		return (int)weir__stopped(0, take(b, keys.at, keys.n));
-	if (texts(b, keys) && b->sieve)
+	if (are_texts(b, keys) && b->sieve)
 		return exclude_texts(b, keys, take);
 	for (size_t at = 0; at < keys.n && !err; at += HASHED) {
 		const size_t some = keys.n - at < HASHED ? keys.n - at : HASHED;
 		const struct weir_keys part = weir_keys_part(keys, at, some);
 		const struct weir_text_hashes h = hashes_of(b);
-		size_t can = some;
-		if (texts(b, keys))
-			can = weir__text_insert_hashes(&h, part, hashes);
+		size_t hashed = some;
+		if (are_texts(b, keys))
+			hashed = weir__text_insert_hashes(&h, part, hashes);
 		else
 			weir__keys_hash(&b->hashing, b->isa, part, hashes);
-		err = take(b, hashes, can);
-		if (err || can < some)
-			err = (int)weir__stopped(at + (err ? 0 : can), err ? err : -EINVAL);
+		err = take(b, hashes, hashed);
+		if (err || hashed < some)
+			err = (int)weir__stopped(at + (err ? 0 : hashed), err ? err : -EINVAL);
 	}
 	return err;
 }
@@ -245,7 +245,7 @@ static int take_many(struct weir_builder *b, struct weir_keys keys, weir__take_f
 static bool one_hash(const struct weir_builder *b, struct weir_keys key, uint64_t *hash)
 {
 	const struct iovec *vector = key.at;
-	if (key.n != 1 || texts(b, key))
+	if (key.n != 1 || are_texts(b, key))
 		return false;
 	if (key.form == WEIR_KEYS_U64)
 		*hash = weir__hash_by(&b->hashing, key.at, 8);

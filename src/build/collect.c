@@ -83,7 +83,7 @@ int weir__collect_read(const struct weir_collected *c, uint64_t at, uint64_t n, 
 
 /* ---- blocks ---- */
 
-static void drop_blocks(struct weir_collected *c, struct weir_bin *bin)
+static void free_blocks(struct weir_collected *c, struct weir_bin *bin)
 {
 	while (bin->last) {
 		struct weir_block *block = bin->last;
@@ -99,7 +99,7 @@ static int no_memory(void)
 	return weir__fail(-ENOMEM, "no memory for the hashes of the keys to build from");
 }
 
-static int note_extent(struct weir_bin *bin, uint64_t at, uint64_t n)
+static int add_extent(struct weir_bin *bin, uint64_t at, uint64_t n)
 {
 	if (bin->n_extents == bin->room) {
 		const uint32_t room = bin->room ? 2 * bin->room : 4;
@@ -123,9 +123,9 @@ static int spill_bin(struct weir_collected *c, struct weir_bin *bin)
 		uint64_t at;
 		err = weir__collect_write(c, block->hashes, block->n, &at);
 		if (!err)
-			err = note_extent(bin, at, block->n);
+			err = add_extent(bin, at, block->n);
 	}
-	drop_blocks(c, bin);
+	free_blocks(c, bin);
 	return err;
 }
 
@@ -153,7 +153,7 @@ static int spill(struct weir_collected *c, struct weir_lane *own)
 	return err;
 }
 
-static int make_room(struct weir_collected *c, struct weir_lane *lane)
+static int check_memory(struct weir_collected *c, struct weir_lane *lane)
 {
 	const uint64_t bytes = atomic_load_explicit(&c->bytes, memory_order_relaxed);
 	if (bytes <= c->most_bytes)
@@ -170,7 +170,7 @@ static int make_room(struct weir_collected *c, struct weir_lane *lane)
 static int grow(struct weir_collected *c, struct weir_lane *lane, struct weir_bin *bin)
 {
 	WEIR__UNCANCELLED; /* a thread cancelled in a write would keep the lane locked */
-	int err = make_room(c, lane);
+	int err = check_memory(c, lane);
 	if (err)
 		return err;
 	struct weir_block *before = bin->last;
@@ -249,7 +249,7 @@ static int take(struct weir_collected *c, struct weir_bin *bin, uint64_t **out)
 		err = weir__collect_read(c, bin->extents[i].at, bin->extents[i].n, *out);
 		*out += bin->extents[i].n;
 	}
-	drop_blocks(c, bin);
+	free_blocks(c, bin);
 	return err;
 }
 
@@ -265,7 +265,7 @@ void weir__collect_end(struct weir_collected *c)
 {
 	for (unsigned i = 0; i < WEIR_LANES; i++) {
 		for (unsigned j = 0; j < WEIR_BINS; j++) {
-			drop_blocks(c, &c->lane[i].bin[j]);
+			free_blocks(c, &c->lane[i].bin[j]);
 			free(c->lane[i].bin[j].extents);
 		}
 		pthread_mutex_destroy(&c->lane[i].lock);

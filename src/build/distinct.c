@@ -20,14 +20,14 @@ struct work {
 	void *arg;
 	uint64_t factor;
 	atomic_uint next; /* the next bin */
-	pthread_mutex_t keeping;
+	pthread_mutex_t lock;
 };
 
 /* The working memory of a thread. */
-struct room {
+struct scratch {
 	uint64_t *in, *out; /* each large enough for a bin */
 	uint32_t *table;    /* for a run: a hash's index among the distinct ones, plus 1 */
-	uint64_t places;    /* slots of the table, a power of two */
+	uint64_t slots;     /* slots of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;
 };
@@ -51,84 +51,86 @@ static uint64_t run_of(uint64_t hash, unsigned run_bits)
 }
 
 /* Move the hashes from in to out, grouped by run. @begin: receives where each run begins. */
-static void scatter(const struct room *room, uint64_t n, unsigned run_bits, uint64_t *begin)
+static void scatter(const struct scratch *scratch, uint64_t n, unsigned run_bits, uint64_t *begin)
 {
 	const uint64_t runs = UINT64_C(1) << run_bits;
 	uint64_t sum = 0;
 	memset(begin, 0, (runs + 1) * sizeof *begin);
 	for (uint64_t i = 0; i < n; i++)
-		begin[run_of(room->in[i], run_bits) + 1]++;
+		begin[run_of(scratch->in[i], run_bits) + 1]++;
 	for (uint64_t i = 1; i <= runs; i++) {
 		const uint64_t here = begin[i];
 		begin[i] = sum; /* the next free index of run i - 1 */
 		sum += here;
 	}
 	for (uint64_t i = 0; i < n; i++)
-		room->out[begin[run_of(room->in[i], run_bits) + 1]++] = room->in[i];
+		scratch->out[begin[run_of(scratch->in[i], run_bits) + 1]++] = scratch->in[i];
 }
 
-static int table_for(struct room *room, uint64_t n)
+static int grow_table(struct scratch *scratch, uint64_t n)
 {
-	uint64_t places = 64;
-	while (places < 2 * n)
-		places *= 2;
-	if (places <= room->places)
+	uint64_t slots = 64;
+	while (slots < 2 * n)
+		slots *= 2;
+	if (slots <= scratch->slots)
 		return 0;
-	free(room->table);
-	room->table = malloc(places * sizeof *room->table);
-	room->places = room->table ? places : 0;
-	return room->table ? 0 : no_memory(n);
+	free(scratch->table);
+	scratch->table = malloc(slots * sizeof *scratch->table);
+	scratch->slots = scratch->table ? slots : 0;
+	return scratch->table ? 0 : no_memory(n);
 }
 
 /* Copy each distinct one of n hashes to @to, in their order. @to may be @hashes. Return: the number
  * of distinct hashes. The table uses the products of the hashes with a random factor, since a
  * caller's own hashes may be equal in any of their bits. Without the random factor, a caller could
  * choose many hashes of one slot, which would take quadratic time. */
-static uint64_t once_each(const struct room *room, const uint64_t *hashes, uint64_t n, uint64_t *to)
+static uint64_t copy_distinct(const struct scratch *scratch, const uint64_t *hashes, uint64_t n,
+                              uint64_t *to)
 {
 	unsigned bits = 6;
 	uint64_t kept = 0;
 	while (UINT64_C(1) << bits < 2 * n)
 		bits++;
 	const uint64_t last = (UINT64_C(1) << bits) - 1;
-	memset(room->table, 0, (last + 1) * sizeof *room->table);
+	memset(scratch->table, 0, (last + 1) * sizeof *scratch->table);
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t hash = hashes[i];
-		uint64_t place = hash * room->factor >> (64 - bits);
-		while (room->table[place] && to[room->table[place] - 1] != hash)
-			place = (place + 1) & last;
-		if (room->table[place])
+		uint64_t slot = hash * scratch->factor >> (64 - bits);
+		while (scratch->table[slot] && to[scratch->table[slot] - 1] != hash)
+			slot = (slot + 1) & last;
+		if (scratch->table[slot])
 			continue;
 		to[kept++] = hash;
-		room->table[place] = (uint32_t)kept;
+		scratch->table[slot] = (uint32_t)kept;
 	}
 	return kept;
 }
 
 /* Drop the duplicates of each run, in place. */
-static int compare(struct room *room, struct weir_run_bin *bin, unsigned run_bits)
+static int compare(struct scratch *scratch, struct weir_run_bin *bin, unsigned run_bits)
 {
 	const uint64_t runs = UINT64_C(1) << run_bits;
 	uint64_t to = 0;
 	for (uint64_t i = 0; i < runs; i++) {
 		const uint64_t from = bin->begin[i], n = bin->begin[i + 1] - from;
-		int err = n ? table_for(room, n) : 0;
+		int err = n ? grow_table(scratch, n) : 0;
 		if (err)
 			return err;
 		bin->begin[i] = to;
-		to += n ? once_each(room, room->out + from, n, room->out + to) : 0;
+		to += n ? copy_distinct(scratch, scratch->out + from, n, scratch->out + to) : 0;
 	}
 	bin->begin[runs] = bin->n = to;
 	return 0;
 }
 
-/* Keep the distinct ones of n hashes, which are in room->out, in memory or in the file. */
-static int keep(struct weir_distinct *d, struct room *room, struct weir_run_bin *bin, uint64_t n)
+/* Keep the distinct ones of n hashes, which are in scratch->out, in memory or in the file. */
+static int keep_distinct(struct weir_distinct *d, struct scratch *scratch, struct weir_run_bin *bin,
+                         uint64_t n)
 {
 	if (d->to_file)
-		return weir__collect_write(d->from, room->out, bin->n, &bin->at);
-	bin->hashes = room->out;
-	room->out = NULL;
+		return weir__collect_write(d->from, scratch->out, bin->n, &bin->at);
+	bin->hashes = scratch->out;
+	scratch->out = NULL;
 	/* With many duplicates, a smaller array is enough. */
 	uint64_t *less = bin->n < n / 2 ? malloc(8 * bin->n + 8) : NULL;
 	if (less) {
@@ -155,12 +157,12 @@ static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint
 
 /* Return: true if each bit is 1 in about half of the hashes. By the normal distribution a bit is
  * off by 6.5 standard deviations once in 10^10. */
-static bool half_have(const uint64_t *ones, uint64_t n, unsigned bits)
+static bool are_balanced(const uint64_t *ones, uint64_t n, unsigned bits)
 {
 	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;
 	for (unsigned bit = ROTATED; bit < bits; bit++) {
-		const double have = weir__planes_read(ones, WEIR__HASH_PLANES, bit);
-		if (fabs(have - (double)n / 2) > most)
+		const double set = weir__planes_read(ones, WEIR__HASH_PLANES, bit);
+		if (fabs(set - (double)n / 2) > most)
 			return false;
 	}
 	return true;
@@ -178,68 +180,68 @@ uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
 		sum += ((double)d->bin[i].n - mean) * ((double)d->bin[i].n - mean);
 	*why = sum / mean > weir__spread_limit(WEIR_BINS - 1, mean, 0.0004 * mean) ?
 	               "they are alike in the top bits" :
-	       !half_have(d->bits.hash, d->bits.n, 64 - WEIR_BIN_BITS) ||
-	       !half_have(d->bits.product, d->bits.n, 64) ?
+	       !are_balanced(d->bits.hash, d->bits.n, 64 - WEIR_BIN_BITS) ||
+	       !are_balanced(d->bits.product, d->bits.n, 64) ?
 	               "some of their bits are alike" :
 	               NULL;
 	return *why ? WEIR_UNEVEN_YES : WEIR_UNEVEN_NO;
 }
 
-static int sort_bin(struct work *w, struct room *room, unsigned i)
+static int sort_bin(struct work *w, struct scratch *scratch, unsigned i)
 {
 	struct weir_distinct *d = w->d;
 	struct weir_run_bin *bin = &d->bin[i];
 	const uint64_t n = weir__collected_in(d->from, i), runs = UINT64_C(1) << d->run_bits;
 	bin->begin = malloc((runs + 1) * sizeof *bin->begin);
-	room->in = malloc(8 * n + 8);
-	room->out = malloc(8 * n + 8);
-	if (!bin->begin || !room->in || !room->out || n > UINT32_MAX - 1)
+	scratch->in = malloc(8 * n + 8);
+	scratch->out = malloc(8 * n + 8);
+	if (!bin->begin || !scratch->in || !scratch->out || n > UINT32_MAX - 1)
 		return no_memory(n);
-	int err = weir__collected_take(d->from, i, room->in);
+	int err = weir__collected_take(d->from, i, scratch->in);
 	if (err)
 		return err;
-	scatter(room, n, d->run_bits, bin->begin);
-	err = compare(room, bin, d->run_bits);
+	scatter(scratch, n, d->run_bits, bin->begin);
+	err = compare(scratch, bin, d->run_bits);
 	if (!err)
-		count_bits(&room->bits, room->out, bin->n);
+		count_bits(&scratch->bits, scratch->out, bin->n);
 	if (!err)
-		err = keep(d, room, bin, n);
+		err = keep_distinct(d, scratch, bin, n);
 	if (err)
 		return err;
 	atomic_fetch_add_explicit(&d->n, bin->n, memory_order_relaxed);
 	return w->step(w->arg, n);
 }
 
-static void keep_bits(struct work *w, const struct weir_hash_bits *more)
+static void add_bits(struct work *w, const struct weir_hash_bits *more)
 {
 	struct weir_hash_bits *bits = &w->d->bits;
-	pthread_mutex_lock(&w->keeping);
+	pthread_mutex_lock(&w->lock);
 	bits->n += more->n;
 	for (unsigned p = 0; p < WEIR__HASH_PLANES; p++) {
 		weir__planes_add(bits->hash + p, more->hash[p]);
 		weir__planes_add(bits->product + p, more->product[p]);
 	}
-	pthread_mutex_unlock(&w->keeping);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static int sort_bins(void *work)
 {
 	struct work *w = work;
-	struct room room = { .factor = w->factor };
+	struct scratch scratch = { .factor = w->factor };
 	int err = 0;
 	while (!err) {
 		const unsigned i = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
 		if (i >= WEIR_BINS)
 			break;
-		err = sort_bin(w, &room, i);
-		free(room.in);
-		free(room.out);
-		room.in = room.out = NULL;
+		err = sort_bin(w, &scratch, i);
+		free(scratch.in);
+		free(scratch.out);
+		scratch.in = scratch.out = NULL;
 	}
 	if (err)
 		atomic_store_explicit(&w->next, WEIR_BINS, memory_order_relaxed);
-	free(room.table);
-	keep_bits(w, &room.bits);
+	free(scratch.table);
+	add_bits(w, &scratch.bits);
 	return err;
 }
 
@@ -257,9 +259,9 @@ int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsig
 	out->from = from;
 	out->run_bits = run_bits_for(weir__collected(from), run_bits);
 	out->to_file = from->fd >= 0;
-	pthread_mutex_init(&w.keeping, NULL);
+	pthread_mutex_init(&w.lock, NULL);
 	int err = weir__parallel(threads, sort_bins, &w);
-	pthread_mutex_destroy(&w.keeping);
+	pthread_mutex_destroy(&w.lock);
 	return err;
 }
 
@@ -274,8 +276,8 @@ void weir__distinct_end(struct weir_distinct *d)
 /* ---- parts of the distinct hashes ---- */
 
 /* Find a part that is smaller than a bin: the hashes of its bin from *first up to *end. */
-static void within(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
-                   uint64_t *first, uint64_t *end)
+static void range_of(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
+                     uint64_t *first, uint64_t *end)
 {
 	const struct weir_run_bin *bin = &d->bin[part >> (part_bits - WEIR_BIN_BITS)];
 	const unsigned below = part_bits - WEIR_BIN_BITS; /* bits of a part within its bin */
@@ -294,7 +296,7 @@ uint64_t weir__distinct_count(const struct weir_distinct *d, uint64_t part, unsi
 {
 	uint64_t n = 0, first, end;
 	if (part_bits > WEIR_BIN_BITS) {
-		within(d, part, part_bits, &first, &end);
+		range_of(d, part, part_bits, &first, &end);
 		return end - first;
 	}
 	const unsigned bins = bins_of(part_bits);
@@ -320,7 +322,7 @@ int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned p
 	uint64_t first, end;
 	int err = 0;
 	if (part_bits > WEIR_BIN_BITS) {
-		within(d, part, part_bits, &first, &end);
+		range_of(d, part, part_bits, &first, &end);
 		return copy(d, &d->bin[part >> (part_bits - WEIR_BIN_BITS)], first, end, out);
 	}
 	const unsigned bins = bins_of(part_bits);

@@ -26,7 +26,7 @@ static int settle_memory(struct weir_builder *b)
 	return weir__collect_to_file(&b->collected);
 }
 
-static uint64_t memory_left(const struct weir_builder *b)
+static uint64_t remaining_memory(const struct weir_builder *b)
 {
 	const uint64_t most = b->collected.most_bytes, kept = 8 * b->included->given.n;
 	if (most == UINT64_MAX || b->included->distinct.to_file)
@@ -44,13 +44,13 @@ static int make_sieve(struct weir_builder *b)
 	return err ? err : weir__builder_make(b, &b->sieve, &p, &plan, &b->included->given);
 }
 
-static int make_place(struct weir_builder *b)
+static int make_passed(struct weir_builder *b)
 {
-	void *place;
-	if (posix_memalign(&place, 64, sizeof *b->passed))
+	void *memory;
+	if (posix_memalign(&memory, 64, sizeof *b->passed))
 		return weir__fail(-ENOMEM, "no memory for what passes of the exclude list");
-	b->passed = place;
-	weir__collect_begin(b->passed, memory_left(b), b->folder);
+	b->passed = memory;
+	weir__collect_begin(b->passed, remaining_memory(b), b->folder);
 	return 0;
 }
 
@@ -63,13 +63,13 @@ int weir__builder_seal(struct weir_builder *b)
 	if (!err)
 		err = make_sieve(b);
 	if (!err)
-		err = make_place(b);
+		err = make_passed(b);
 	b->report.sort_seconds = 0;
 	b->report.seal_seconds = weir__seconds() - begun;
 	return err;
 }
 
-static int cannot(const struct weir_builder *b)
+static int check_sieve(const struct weir_builder *b)
 {
 	const struct weir_kind *kind = weir__kind(b->params.kind);
 	return kind->sieve ? 0 : weir__kind_cannot(kind, "take an exclude list");
@@ -77,7 +77,7 @@ static int cannot(const struct weir_builder *b)
 
 int weir_builder_seal(struct weir_builder *b)
 {
-	int err = cannot(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
+	int err = check_sieve(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
 	if (err)
 		return err;
 	if (failed)
@@ -120,7 +120,7 @@ static int exclude(struct weir_builder *b, const uint64_t *hashes, size_t n)
 
 int weir_builder_exclude_keys(struct weir_builder *b, struct weir_keys keys)
 {
-	int err = cannot(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
+	int err = check_sieve(b), failed = atomic_load_explicit(&b->failed, memory_order_relaxed);
 	if (err)
 		return err;
 	if (failed)
@@ -133,7 +133,7 @@ int weir_builder_exclude_keys(struct weir_builder *b, struct weir_keys keys)
 
 /* ---- the second stage ---- */
 
-static int in_both(const struct weir_build_report *report)
+static int fail_in_both(const struct weir_build_report *report)
 {
 	return weir__fail(-EEXIST, "hash 0x%016" PRIx64 " is of an included and an excluded key%s: "
 	                  "if it is one key, it can be in one list only; if they are two, start "
@@ -165,7 +165,7 @@ static int build_on_sieve(struct weir_builder *b, struct weir_filter **out,
 		err = weir__overlap(&b->included->distinct, &passed->distinct, b->options.threads,
 		                    &b->report.equal, &b->report.equal_hash);
 	if (!err && b->report.equal)
-		err = in_both(&b->report);
+		err = fail_in_both(&b->report);
 	if (err)
 		return err;
 	b->included->given.sieve = b->sieve;

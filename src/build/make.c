@@ -28,25 +28,25 @@ static int step(void *builder, uint64_t hashes)
 	return err;
 }
 
-static const struct weir_sorted *of(const struct weir_key_set *given)
+static const struct weir_sorted *sorted_of(const struct weir_key_set *given)
 {
 	return (const struct weir_sorted *)(const void *)given;
 }
 
-static uint64_t given_count(const struct weir_key_set *given, uint64_t part, unsigned part_bits)
+static uint64_t count_keys(const struct weir_key_set *given, uint64_t part, unsigned part_bits)
 {
-	return weir__distinct_count(&of(given)->distinct, part, part_bits);
+	return weir__distinct_count(&sorted_of(given)->distinct, part, part_bits);
 }
 
-static int given_read(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
-                      uint64_t *out)
+static int read_keys(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
+                     uint64_t *out)
 {
-	return weir__distinct_read(&of(given)->distinct, part, part_bits, out);
+	return weir__distinct_read(&sorted_of(given)->distinct, part, part_bits, out);
 }
 
-static int given_built(const struct weir_key_set *given, uint64_t keys)
+static int report_built(const struct weir_key_set *given, uint64_t keys)
 {
-	return step(of(given)->b, keys);
+	return step(sorted_of(given)->b, keys);
 }
 
 /* Return: enough run bits for runs of at most a million keys. No kind has smaller parts. */
@@ -66,9 +66,9 @@ int weir__sort(struct weir_sorted **out, struct weir_builder *b, struct weir_col
 		return weir__fail(-ENOMEM, "no memory to sort the keys in");
 	s->b = b;
 	s->given = (struct weir_key_set){ .threads = b->options.threads,
-		                        .count = given_count,
-		                        .read = given_read,
-		                        .built = given_built };
+		                        .count = count_keys,
+		                        .read = read_keys,
+		                        .built = report_built };
 	int err = weir__distinct(&s->distinct, from, run_bits_for(expected), b->options.threads,
 	                         step, b);
 	s->given.n = atomic_load_explicit(&s->distinct.n, memory_order_relaxed);

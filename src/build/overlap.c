@@ -17,42 +17,42 @@ struct work {
 };
 
 /* The hash table of one list's bin, and a buffer for a bin of either list. */
-struct room {
+struct scratch {
 	uint64_t *table, *other;
 	uint64_t factor; /* weir__any_factor() */
 	unsigned bits;   /* log2 of the slots of the table */
 	bool zero;       /* hash 0 is in the bin; in the table 0 is a free slot */
 };
 
-static uint64_t place_of(const struct room *room, uint64_t hash)
+static uint64_t slot_of(const struct scratch *scratch, uint64_t hash)
 {
-	return hash * room->factor >> (64 - room->bits);
+	return hash * scratch->factor >> (64 - scratch->bits);
 }
 
 /* Return: the slot of a hash, or the free slot where it would go. */
-static uint64_t *find(const struct room *room, uint64_t hash)
+static uint64_t *find(const struct scratch *scratch, uint64_t hash)
 {
-	const uint64_t last = (UINT64_C(1) << room->bits) - 1;
-	uint64_t place = place_of(room, hash);
-	while (room->table[place] && room->table[place] != hash)
-		place = (place + 1) & last;
-	return &room->table[place];
+	const uint64_t last = (UINT64_C(1) << scratch->bits) - 1;
+	uint64_t slot = slot_of(scratch, hash);
+	while (scratch->table[slot] && scratch->table[slot] != hash)
+		slot = (slot + 1) & last;
+	return &scratch->table[slot];
 }
 
-static void fill(struct room *room, uint64_t n)
+static void fill(struct scratch *scratch, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++) {
-		room->zero |= !room->other[i];
-		*find(room, room->other[i]) = room->other[i];
+		scratch->zero |= !scratch->other[i];
+		*find(scratch, scratch->other[i]) = scratch->other[i];
 	}
 }
 
-static bool has(const struct room *room, uint64_t hash)
+static bool has(const struct scratch *scratch, uint64_t hash)
 {
-	return hash ? *find(room, hash) == hash : room->zero;
+	return hash ? *find(scratch, hash) == hash : scratch->zero;
 }
 
-static void note(struct work *w, uint64_t hash)
+static void count_equal(struct work *w, uint64_t hash)
 {
 	pthread_mutex_lock(&w->lock);
 	w->least = !w->equal || hash < w->least ? hash : w->least;
@@ -60,24 +60,24 @@ static void note(struct work *w, uint64_t hash)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static int compare(struct work *w, struct room *room, unsigned bin)
+static int compare(struct work *w, struct scratch *scratch, unsigned bin)
 {
 	const uint64_t n = w->a->bin[bin].n, m = w->b->bin[bin].n;
-	room->bits = 6;
-	while (UINT64_C(1) << room->bits < 2 * m)
-		room->bits++;
-	room->table = calloc(UINT64_C(1) << room->bits, 8);
-	room->other = malloc(8 * (n > m ? n : m) + 8);
-	if (!room->table || !room->other)
+	scratch->bits = 6;
+	while (UINT64_C(1) << scratch->bits < 2 * m)
+		scratch->bits++;
+	scratch->table = calloc(UINT64_C(1) << scratch->bits, 8);
+	scratch->other = malloc(8 * (n > m ? n : m) + 8);
+	if (!scratch->table || !scratch->other)
 		return weir__fail(-ENOMEM, "no memory to compare two lists of keys");
-	int err = weir__distinct_read(w->b, bin, WEIR_BIN_BITS, room->other);
+	int err = weir__distinct_read(w->b, bin, WEIR_BIN_BITS, scratch->other);
 	if (err)
 		return err;
-	fill(room, m);
-	err = weir__distinct_read(w->a, bin, WEIR_BIN_BITS, room->other);
+	fill(scratch, m);
+	err = weir__distinct_read(w->a, bin, WEIR_BIN_BITS, scratch->other);
 	for (uint64_t i = 0; !err && i < n; i++)
-		if (has(room, room->other[i]))
-			note(w, room->other[i]);
+		if (has(scratch, scratch->other[i]))
+			count_equal(w, scratch->other[i]);
 	return err;
 }
 
@@ -87,13 +87,13 @@ static int compare_bins(void *work)
 	int err = 0;
 	while (!err) {
 		const unsigned bin = atomic_fetch_add_explicit(&w->next, 1, memory_order_relaxed);
-		struct room room = { .factor = w->factor };
+		struct scratch scratch = { .factor = w->factor };
 		if (bin >= WEIR_BINS)
 			break;
 		if (w->a->bin[bin].n && w->b->bin[bin].n)
-			err = compare(w, &room, bin);
-		free(room.table);
-		free(room.other);
+			err = compare(w, &scratch, bin);
+		free(scratch.table);
+		free(scratch.other);
 	}
 	if (err)
 		atomic_store_explicit(&w->next, WEIR_BINS, memory_order_relaxed);

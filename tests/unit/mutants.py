@@ -64,7 +64,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'fault/builder_faults', 'interrupted_and_short'),
     ('EXCLUDES_NO_REST', 'src/build/build.c', '&& at + 1 < keys.n)', ')',
      'unit/forms', 'excluded_texts_are_absent'),
-    ('TAKES_NONE_OF_A_PIECE', 'src/build/build.c', '(err ? 0 : can)', '(err ? can : 0)',
+    ('TAKES_NONE_OF_A_PIECE', 'src/build/build.c', '(err ? 0 : hashed)', '(err ? hashed : 0)',
      'unit/forms', 'builders_say_how_many_texts_were_taken'),
     ('RELOAD_TAKES_NONE_OF_A_PIECE', 'src/set/reload/built.c',
      'return weir__stopped(at + weir_error_taken(), err);', 'return weir__stopped(at, err);',
