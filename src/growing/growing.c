@@ -46,7 +46,7 @@ static int first_make(struct weir__layer **out, struct weir_filter *f)
 	layout.shards = f->shards;
 	int err = weir__filter_make(&bits, &layout, &memory, 0);
 	if (!err) {
-		err = weir__layer_of(out, f, 0, bits);
+		err = weir__layer_wrap(out, f, 0, bits);
 		if (err)
 			weir_destroy(bits);
 	}

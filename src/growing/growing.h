@@ -47,7 +47,7 @@ enum {
 struct weir__layer {
 	atomic_uint_fast64_t keys; /* counted keys (G4), alone on a cache line */
 	struct weir_filter *f __attribute__((aligned(64)));
-	uint64_t begin;            /* the count at which the next layer is made (G5) */
+	uint64_t grow_at;            /* the count at which the next layer is made (G5) */
 	uint64_t full;
 };
 
@@ -131,8 +131,8 @@ uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
 /* Return: the layout of layer i, except its lines and shards. */
 struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);
 /* Make the struct of layer i. On success it owns the filter @bits. */
-int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
-                   struct weir_filter *bits);
+int weir__layer_wrap(struct weir__layer **out, const struct weir_filter *f, unsigned i,
+                     struct weir_filter *bits);
 void weir__layer_free(struct weir__layer *layer);
 /* Make a record of @layer and the layers of @before, which may be NULL. */
 int weir__record_make(struct weir__layers **out, const struct weir__layers *before,

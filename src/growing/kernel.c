@@ -65,7 +65,7 @@ WEIR__INLINE void chunk_fetch(const struct chunk *c, const struct weir__layers *
 }
 
 /* Return: true if a whole chunk may go into the newest layer of this record. */
-WEIR__INLINE bool roomy(const struct weir__layers *s)
+WEIR__INLINE bool takes_chunk(const struct weir__layers *s)
 {
 	const struct weir__layer *newest = s->layer[s->n - 1];
 	return !weir__closed_load_relaxed(&s->closed) &&
@@ -183,7 +183,7 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			const struct chunk *c = &both[at / CHUNK % 2]; \
 			struct chunk *next = &both[at / CHUNK % 2 ^ 1]; \
 			uint64_t answers = 0, counted = 0; \
-			bool whole = roomy(s); \
+			bool whole = takes_chunk(s); \
 			chunk_take(next, f, batch, at + CHUNK); \
 			for (unsigned i = 0; i < c->n; i++) { \
 				if (s->far && i < next->n) \

@@ -17,7 +17,7 @@ uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines)
 	return (uint64_t)((product + lines - 1) / lines);
 }
 
-int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsigned i,
+int weir__layer_wrap(struct weir__layer **out, const struct weir_filter *f, unsigned i,
                     struct weir_filter *bits)
 {
 	uint64_t keys = weir__keys_in(f, i), sample = weir__layer_sample(keys);
@@ -27,7 +27,7 @@ int weir__layer_of(struct weir__layer **out, const struct weir_filter *f, unsign
 	memset(layer, 0, sizeof *layer);
 	layer->f = bits;
 	layer->full = weir__counted(weir__layer_full(keys), sample, bits->array.lines);
-	layer->begin = layer->full - layer->full / 8;
+	layer->grow_at = layer->full - layer->full / 8;
 	*out = layer;
 	return 0;
 }
@@ -63,7 +63,7 @@ static int layer_make(struct weir__layer **out, const struct weir_filter *f, uns
 		weir__memory_free(&memory);
 		return err;
 	}
-	err = weir__layer_of(out, f, i, bits);
+	err = weir__layer_wrap(out, f, i, bits);
 	if (err)
 		weir_destroy(bits);
 	return err;
@@ -142,7 +142,7 @@ void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uin
 {
 	struct weir__layer *newest = layers->layer[layers->n - 1];
 	uint64_t before = weir__figure_add_relaxed(&newest->keys, keys), now = before + keys;
-	if (before < newest->begin && now >= newest->begin && layers->n < weir__layers_most(f))
+	if (before < newest->grow_at && now >= newest->grow_at && layers->n < weir__layers_most(f))
 		/* If this fails, the insert that finds the record closed tries again. */
 		(void)weir__growing_append(f, layers);
 	if (now < newest->full)

@@ -92,7 +92,7 @@ static uint64_t capacity_in(uint64_t room)
 /* ---- the plan ---- */
 
 /* Return: max_capacity as the caller gave it, or 0. */
-static uint64_t asked(const struct weir_params *p)
+static uint64_t given_max(const struct weir_params *p)
 {
 	return p->growing.max_capacity;
 }
@@ -133,7 +133,7 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 	struct weir_params first = *p;
 	/* Subtract the floor from each share. The floor of all keys together bounds that of the
 	 * last layer. */
-	uint64_t most = asked(p) ? asked(p) : keys_of(capacity, layers);
+	uint64_t most = given_max(p) ? given_max(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
 	if (err)
@@ -158,7 +158,7 @@ static int plan_first(const struct weir_params *p, unsigned layers, struct weir_
 	int err = plan_one(p, layers, p->capacity, out);
 	/* Without a capacity, the first pass assumed a floor of 0. Repeat it with the capacity
 	 * found. */
-	return err || p->capacity || asked(p) ? err :
+	return err || p->capacity || given_max(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }
 
@@ -174,16 +174,16 @@ static unsigned layers_for(uint64_t capacity, uint64_t max_capacity)
  * with more layers, the first layer gets fewer keys. So try each number of layers. */
 static int plan_layers(const struct weir_params *p, struct weir_plan *out)
 {
-	unsigned n = asked(p) ? layers_for(p->capacity ? p->capacity : 1, asked(p)) :
+	unsigned n = given_max(p) ? layers_for(p->capacity ? p->capacity : 1, given_max(p)) :
 	                               layers_for(p->capacity ? p->capacity : 1, WEIR__MOST_KEYS);
-	if (p->capacity || !asked(p))
+	if (p->capacity || !given_max(p))
 		return plan_first(p, n, out);
 	int err = 0;
 	for (n = 1; !err && n <= WEIR__LAYERS_MOST; n++) {
 		err = plan_first(p, n, out);
-		if (!err && out->capacity >= asked(p))
-			out->capacity = asked(p);
-		if (!err && keys_of(out->capacity, n) >= asked(p))
+		if (!err && out->capacity >= given_max(p))
+			out->capacity = given_max(p);
+		if (!err && keys_of(out->capacity, n) >= given_max(p))
 			return 0;
 	}
 	return err;
@@ -198,20 +198,20 @@ bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layer
 static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 {
 	uint64_t most = keys_of(plan->capacity, WEIR__LAYERS_MOST);
-	if (asked(p) && asked(p) < plan->capacity)
+	if (given_max(p) && given_max(p) < plan->capacity)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64
 			           ": less than the first layer's " "capacity, which is %" PRIu64,
-			           asked(p), plan->capacity),
-			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p),
+			           given_max(p), plan->capacity),
+			WEIR_ERROR_RANGE, "max_capacity", (double)given_max(p),
 			(double)plan->capacity, (double)most, 0);
-	if (asked(p) > most)
+	if (given_max(p) > most)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64
 			           ": %d layers from a capacity of " "%" PRIu64 " on hold %" PRIu64
-			           ": give a larger capacity", asked(p), WEIR__LAYERS_MOST,
+			           ": give a larger capacity", given_max(p), WEIR__LAYERS_MOST,
 			           plan->capacity, most),
-			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p),
+			WEIR_ERROR_RANGE, "max_capacity", (double)given_max(p),
 			(double)plan->capacity, (double)most, 0);
 	return 0;
 }
@@ -246,11 +246,11 @@ static int plan_full(struct weir_plan *out, double share)
 
 int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 {
-	if (asked(p) > WEIR__MOST_KEYS)
+	if (given_max(p) > WEIR__MOST_KEYS)
 		return weir__refused(
 			weir__fail(-EINVAL, "max_capacity %" PRIu64 ": allowed: up to 2^48 keys",
-			           asked(p)),
-			WEIR_ERROR_RANGE, "max_capacity", (double)asked(p), 1,
+			           given_max(p)),
+			WEIR_ERROR_RANGE, "max_capacity", (double)given_max(p), 1,
 			(double)WEIR__MOST_KEYS, 0);
 	int err = p->capacity ? check_most(p, &(struct weir_plan){ .capacity = p->capacity }) : 0;
 	if (!err)
@@ -261,7 +261,7 @@ int weir__growing_plan(const struct weir_params *p, struct weir_plan *out)
 		return err;
 	unsigned layers = out->shape.field[WEIR_GROWING_LAYERS];
 	double share = out->fp_rate;
-	out->growing.max_capacity = asked(p) ? asked(p) : keys_of(out->capacity, layers);
+	out->growing.max_capacity = given_max(p) ? given_max(p) : keys_of(out->capacity, layers);
 	out->bits_per_key = 8 * (double)out->bytes / (double)out->capacity;
 	out->fp_rate *= layers;
 	if (out->fp_rate > WEIR__MOST_RATE * (1 + 1e-6))

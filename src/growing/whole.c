@@ -61,7 +61,7 @@ static int adopt_one(struct weir_filter *f, const struct weir_member *m, unsigne
 	struct weir__growing *own = f->own;
 	struct weir__layers *before = own->now, *record;
 	struct weir__layer *layer;
-	int err = weir__layer_of(&layer, f, i, m->f);
+	int err = weir__layer_wrap(&layer, f, i, m->f);
 	if (err)
 		return err;
 	err = weir__record_make(&record, before, layer);

@@ -23,7 +23,7 @@ void weir__guard_decide(struct weir_guard_thread *t)
 int weir_guard_ask(struct weir_guard_thread *t, const void *key, size_t len)
 {
 	const struct weir_guard_options *o = &t->guard->options;
-	if (weir__guard_left_out(t))
+	if (weir__guard_bypasses(t))
 		return WEIR_GUARD_BYPASSED;
 	return weir__guard_answer(t, o->handle ? weir_handle_contains(o->handle, key, len) :
 	                             o->filter ? weir_contains(o->filter, key, len) :
@@ -33,7 +33,7 @@ int weir_guard_ask(struct weir_guard_thread *t, const void *key, size_t len)
 int weir_guard_ask_u64(struct weir_guard_thread *t, uint64_t key)
 {
 	const struct weir_guard_options *o = &t->guard->options;
-	if (weir__guard_left_out(t))
+	if (weir__guard_bypasses(t))
 		return WEIR_GUARD_BYPASSED;
 	return weir__guard_answer(t, o->handle ? weir_handle_contains_u64(o->handle, key) :
 	                             o->filter ? weir_contains_u64(o->filter, key) :
@@ -51,7 +51,7 @@ int weir_guard_ask_hash(struct weir_guard_thread *t, uint64_t hash)
 	const struct weir_guard_options *o = &t->guard->options;
 	if (o->contains && !o->contains_hash)
 		return weir__guard_no_hashes();
-	if (weir__guard_left_out(t))
+	if (weir__guard_bypasses(t))
 		return WEIR_GUARD_BYPASSED;
 	return weir__guard_answer(t, o->handle ? weir_handle_contains_hash(o->handle, hash) :
 	                             o->filter ? weir_contains_hash(o->filter, hash) :

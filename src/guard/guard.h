@@ -92,7 +92,7 @@ static inline unsigned weir__guard_draw(struct weir_guard_thread *t)
 }
 
 /* Count the ask of one key. Return: true if the ask bypasses the filter. */
-static inline bool weir__guard_left_out(struct weir_guard_thread *t)
+static inline bool weir__guard_bypasses(struct weir_guard_thread *t)
 {
 	weir__guard_add(t, WEIR__ASKED, 1);
 	if (!weir__guard_bypassing(t) || !weir__guard_draw(t))
