@@ -42,7 +42,7 @@ static const char *after_value(const char *at)
 }
 
 /* Return: true if a label before @name has the same name. */
-static bool is_double(const char *labels, const char *name, size_t length)
+static bool is_duplicate(const char *labels, const char *name, size_t length)
 {
 	for (const char *at = labels; at < name; at++) {
 		const char *end = after_name(at);
@@ -81,16 +81,16 @@ int weir__labels_check(const char *labels)
 {
 	if (!labels || !*labels)
 		return 0;
-	const char *strange = after_printable(labels);
-	if (*strange)
-		return refuse(labels, strange, "not printable UTF-8");
+	const char *unprintable = after_printable(labels);
+	if (*unprintable)
+		return refuse(labels, unprintable, "not printable UTF-8");
 	for (const char *at = labels;; at++) {
 		const char *end = after_name(at);
 		if (!end)
 			return refuse(labels, at, "no name of a label");
 		if (*end != '=')
 			return refuse(labels, end, "no = after the name");
-		if (is_double(labels, at, (size_t)(end - at)))
+		if (is_duplicate(labels, at, (size_t)(end - at)))
 			return refuse(labels, at, "a name is there twice");
 		at = after_value(end + 1);
 		if (!at)

@@ -81,7 +81,8 @@ struct iovec weir__text_bare(uint32_t steps, const void *text, size_t len)
 
 /* Return: the bare text, in lowercase if the steps say so. Addresses stay as they are, since
  * parse() reads both cases. */
-static struct iovec lowered(const struct weir_text *t, const void *text, size_t len, void *room)
+static struct iovec bare_lowercase(const struct weir_text *t, const void *text, size_t len,
+                                   void *room)
 {
 	struct iovec bare = weir__text_bare(t->steps, text, len);
 	return t->steps & WEIR_TEXT_LOWERCASE && !(t->steps & WEIR_TEXT_CIDR) ?
@@ -114,13 +115,13 @@ int weir__text_covering(const struct weir_text *t, const unsigned char *key, siz
 static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
-	unsigned have = 0;
+	unsigned count = 0;
 	int made = 0;
-	for (const char *at = end; have < MOST_LABELS; at--) {
+	for (const char *at = end; count < MOST_LABELS; at--) {
 		if (at > from && at[-1] != '.')
 			continue;
-		have++;
-		if (bit(n->labels, have))
+		count++;
+		if (bit(n->labels, count))
 			keys[made++] = (struct iovec){ (void *)at, (size_t)(end - at) };
 		if (at == from)
 			break;
@@ -132,7 +133,7 @@ static int parents(const struct weir_text *n, struct iovec name, struct iovec *k
 
 /* Find the word and the bit that note the key's length. @mask: receives the bit, or 0 if the steps
  * note no lengths. */
-static uint64_t *place(struct weir_text *t, const struct iovec *key, uint64_t *mask)
+static uint64_t *length_bit(struct weir_text *t, const struct iovec *key, uint64_t *mask)
 {
 	uint64_t *words = t->labels;
 	size_t at = 0;
@@ -148,7 +149,7 @@ static uint64_t *place(struct weir_text *t, const struct iovec *key, uint64_t *m
 
 bool weir_text_note(struct weir_text *t, const struct iovec *key)
 {
-	uint64_t mask, *word = place(t, key, &mask);
+	uint64_t mask, *word = length_bit(t, key, &mask);
 	const bool fresh = mask & ~*word;
 	*word |= mask;
 	return fresh;
@@ -156,13 +157,13 @@ bool weir_text_note(struct weir_text *t, const struct iovec *key)
 
 bool weir__text_noted(const struct weir_text *shared, const struct iovec *key)
 {
-	uint64_t mask, *word = place((struct weir_text *)(uintptr_t)shared, key, &mask);
+	uint64_t mask, *word = length_bit((struct weir_text *)(uintptr_t)shared, key, &mask);
 	return !(mask & ~weir__length_load_relaxed(word));
 }
 
 void weir__text_note_shared(struct weir_text *shared, const struct iovec *key)
 {
-	uint64_t mask, *word = place(shared, key, &mask);
+	uint64_t mask, *word = length_bit(shared, key, &mask);
 	weir__length_or_relaxed(word, mask);
 }
 
@@ -245,7 +246,7 @@ struct prefix {
 	unsigned length;
 };
 
-static const char *wrong(const char *text, size_t len)
+static const char *fault_of(const char *text, size_t len)
 {
 	if (!len)
 		return "it is empty";
@@ -285,7 +286,7 @@ static const char *parse(struct prefix *p, const char *text, size_t len)
 {
 	char copy[MOST_TEXT + 1];
 	if (!len || len > MOST_TEXT || memchr(text, 0, len))
-		return wrong(text, len);
+		return fault_of(text, len);
 	memcpy(copy, text, len);
 	copy[len] = 0;
 	char *slash = strchr(copy, '/');
@@ -294,7 +295,7 @@ static const char *parse(struct prefix *p, const char *text, size_t len)
 	p->bits = strchr(copy, ':') ? 128 : 32;
 	p->length = p->bits;
 	if (inet_pton(p->bits == 128 ? AF_INET6 : AF_INET, copy, p->address) != 1)
-		return wrong(text, len);
+		return fault_of(text, len);
 	if (slash && (!number(slash + 1, &p->length) || p->length > p->bits))
 		return p->bits == 32 ? "the length is 0 to 32" : "the length is 0 to 128";
 	fold_mapped(p);
@@ -366,7 +367,7 @@ int weir_text_key(const struct weir_text *t, const void *text, size_t len, void 
                   struct iovec *key)
 {
 	const char *why;
-	struct iovec name = lowered(t, text, len, room);
+	struct iovec name = bare_lowercase(t, text, len, room);
 	return key_of(t, name, room, key, &why) ? cannot_read(t, name, why) : 0;
 }
 
@@ -374,7 +375,7 @@ int weir_text_lookups(const struct weir_text *t, const void *text, size_t len, v
                       struct iovec *keys)
 {
 	const char *why;
-	struct iovec name = lowered(t, text, len, room);
+	struct iovec name = bare_lowercase(t, text, len, room);
 	int n = keys_of(t, name, room, keys, &why);
 	return n < 0 ? cannot_read(t, name, why) : n;
 }

@@ -17,14 +17,14 @@ static uint64_t count(const struct weir_footer *footer, uint64_t chunks)
 	return n;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_offset(const void *a, const void *b)
 {
 	const struct weir_chunk *x = *(struct weir_chunk *const *)a;
 	const struct weir_chunk *y = *(struct weir_chunk *const *)b;
 	return (x->filter_at > y->filter_at) - (x->filter_at < y->filter_at);
 }
 
-static void give_room(struct weir_chunk *const *in_order, uint64_t n, uint64_t end,
+static void set_space(struct weir_chunk *const *in_order, uint64_t n, uint64_t end,
                       struct weir_thrift *t)
 {
 	for (uint64_t i = n; i-- && !t->fault; end = in_order[i]->filter_at) {
@@ -46,8 +46,8 @@ int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct 
 	for (uint64_t i = 0; i < chunks; i++)
 		if (weir__chunk_has_filter(&footer->chunks[i]))
 			in_order[at++] = &footer->chunks[i];
-	qsort(in_order, n, sizeof *in_order, by_place);
-	give_room(in_order, n, filters_end, t);
+	qsort(in_order, n, sizeof *in_order, by_offset);
+	set_space(in_order, n, filters_end, t);
 	free(in_order);
 	return 0;
 }

@@ -22,14 +22,14 @@ void weir__thrift_fault(struct weir_thrift *t, const char *what)
 	t->end = t->at; /* T2: no bytes are left */
 }
 
-static size_t left(const struct weir_thrift *t)
+static size_t remaining(const struct weir_thrift *t)
 {
 	return (size_t)(t->end - t->at);
 }
 
 static unsigned byte(struct weir_thrift *t)
 {
-	if (left(t))
+	if (remaining(t))
 		return *t->at++;
 	weir__thrift_fault(t, ends_early);
 	return 0;
@@ -65,9 +65,9 @@ static int32_t narrow(struct weir_thrift *t, int64_t value)
 	return 0;
 }
 
-static void pass(struct weir_thrift *t, uint64_t n)
+static void skip_bytes(struct weir_thrift *t, uint64_t n)
 {
-	if (n > left(t))
+	if (n > remaining(t))
 		weir__thrift_fault(t, ends_early);
 	else
 		t->at += n;
@@ -123,7 +123,7 @@ struct weir_slice weir__thrift_element(struct weir_thrift *t)
 {
 	uint64_t n = varint(t);
 	const unsigned char *at = t->at;
-	pass(t, n);
+	skip_bytes(t, n);
 	return t->fault || n > UINT32_MAX ? (struct weir_slice){ NULL, 0 } :
 	                                    (struct weir_slice){ at, (uint32_t)n };
 }
@@ -145,7 +145,7 @@ static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 	unsigned head = byte(t);
 	uint64_t n = head >> 4 == 15 ? varint(t) : head >> 4;
 	*type = (enum weir_thrift_type)(head & 15);
-	if (n > left(t) || n > INT32_MAX) {
+	if (n > remaining(t) || n > INT32_MAX) {
 		weir__thrift_fault(t, "a list has more elements than there are bytes");
 		return 0;
 	}
@@ -176,7 +176,7 @@ static struct level map_level(struct weir_thrift *t)
 {
 	uint64_t n = varint(t);
 	unsigned types = n ? byte(t) : 0;
-	if (n > left(t) / 2) {
+	if (n > remaining(t) / 2) {
 		weir__thrift_fault(t, "a map has more elements than there are bytes");
 		n = 0;
 	}
@@ -200,28 +200,28 @@ static void push(struct weir_thrift *t, struct level *levels, unsigned *depth, s
 }
 
 /* Skip a value, or only the head of a value that contains others. A boolean field has no bytes. */
-static void pass_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
+static void skip_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
                        struct level *levels, unsigned *depth)
 {
 	switch (type) {
 	case WEIR_THRIFT_TRUE:
-	case WEIR_THRIFT_FALSE: pass(t, !is_field); break;
-	case WEIR_THRIFT_I8: pass(t, 1); break;
+	case WEIR_THRIFT_FALSE: skip_bytes(t, !is_field); break;
+	case WEIR_THRIFT_I8: skip_bytes(t, 1); break;
 	case WEIR_THRIFT_I16:
 	case WEIR_THRIFT_I32:
 	case WEIR_THRIFT_I64: (void)varint(t); break;
-	case WEIR_THRIFT_DOUBLE: pass(t, 8); break;
-	case WEIR_THRIFT_BINARY: pass(t, varint(t)); break;
+	case WEIR_THRIFT_DOUBLE: skip_bytes(t, 8); break;
+	case WEIR_THRIFT_BINARY: skip_bytes(t, varint(t)); break;
 	case WEIR_THRIFT_LIST:
 	case WEIR_THRIFT_SET: push(t, levels, depth, list_level(t)); break;
 	case WEIR_THRIFT_MAP: push(t, levels, depth, map_level(t)); break;
 	case WEIR_THRIFT_STRUCT: push(t, levels, depth, (struct level){ .is_struct = true }); break;
-	case WEIR_THRIFT_UUID: pass(t, 16); break;
+	case WEIR_THRIFT_UUID: skip_bytes(t, 16); break;
 	default: weir__thrift_fault(t, "a value is of a type that there is not");
 	}
 }
 
-static enum weir_thrift_type pass_field_head(struct weir_thrift *t)
+static enum weir_thrift_type skip_field_head(struct weir_thrift *t)
 {
 	unsigned head = byte(t);
 	if (head & 15 && !(head >> 4))
@@ -233,13 +233,13 @@ void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field)
 {
 	struct level levels[WEIR_THRIFT_DEPTH];
 	unsigned depth = 0;
-	pass_value(t, field->type, true, levels, &depth);
+	skip_value(t, field->type, true, levels, &depth);
 	while (depth && !t->fault) {
 		struct level *top = &levels[depth - 1];
 		enum weir_thrift_type type = WEIR_THRIFT_STOP;
 		bool ends = !top->is_struct && !top->elements;
 		if (top->is_struct) {
-			type = pass_field_head(t);
+			type = skip_field_head(t);
 			ends = type == WEIR_THRIFT_STOP;
 		} else if (!ends) {
 			type = top->types[top->elements-- & 1];
@@ -247,7 +247,7 @@ void weir__thrift_skip(struct weir_thrift *t, const struct weir_field *field)
 		if (ends)
 			depth--;
 		else
-			pass_value(t, type, top->is_struct, levels, &depth);
+			skip_value(t, type, top->is_struct, levels, &depth);
 	}
 }
 
@@ -278,7 +278,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 }
 
 /* Read a union. Return: the number of the member that is set. */
-static int32_t choice(struct weir_thrift *t, const struct weir_field *field)
+static int32_t read_union(struct weir_thrift *t, const struct weir_field *field)
 {
 	struct weir_field member = { 0 };
 	int32_t chosen = 0;
@@ -306,7 +306,7 @@ static void read_fields(struct weir_thrift *t, struct found *found)
 		if (field.id == NUM_BYTES)
 			found->num_bytes = weir__thrift_i32(t, &field);
 		else if (field.id >= ALGORITHM && field.id < FIELDS)
-			found->chosen[field.id] = choice(t, &field);
+			found->chosen[field.id] = read_union(t, &field);
 		else
 			weir__thrift_skip(t, &field);
 	weir__thrift_need(t, &field, NUM_BYTES, "numBytes is missing");

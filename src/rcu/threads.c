@@ -144,7 +144,7 @@ static bool may_be_registered(void)
 	return !loaded_at_start() && in_program("urcu_bp_before_fork");
 }
 
-__attribute__((constructor)) static void watch_forks(void)
+__attribute__((constructor)) static void register_fork_handlers(void)
 {
 	if (!may_be_registered()) /* on failure, fork() works as without weir */
 		(void)pthread_atfork(before_fork, in_parent, in_child);
