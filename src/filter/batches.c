@@ -10,7 +10,7 @@
 #include "kind/kind.h"
 
 enum {
-	MOST_FEW = 5,     /* hashes of a small batch */
+	MOST_FEW = 5,      /* hashes of a small batch */
 	TOGETHER = 64,     /* texts hashed at a time: a word of the bitmap */
 	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, which takes hashes */
 };

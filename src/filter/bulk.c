@@ -78,8 +78,8 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 
 struct buckets {
 	uint64_t *hashes;          /* those of partition p begin at p * capacity */
-	uint32_t *count;            /* hashes in each bucket */
-	uint32_t capacity;             /* hashes that fit in each bucket */
+	uint32_t *count;           /* hashes in each bucket */
+	uint32_t capacity;         /* hashes that fit in each bucket */
 	struct weir_memory memory; /* holds both arrays */
 };
 

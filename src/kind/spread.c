@@ -25,14 +25,14 @@ void weir__spread_begin(struct weir_spread *s, const struct weir_law *law, uint6
 	s->notable = law->apart || law->partner ? UINT_MAX : 1;
 }
 
-WEIR__INLINE const uint64_t *place_of(const struct weir_law *law, uint64_t word)
+WEIR__INLINE const uint64_t *word_at(const struct weir_law *law, uint64_t word)
 {
 	return law->base + (law->word_bits == 32 ? word / 2 : word) * law->stride;
 }
 
 WEIR__INLINE uint64_t used_of(const struct weir_law *law, uint64_t word)
 {
-	uint64_t bits = weir__word_load_relaxed(place_of(law, word));
+	uint64_t bits = weir__word_load_relaxed(word_at(law, word));
 	if (law->word_bits == 32)
 		bits = bits >> (32 * (word % 2)) & UINT32_MAX;
 	return law->used ? law->used(bits) : bits;
@@ -78,7 +78,7 @@ WEIR__INLINE void look(struct weir_spread *s, const struct weir_law *law, uint64
 		note_fullest(s, word, cells);
 }
 
-static void note(struct weir_spread *s, const struct sums *sum, uint64_t words)
+static void add_sums(struct weir_spread *s, const struct sums *sum, uint64_t words)
 {
 	s->used += sum->used;
 	s->squares += sum->squares;
@@ -95,10 +95,10 @@ WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, 
 	for (uint64_t block = first; block < first + n; block++) {
 		const uint64_t word = block * law->words + (block & (law->words - 1));
 		if (law->used && block + AHEAD < first + n)
-			__builtin_prefetch(place_of(law, word + AHEAD * law->words));
+			__builtin_prefetch(word_at(law, word + AHEAD * law->words));
 		look(s, law, word, &sum);
 	}
-	note(s, &sum, n);
+	add_sums(s, &sum, n);
 }
 
 /* For one-word blocks: read one block of each line. */
@@ -109,7 +109,7 @@ static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 	uint64_t words = 0;
 	for (uint64_t line = (first + 7) / 8; 8 * line + line % 8 < end; line++, words++)
 		look(s, &law, 8 * line + line % 8, &sum);
-	note(s, &sum, words);
+	add_sums(s, &sum, words);
 }
 
 /* The layouts with the most cells a word get loops of their own, with constants. */
@@ -230,7 +230,7 @@ static void look_at_ends(struct weir_spread *s)
 		look(s, law, word, &sum);
 		look(s, law, words - 1 - word, &sum);
 	}
-	note(s, &sum, 2 * ends);
+	add_sums(s, &sum, 2 * ends);
 	s->step = 1;
 	weir__spread_count(s, 0, COUNTED);
 	weir__spread_count(s, law->blocks - COUNTED, COUNTED);

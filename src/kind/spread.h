@@ -61,13 +61,13 @@ enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* limits of one blo
 
 struct weir_spread {
 	struct weir_law law;
-	uint64_t words; /* number of words read, one of each block */
+	uint64_t words;         /* number of words read, one of each block */
 	uint64_t used, squares; /* sum of the words' used cells, and of the squares */
 	uint64_t fullest; /* the block that seemed fullest */
 	unsigned score, notable; /* score: used cells of that block, up to its first word that is
 	                            not full; notable: the used cells of a word that may belong to a
 	                            fuller block */
-	unsigned crowd; /* used cells of that block, or of a fuller counted one */
+	unsigned crowd;   /* used cells of that block, or of a fuller counted one */
 	uint64_t step;    /* every step-th block is counted */
 	uint64_t counted; /* blocks counted */
 	uint32_t at[WEIR__SPREAD_CELLS];
