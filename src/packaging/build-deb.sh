@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The Debian packages, built from this checkout as it stands. See --help.
+# Builds the Debian packages from the working tree. See --help.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# What debian/control needs, without versions and profiles.
+# Prints the packages that debian/control needs, without versions and profiles.
 needs() {
 	sed -n '/^Build-Depends:/,/^$/p' "$root/src/packaging/debian/control" |
 		sed 's/^Build-Depends://; s/([^)]*)//; s/<[^>]*>//; s/:any//; s/-compat//' |
@@ -37,7 +37,7 @@ version=$(dpkg-parsechangelog -l "$root/src/packaging/debian/changelog" -S Versi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# What git knows or would add; of an unpacked archive all but what was built.
+# Copy the files that git tracks or would add; from an unpacked archive, all but the built ones.
 mkdir "$work/weir-$version"
 cd "$root"
 if [ -e .git ]; then

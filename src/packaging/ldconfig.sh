@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# After an installation by root, so that programs find the library at once: without its cache ld.so
-# knows no library that is new in /usr/local/lib. Not for a folder that is packed (DESTDIR), and not
-# by other users, whose prefix ld.so does not look in.
+# Updates the cache of ld.so after an installation by root. Without an update ld.so does not find a
+# new library in /usr/local/lib. No update is needed for a folder that will be packed (DESTDIR), nor
+# for other users, since ld.so does not search their prefix.
 set -eu
 [ -z "${DESTDIR-}" ] && [ "$(id -u)" -eq 0 ] || exit 0
 PATH=$PATH:/usr/sbin:/sbin

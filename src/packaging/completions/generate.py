@@ -32,8 +32,8 @@ def options_of(source, shared):
 
 
 def brief(text):
-    """What fits in a list: without what is in brackets, up to a semicolon, and up to a colon unless
-    that follows a word or two ("blocked: ...", "default: ...")."""
+    """Shorten a summary for a list: drop text in brackets and after a semicolon. Cut at a colon,
+    unless the colon follows a word or two ("blocked: ...", "default: ...")."""
     text = re.split(r";|, (?=default)", re.sub(r" *\([^)]*\)", "", text).strip())[0]
     before = text.split(": ")[0]
     text = before if len(before.split()) > 2 else text
@@ -41,7 +41,7 @@ def brief(text):
 
 
 def finish(options, kinds):
-    """Summaries made brief, those left to weir build taken from there; what may be chosen from."""
+    """Shorten the summaries, take missing ones from weir build, and find the choices of a value."""
     build = {long: text for _, long, _, text in options["build"]}
     for name, found in options.items():
         for option in found:
@@ -70,7 +70,7 @@ def bash(commands, options):
             for word in ([f"-{short}"] if short else []) + [f"--{long}"]) + "' ;;\n"
         for name, _ in commands)
     names = " ".join(name for name, _ in commands)
-    # What follows such an option is no file, and can be listed where it is one of a few words.
+    # The value of such an option is not a file. If it is one of a few words, list the words.
     values = ""
     for name, _ in commands:
         for short, long, value, _, choices in options[name]:

@@ -37,7 +37,7 @@ def html_name(path):
 
 
 def places(form, pages, include):
-    """Where what a link may lead to is installed, each relative to share/doc/weir."""
+    """Where the targets of links are installed, relative to share/doc/weir."""
     to = {path: path if form == "markdown" else "html/guides/" + html_name(path) for path in pages}
     for path in pages:
         if posixpath.basename(path) == "README.md":
@@ -50,7 +50,7 @@ def places(form, pages, include):
 
 
 def fences(text):
-    """Start and end of each fenced block. One that nothing ends goes on to the end of the text."""
+    """Start and end of each fenced block. A block without an end extends to the end of the text."""
     at, start, fence = 0, None, None
     for line in text.split("\n"):
         found = FENCE.fullmatch(line)
@@ -72,7 +72,7 @@ def spans(paragraph):
     while n < len(runs):
         start, end = runs[n]
         length = end - start
-        if last[length] > n: # so the search ends, and never passes a run twice
+        if last[length] > n: # so the search ends, and visits a run once
             n += 1
             while runs[n][1] - runs[n][0] != length:
                 n += 1
@@ -94,7 +94,7 @@ def code_of(text):
 
 
 def with_links(text, path, to):
-    """@text, which is the page @path, with links that lead to what is installed."""
+    """The text of page @path, with links that lead to installed files."""
     kept, parts, after = [], [], 0
 
     def link(found):
@@ -117,7 +117,7 @@ def with_links(text, path, to):
 
 
 def slug(heading, seen):
-    """The id that GitHub gives to a heading; @seen counts those of the page."""
+    """The id that GitHub gives to a heading. @seen counts the ids of the page."""
     text = html.unescape(re.sub(r"<[^>]*>", "", heading)).strip().lower()
     name = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
     count = seen[name] = seen.get(name, -1) + 1
@@ -131,7 +131,7 @@ def with_ids(body):
 
 
 def with_functions(body, links):
-    """Names of functions in code lead to the reference, except within another link."""
+    """Link names of functions in code to the reference, except within another link."""
     def function(found):
         to = links.to.get(found.group(1))
         return '<a href="../%s">%s</a>' % (to, found.group()) if to else found.group()
@@ -142,7 +142,7 @@ def with_functions(body, links):
 
 
 def read(source, path):
-    """The page's text. A symbolic link is refused: it could copy a private file into the page."""
+    """The page's text. A symbolic link is an error, since it could copy a private file."""
     there = os.path.join(os.path.realpath(source), os.path.normpath(path))
     if os.path.realpath(there) != there:
         sys.exit("%s: the page is or lies behind a symbolic link: put the file itself there" % path)
@@ -194,7 +194,7 @@ def make_html(source, folder, release, cmark, pages):
 
 
 def entries(form, source, pages):
-    """What the index shows of each page: a link from html/, its title and its first sentence."""
+    """The index entry of each page: a link from html/, the title and the first sentence."""
     to = places(form, pages, os.path.join(source, "include", "weir"))
     return [(posixpath.relpath(to[path], "html"),) + summary(read(source, path)) for path in pages]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the public headers say: each header's comment, its functions and its types.
+"""Parses the public headers: each header's comment, functions and types.
 
 A comment's text is a list of blocks: ("text", words), ("item", mark, words), ("code", lines). The
 fields of the headers' template (@argument, Return, Errors ...) are a list of (label, words).
@@ -10,9 +10,9 @@ import re
 FIELDS = "Return|Errors|Threads|Order|Progress|Cost|Source"
 FIELD = re.compile(r"((?:@\w+|%s)(?:, (?:@\w+|%s))*):\s*" % (FIELDS, FIELDS))
 NAME = re.compile(r"\b(weir_\w+)\(")
-# What the compiler alone needs to know.
+# Marks that only the compiler needs.
 MARKS = r"WEIR_API |WEIR_MUST_CHECK |WEIR_PRINTF\(.*?\) |\bstatic |\binline |WEIR__INLINE "
-# no page of their own
+# headers without a page of their own
 PRIVATE = ("export.h", "inline_hash.h", "inline_lanes.h", "inline_layouts.h", "inline_test.h",
            "word.h", "weir.h")
 
@@ -26,7 +26,7 @@ class Item:
 
 
 class Header:
-    """A header: what its own comment says, and its items in order."""
+    """A header: its own comment, and its items in order."""
 
     def __init__(self, path):
         self.path, self.name = path, os.path.basename(path)
@@ -45,7 +45,7 @@ def strip(comment):
 
 
 def blocks(lines):
-    """Paragraphs, items of lists and what is shown as it stands (indented)."""
+    """Paragraphs, list items and literal (indented) lines."""
     out, last, depth = [], None, 0
 
     def add(kind, words, mark=None):
@@ -88,7 +88,7 @@ def dedent(lines):
 
 def template(comment):
     """A declaration's comment: its text, and the fields that follow it. A field begins at the start
-    of a line or behind two blanks."""
+    of a line or after two blanks."""
     lines, text, fields = strip(comment).split("\n"), [], []
     for line in lines:
         parts = re.split(r"(?<=\S)  (?=(?:@\w+|%s)[,:])" % FIELDS, line.rstrip())
@@ -105,7 +105,7 @@ def template(comment):
 
 
 def code_after(source, at):
-    """The declaration at a place: its kind, its name, its text."""
+    """The declaration at a position: its kind, its name, its text."""
     rest = source[at:]
     function = re.match(r"(?:WEIR_API|WEIR__INLINE|static inline)\b[^;{]*?\)(?=\s*[;{])", rest)
     if function:
@@ -125,7 +125,7 @@ def code_after(source, at):
 
 
 def items(header):
-    # Comments of one line within a struct belong to it; documented is what begins a line.
+    # A documented declaration begins a line. Indented comments belong to the struct around them.
     for comment in re.finditer(r"^/\*\*(?:[^*]|\*(?!/))*\*/\n", header.source, re.M):
         found = code_after(header.source, comment.end())
         if not found:
@@ -145,7 +145,7 @@ def plain_structs(header):
 
 
 def promised(header):
-    """Every function that the header marks for the linker, or gives to be inlined."""
+    """Every function that the header exports or defines inline."""
     for found in re.finditer(r"^(?:WEIR_API|WEIR__INLINE|static inline)\b[^;{]*?\b(weir_\w+)\(",
                              header.source, re.M):
         if not found.group(1).startswith("weir__"):
@@ -153,7 +153,7 @@ def promised(header):
 
 
 class Page:
-    """What one manual page is about: a function, and those that are "as" it."""
+    """The subject of a manual page: a function, and functions documented "as" it."""
 
     def __init__(self, item):
         self.items = [item]
@@ -188,7 +188,7 @@ def shown(headers):
 
 
 def in_order(headers):
-    """As weir.h includes them, then the opt-in ones."""
+    """The headers in the order of weir.h, then the opt-in ones."""
     all_of_them = next(header for header in headers if header.name == "weir.h")
     order = re.findall(r"#include <weir/(\w+\.h)>", all_of_them.source)
     rank = {name: i for i, name in enumerate(order)}
@@ -201,5 +201,5 @@ def first_sentence(blocks_of):
             # A name that begins a sentence may be in lower case.
             sentence = re.split(r"(?<=[A-Za-z0-9)\"][.?!]) (?=[A-Za-z@])", words)[0].rstrip(".")
             before = re.split(r"(?<=\S): ", sentence)[0]
-            return before if " " in before else sentence  # "Union" alone tells little
+            return before if " " in before else sentence  # "Union" alone is too short
     return ""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What the generators share: the release that a page names, and what a made folder depends on."""
+"""Shared by the generators: the release that a page names, and the dependencies of a folder."""
 import email.utils
 import os
 import re
 
 
 def newest(changelog):
-    """The version and its day, as the changelog has them: a build gives the same twice."""
+    """The version and its date from the changelog, so that builds are reproducible."""
     with open(changelog, encoding="utf-8") as file:
         text = file.read()
     when = email.utils.parsedate_to_datetime(re.search(r"^ -- .*>  (.*)$", text, re.M).group(1))
@@ -14,7 +14,7 @@ def newest(changelog):
 
 
 def write_depfile(depfile, folder, sources):
-    """Ninja makes @folder again when a source or one of these scripts changes."""
+    """Make ninja rebuild @folder when a source or one of these scripts changes."""
     here = os.path.dirname(os.path.abspath(__file__))
     parts = list(sources)
     parts += [os.path.join(here, name) for name in os.listdir(here) if name.endswith(".py")]

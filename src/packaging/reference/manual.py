@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Manual pages of section 3: one for each function and those that are "as" it, one for each header,
-weir(3) with all of them, and links from the other names."""
+"""Manual pages of section 3: one for each function and the functions documented "as" it, one for
+each header, weir(3) as the index, and links from the other names."""
 import os
 import re
 
@@ -10,7 +10,7 @@ TITLES = {"Return": "RETURN VALUE", "Errors": "ERRORS"}
 
 
 def code(text):
-    """What stands as it is: no hyphen may become a dash, no line a request."""
+    """Literal text: a hyphen must not become a dash, nor a line a request."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga")
     text = text.replace("^", "\\(ha").replace("~", "\\(ti").replace("'", "\\(aq")
     return re.sub(r"^(?=\.)", r"\\&", text, flags=re.M)
@@ -29,7 +29,7 @@ def words(text):
             part = part.replace("^", "\\(ha").replace("~", "\\(ti")
             out.append(re.sub(r"(?<![A-Za-z0-9)])-", r"\\-", part))
     text = "".join(out)
-    text = re.sub(r"(?<=[a-z)0-9][.?]) (?=[A-Z@\\])", "\n", text)  # a sentence, a line
+    text = re.sub(r"(?<=[a-z)0-9][.?]) (?=[A-Z@\\])", "\n", text)  # one line a sentence
     return re.sub(r"^(?=\.)", r"\\&", text, flags=re.M)
 
 
@@ -87,7 +87,7 @@ def arguments(fields):
 
 
 def function(item):
-    """What a function of its own page has behind the synopsis."""
+    """The sections of a function's page after the synopsis."""
     out = [".SH DESCRIPTION"] + body(item.text) + arguments(item.fields)
     for title in TITLES:
         for label, text in item.fields:
@@ -155,7 +155,7 @@ def types(header):
 
 
 def type_page(item, known, release, date):
-    """A type or macro of its own, so that a search for it finds what it is."""
+    """The page of a type or macro, so that a search finds it."""
     start = re.fullmatch(r"Start from (\w+)", h.first_sentence(item.text))
     text = [("text", None, "Options of a call, to start from " + start.group(1))] if start else \
         item.text

@@ -21,7 +21,7 @@ th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertic
 
 
 class Links:
-    """Where each name is described: a page and a place on it."""
+    """Where each name is described: a page and an anchor."""
 
     def __init__(self, headers):
         self.to = {}
@@ -96,7 +96,7 @@ def header_of(header, links):
     if types or plain:
         out.append("<h2>Types and macros</h2>")
         for item in types:
-            # weir_plan is a struct and a function: the place is the function's.
+            # weir_plan is a struct and a function; the anchor is the function's.
             if any(other.kind == "function" and other.name == item.name for other in header.items):
                 out.append("<h3>%s %s</h3>" % (item.kind, item.name))
                 out += item_of(item, links)[1:]

@@ -20,7 +20,7 @@ import page
 
 
 def faults(found):
-    """What is not described, and names that lead nowhere, as "HEADER:LINE: ..."."""
+    """Missing descriptions and dangling names, as "HEADER:LINE: ..."."""
     described = {item.name for header in found for item in header.items}
     code = "\n".join(re.sub(r"/\*.*?\*/", "", header.source, flags=re.S) for header in found)
     known = set(re.findall(r"\b\w+\b", code))
