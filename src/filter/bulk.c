@@ -116,7 +116,7 @@ static void load_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
 	b->count[part] = 0;
 }
 
-/* Return: the shift for partition_of(), from the top log2(parts) bits of a hash to its bit 1. */
+/* Return: the shift by which partition_of() gets the top log2(parts) bits of a hash. */
 static unsigned partition_shift(const struct weir_filter *f)
 {
 	return 63 - (unsigned)__builtin_ctz(f->parts);
@@ -220,7 +220,7 @@ static bool buckets_pay(const struct weir_filter *f, size_t n)
 
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
-	WEIR__UNCANCELLED; /* other threads wait for the parts that this one owns */
+	WEIR__UNCANCELLED; /* others may wait for its partitions */
 	struct buckets buckets;
 	int err = weir__owners_begin();
 	if (err)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct weir_memory {
-	uint64_t *bits;    /* 64-byte aligned; 2 MiB aligned if the library maps the memory */
+	uint64_t *bits;    /* 64-byte aligned; 2 MiB aligned if we allocate 2 MiB or more */
 	void *base;        /* the allocation, base_bytes long */
 	size_t base_bytes;
 	void (*release)(const struct weir_memory *memory); /* NULL: the caller owns the memory */

@@ -19,8 +19,8 @@
  * W3  A thread that wants to sleep first adds the 1, and sleeps only while the mark keeps that
  *     value. An owner that drops a partition subtracts its number and reads the 1 in one step, then
  *     wakes all sleepers. So no thread sleeps on a partition without an owner.
- * W4  An owner never waits, so every wait ends. A waiting thread sleeps instead of spinning, so the
- *     owner can run even if its priority is lower.
+ * W4  A partition's owner never waits, so every wait ends. A waiting thread sleeps instead of
+ *     spinning, so the owner can run even if its priority is lower.
  * W5  The 1 stays until a thread takes the partition. A thread that wants all partitions skips a
  *     free one that is marked with 1. Otherwise it could retake the partition again and again
  *     before a sleeper wakes. The sleeper soon takes the partition and so clears the 1. In a child

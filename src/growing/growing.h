@@ -91,8 +91,8 @@ int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers);
 
 /* ---- sizes ---- */
 
-/* Return a layer's capacity in keys, the mask of its sample, the keys it is sized for, and the keys
- * that fill it. */
+/* In this order, return a layer's capacity in keys, the mask of its sample, the keys that it is
+ * sized for, and the keys that fill it. */
 uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer);
 uint64_t weir__layer_sample(uint64_t keys);
 uint64_t weir__layer_room(uint64_t keys);

@@ -31,8 +31,8 @@ struct weir_survey;
 struct weir_load_options;
 
 /* The hot functions of a kind for one instruction set and one shape. weir__filter_make() chooses
- * the kernel once per filter. Any number of threads may call all functions but load at the same
- * time.
+ * the kernel once per filter. Except for load, any number of threads may call the functions at
+ * the same time.
  *
  * A batch function gets the whole batch and calls nothing in its loop over the keys, which is
  * weir__batch_run() in batch.h. It returns the number of keys answered true or WEIR_NEW. If bitmap
