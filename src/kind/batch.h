@@ -12,7 +12,7 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_BATCH_ROOM = 64, /* keys noted at a time, a power of two; on the stack */
+	WEIR_BATCH_NOTES = 64, /* keys noted at a time, a power of two; on the stack */
 	WEIR_HASHED = 64,  /* keys hashed at a time: many short multiply chains overlap */
 	WEIR_AHEAD = 1024, /* distance in bytes at which keys or hashes are prefetched */
 };
@@ -70,9 +70,9 @@ int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64
                             uint64_t *bitmap, int err);
 
 /* The numbers that a kernel notes for its keys. The kind defines the rows. Key i of a batch uses
- * column i % WEIR_BATCH_ROOM. */
+ * column i % WEIR_BATCH_NOTES. */
 struct weir_notes {
-	uint64_t row[4][WEIR_BATCH_ROOM];
+	uint64_t row[4][WEIR_BATCH_NOTES];
 } __attribute__((aligned(64)));
 
 WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
@@ -111,7 +111,7 @@ typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
 
 /* The loop of every batch function. Return: the number of answers that are true.
  * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of @step;
- * @step + @lead <= WEIR_BATCH_ROOM.
+ * @step + @lead <= WEIR_BATCH_NOTES.
  * @step, @lead, @note and @work must be constants, so that the compiler inlines them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
@@ -133,11 +133,11 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 				                          weir__least(n - noted, WEIR_HASHED),
 				                          scratch);
 			note(&array, hashes + noted % WEIR_HASHED, weir__least(n - noted, step),
-			     far, &notes, noted % WEIR_BATCH_ROOM);
+			     far, &notes, noted % WEIR_BATCH_NOTES);
 		}
 		if (noted < ahead)
 			continue;
-		answers |= work(&array, far, &notes, worked % WEIR_BATCH_ROOM,
+		answers |= work(&array, far, &notes, worked % WEIR_BATCH_NOTES,
 		                weir__least(n - worked, step))
 		        << (worked % 64);
 		worked += step;
