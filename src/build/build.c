@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Builders for kinds that are built once. This file collects the keys; finish.c builds the
- * filter. */
+ * Builders for kinds that are built once. This file collects keys; finish.c builds the filter. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,7 @@
 #include "ground/threads.h"
 
 /* The sizes of blocks, in hashes. malloc() maps each block of the largest size, 128 KiB, and unmaps
- * it when it is freed. Smaller freed blocks stay in the heap, where the large arrays for sorting
- * cannot use them. */
+ * it when it is freed. Smaller blocks stay in the heap. Arrays for sorting are mapped. */
 enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)

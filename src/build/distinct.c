@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Finds the distinct hashes. A bin is cut into runs that fit a core's first-level cache, and a
- * small hash table finds the duplicates of a run. Bins are independent, so each thread takes the
- * next one. */
+ * small hash table finds the duplicates of a run. Each thread takes the next bin. */
 #include "build/distinct.h"
 #include <math.h>
 #include <stdlib.h>

@@ -41,8 +41,7 @@ int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsig
                    unsigned threads, weir__step_fn *step, void *arg);
 void weir__distinct_end(struct weir_distinct *d);
 
-/* Return: enum weir_uneven, whether the hashes are uniform.  @why: receives a sentence if they are
- * not. */
+/* Return: enum weir_uneven, whether the hashes are uniform.  @why: the reason if not. */
 uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why);
 
 /* Return: an odd factor for hashes. The top bits of the product choose a slot of a hash table. The

@@ -189,8 +189,7 @@ int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out)
 	report->added = weir__collected(&b->collected);
 	b->total = 2 * report->added;
 	const uint64_t keys = b->params.capacity ? b->params.capacity : report->added;
-	/* Refuse an impossible plan before sorting, which takes memory for each 2^20 keys of the
-	 * capacity. */
+	/* Refuse an impossible plan before sorting, whose memory grows with the capacity. */
 	int err = b->params.capacity ? weir_plan_make(&b->params, &plan) : 0;
 	if (!err)
 		err = weir__sort(out, b, &b->collected, keys + may_pass(&b->params, keys));

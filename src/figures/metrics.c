@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Collects the metrics of filters, handles and guards. <weir/metrics.h> lists their names and
- * meanings. */
+ * Collects the metrics of filters, handles and guards. <weir/metrics.h> describes them. */
 #include <stdlib.h>
 #include <weir/guard.h>
 #include <weir/handle.h>

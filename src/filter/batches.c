@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The functions for many keys at a time. They use the kernel's pipeline (batch.h), or for a few
- * keys the functions for one key. The pipeline costs about 20 ns a call, as much as four keys in
- * cache. */
+ * keys the functions for one key. A pipeline call costs 20 ns, like four keys in cache. */
 #include <stdlib.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -228,8 +227,7 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
-	/* The kernel has no plain stores, other processes write to the bits, or the set has
-	 * WEIR_ONCE. */
+	/* The kernel has no plain stores, other processes write too, or WEIR_ONCE is set. */
 	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

@@ -141,8 +141,7 @@ static void load_buckets(struct weir_filter *f, struct buckets *b, const uint64_
 		if (__builtin_expect(++count[part] == capacity, 0))
 			load_bucket(f, b, part);
 	}
-	/* Start at the partition of the last hash. It differs between threads, so threads seldom
-	 * meet. */
+	/* Start at the last hash's partition. It differs by thread, so threads seldom meet. */
 	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
 		if (count[part])
 			load_bucket(f, b, part);

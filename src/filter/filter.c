@@ -40,8 +40,7 @@ static int insert_bytes(struct weir_filter *f, uint64_t key)
 	return f->verbs.insert(f, &key, sizeof key);
 }
 
-/* The functions for byte strings in a keyed filter. A kernel's own would hash by the kind's
- * function. */
+/* The functions for byte strings in a keyed filter. A kernel's own do not use the key. */
 static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
 {
 	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));

@@ -94,8 +94,7 @@ int weir__compound_make(struct weir_filter **out, const struct weir_layout *layo
                         const struct weir_member *members, unsigned n, int insert_error);
 /* Free members that no compound owns. */
 void weir__members_free(const struct weir_member *members, unsigned n);
-/* List the members of a compound; for any other filter, list @f itself. Return: the number of
- * members. */
+/* List the members of a compound; for other filters, only @f. Return: the number of members. */
 unsigned weir__members(const struct weir_filter *f, struct weir_member out[WEIR__MEMBERS_MOST]);
 /* Return: the bytes of bits of all members. */
 uint64_t weir__filter_bytes(const struct weir_filter *f);
@@ -114,8 +113,7 @@ struct weir_survey {
 
 /* Return: true if the filter can refuse keys, and with @keys keys (estimated) it may do so soon. */
 bool weir__nearly_full(const struct weir_filter *f, double keys);
-/* weir_measure() with options. Return: 0; -EINVAL for a wrong struct_size; -ECANCELED if progress
- * stopped it. */
+/* weir_measure() with options. Return: 0; -EINVAL (struct_size); -ECANCELED (by progress). */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
 /* Check that the bits are as uniform hashes leave them.  @who: the calling function, for the error
@@ -126,8 +124,7 @@ int weir__effort_check(uint32_t effort);
 /* Make all inserts return -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 extern const struct weir_kernel weir__keyless;
-/* Make all lookups return true and all inserts return -EROFS, for a filter whose secret key is
- * unknown. */
+/* Make all lookups return true and all inserts return -EROFS, if the secret key is unknown. */
 void weir__filter_keyless(struct weir_filter *f);
 
 /* ---- sets with normalisation (text.c) ---- */
@@ -185,8 +182,7 @@ static inline bool weir__keys_several(const struct weir_filter *f, struct weir_k
 	return weir__text_several(&f->text) && keys.form != WEIR_KEYS_U64 &&
 	       f->kernel != &weir__keyless;
 }
-/* Fail, because hashes cannot be used in a set whose lookups probe several keys. Return:
- * -EINVAL. */
+/* Refuse hashes, for a set whose lookups probe several keys. Return: -EINVAL. */
 int weir__text_refuse_hash(const struct weir_text *t);
 
 /* The largest batch for which the kernel's pipeline does not pay. */

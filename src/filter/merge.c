@@ -146,8 +146,7 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* Merge all of src or nothing. No other thread changes either filter. With WEIR_ONCE a failed merge
- * is not undone. */
+/* Merge all of src or, without WEIR_ONCE, nothing. No other thread changes either filter. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);

@@ -115,8 +115,7 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 	return err;
 }
 
-/* Return: true if there are more keys than the capacity, by more than three standard deviations of
- * the estimate. */
+/* Return: true if there are more keys than the capacity, by over three standard deviations. */
 static bool saturated(const struct weir_stats *s)
 {
 	return s->keys_estimated >

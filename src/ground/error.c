@@ -269,8 +269,7 @@ static void explain(const char *format, va_list args) __attribute__((format(prin
 static void explain(const char *format, va_list args)
 {
 	/* One character longer than the sentence, so that truncation here cannot split a character
-	 * that fits in the sentence. An argument may be the previous sentence, so the buffer is
-	 * separate. */
+	 * that fits in the sentence. An argument may be the previous sentence. */
 	char plain[DETAIL + CHARACTER];
 	vsnprintf(plain, sizeof plain, format, args);
 	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));

@@ -48,8 +48,7 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 	size_t n = 0;
 	while (n < size) {
-		/* read() returns 0 on a FIFO without a writer, as at the end of a file. So wait in
-		 * poll(). */
+		/* If a FIFO has no writer, read() returns 0, so wait in poll(). */
 		ssize_t got = poll(&ready, 1, -1) < 0 ? -1 : read(fd, bytes + n, size - n);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -62,8 +61,7 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
 	return (ssize_t)n;
 }
 
-/* A user who can read the file can choose colliding keys. A user who can write the file can replace
- * the secret. */
+/* A reader of the file can choose colliding keys; a writer can replace the secret. */
 static int check_secret(int fd, const char *path)
 {
 	struct stat st;

@@ -87,8 +87,7 @@ int weir__isa_choose(enum weir_isa *out)
 	                  list);
 }
 
-/* Return: the result of sysconf() in bytes, or @otherwise if that is below 1024 or @name is
- * negative. */
+/* Return: the result of sysconf() in bytes, or @otherwise if below 1024 or unknown. */
 static uint64_t ask_system(int name, uint64_t otherwise)
 {
 	long bytes = name < 0 ? -1 : sysconf(name);

@@ -29,8 +29,7 @@ int weir__isa_choose(enum weir_isa *out);
 /* The size of the second-level cache in bytes; 1 MiB if the system reports no size. */
 uint64_t weir__cache_bytes(void);
 
-/* The size of the last-level cache in bytes; 8 * weir__cache_bytes() if the system reports no
- * size. */
+/* The size of the last-level cache in bytes; 8 * weir__cache_bytes() if not reported. */
 uint64_t weir__last_cache_bytes(void);
 
 /* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any

@@ -3,8 +3,7 @@
  * tests and sets of <weir/inline.h> on every layer. There is one kernel for each layout of
  * inline_layouts.h, and one for all other layouts.
  *
- * A lookup prefetches the lines of all layers before it tests one, so that their cache misses
- * overlap. */
+ * A lookup prefetches the lines of all layers before testing, so that cache misses overlap. */
 #include "ground/system.h"
 #if defined(KERNEL_SCALAR)
 #define WEIR_INLINE_SCALAR 1
@@ -24,8 +23,7 @@ WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_
 	return s->bits[i].words + 8 * weir__mulhi64(h, s->bits[i].lines);
 }
 
-/* Prefetch the lines of all layers for reading. An insert prefetches the newest layer's line for
- * writing. */
+/* Prefetch the lines of all layers for reading. Inserts write to the newest layer's line. */
 WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 {
 	for (unsigned i = 0; i + insert < s->n; i++)

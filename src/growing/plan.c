@@ -109,8 +109,7 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
-/* Compute the rate of the first layer at its capacity. The layer is sized for more keys than
- * that. */
+/* Compute the rate of the first layer at its capacity. The layer is sized for more. */
 static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
 {
 	struct weir_params full = *first;
@@ -131,8 +130,7 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
                     struct weir_plan *out)
 {
 	struct weir_params first = *p;
-	/* Subtract the floor from each share. The floor of all keys together bounds that of the
-	 * last layer. */
+	/* Subtract the floor from each share. The floor of all keys bounds that of a layer. */
 	uint64_t most = given_max(p) ? given_max(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
@@ -156,8 +154,7 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
 {
 	int err = plan_one(p, layers, p->capacity, out);
-	/* Without a capacity, the first pass assumed a floor of 0. Repeat it with the capacity
-	 * found. */
+	/* The first pass assumed a floor of 0; repeat it with the capacity found. */
 	return err || p->capacity || given_max(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }

@@ -33,8 +33,7 @@ WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t
 	}
 }
 
-/* Hash keys of one width. The widths of IPv6 addresses, SHA-1 and SHA-256 digests become
- * constants. */
+/* Hash keys of one width. Those of IPv6 addresses, SHA-1 and SHA-256 are constants. */
 static void hash_width(const struct weir_hashing *hashing, const char *key, size_t width, size_t n,
                        uint64_t *out)
 {

@@ -59,8 +59,7 @@ void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batc
 void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
                      uint64_t *out);
 
-/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: the number of true
- * answers. */
+/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: how many are true. */
 int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
 /* End the insert_batch of a kind that refuses keys: key @taken was refused. Write the words of the
@@ -101,8 +100,7 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 	return scratch;
 }
 
-/* Note n keys in columns at .. at+n-1. If the filter outgrows the cache (far), prefetch their
- * lines. */
+/* Note n keys in columns at .. at+n-1. If the filter outgrows the cache (far), prefetch. */
 typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
 /* Work on the n keys noted in columns at .. at+n-1. Return: the answers, with key i's in bit i. */
@@ -160,8 +158,7 @@ static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct 
 	return weir__hash(f->array.seed, key, len);
 }
 
-/* Define contains_batch_NAME and insert_batch_NAME of a kernel, each from a note and a work
- * function. */
+/* Define contains_batch_NAME and insert_batch_NAME of a kernel, from a note and a work function. */
 #define WEIR__BATCH_VERBS(name, step, lead, note_to_read, test, note_to_write, put) \
 	static size_t contains_batch_##name(const struct weir_filter *f, \
 	                                    const struct weir_batch *batch, uint64_t *bitmap) \

@@ -118,8 +118,7 @@ struct weir_parts {
 	uint64_t note[WEIR__MEMBERS_MOST]; /* the note of each member */
 };
 
-/* A copy of a compound's members at one moment, and of the compound's own words of the image's
- * head. */
+/* A copy of a compound's members at one moment, and of its own words of the image's head. */
 enum { WEIR__OWN_WORDS = 4 };
 struct weir_frozen {
 	struct weir_member member[WEIR__MEMBERS_MOST];
@@ -142,8 +141,7 @@ struct weir_key_set {
 	 * sets. */
 	const struct weir_filter *sieve;
 	const struct weir_key_set *passed;
-	/* Report that @keys more keys are in the filter. Return: 0, or -ECANCELED if the caller
-	 * asks to stop. */
+	/* Report that @keys more keys are in the filter. Return: 0, or -ECANCELED to stop. */
 	int (*built)(const struct weir_key_set *given, uint64_t keys);
 };
 
@@ -192,8 +190,7 @@ struct weir_kind {
 
 	/* ---- optional members; NULL if the kind has none ---- */
 
-	/* Set how a key's cells lie in the array (spread.h). Return: false if f's shape has no such
-	 * law. */
+	/* Set how a key's cells lie in the array (spread.h). Return: false if f has no law. */
 	bool (*law)(const struct weir_filter *f, struct weir_law *out);
 	/* Replaces law. Return whether the hashes of f's keys are uniform, as weir__spread_judge()
 	 * does, with its @why. @all: read the whole array. */
@@ -204,8 +201,7 @@ struct weir_kind {
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
 	/* begin takes the params that neither the shape nor the layout records. It is called after
-	 * create() for a new filter. asked puts these params of f into out, to make another filter
-	 * like f. */
+	 * create() for a new filter. asked puts these params of f into out, for another filter. */
 	int (*begin)(struct weir_filter *f, const struct weir_params *params);
 	void (*asked)(const struct weir_filter *f, struct weir_params *out);
 	/* Replaces measure() and estimate(): sets fill, fill_max, keys_estimated, fp_rate_estimated
@@ -238,8 +234,7 @@ struct weir_kind {
 
 	/* Add lines first .. first+n-1 of src to those of dst. Both filters have the same shape,
 	 * size, hash and seed. Other threads may insert into both. A kind with hold() gets all
-	 * lines in one call. On failure it returns weir__stopped() with the number of copies
-	 * added. */
+	 * lines in one call. On failure it returns weir__stopped() with the copies added. */
 	int (*merge)(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
 	             uint64_t n);
 	/* Undo a failed merge() of all lines: remove the first @copies copies of src from dst. No
@@ -299,11 +294,9 @@ struct weir_kind {
 	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
 	/* Prepare dst for a merge of n members of another filter. Both filters have the same first
 	 * member, shape, hash and seed. Fail if the members do not fit. Otherwise append members to
-	 * dst until it has n, and add the notes of @from to those of dst. The bits are merged
-	 * afterwards. */
+	 * dst until it has n, and add the notes of @from to those of dst. Bits are merged later. */
 	int (*join)(struct weir_filter *dst, const struct weir_member *from, unsigned n);
-	/* Add @more to a member's note after join(): the merged bits may include keys inserted
-	 * since. */
+	/* Add @more to a member's note after join(): the bits may include later keys. */
 	void (*joined)(struct weir_filter *dst, unsigned member, uint64_t more);
 	/* Allocate the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
@@ -383,8 +376,7 @@ struct weir_filter {
 	struct weir_owner owners[]; /* of the partitions (O1) */
 };
 
-/* Return: true if f can remove keys. With WEIR_ONCE one copy may stand for several keys, so f
- * cannot. */
+/* Return: true if f can remove keys. With WEIR_ONCE a copy may stand for several keys. */
 static inline bool weir__removes(const struct weir_filter *f)
 {
 	return f->kernel->remove && !(f->flags & WEIR_ONCE);
@@ -447,8 +439,7 @@ static inline void weir__apart_wrap(struct weir_filter *f)
 /* A merge(): OR each word of src into dst, if that changes dst. */
 int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
                      uint64_t n);
-/* A snapshot(): copy word by word. It also suits counters that only grow or that no thread changes
- * during the call. */
+/* A snapshot(): copy word by word. It also suits counters that only grow or do not change. */
 void weir__bits_snapshot(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 
 #endif

@@ -28,8 +28,7 @@ uint64_t weir__lines_within(uint64_t bytes, uint32_t block, uint32_t wanted, uin
 #define WEIR__MOST_KEYS (UINT64_C(1) << 48)
 #define WEIR__MOST_BYTES (UINT64_C(1) << 46)
 #define WEIR__MOST_RATE 0.5
-/* 2^64. A kind cannot distinguish two keys with one hash, so every rate is at least capacity /
- * 2^64. */
+/* 2^64. A kind cannot distinguish two keys with one hash, so no rate is below capacity / 2^64. */
 #define WEIR__HASHES 18446744073709551616.0
 
 /* A kind's formulas: the fewest bits a key for a rate, and the rate for a number of bits a key. */

@@ -178,8 +178,7 @@ WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Count cells of several bits. used_of() leaves only the lowest bit of each cell, so whole words
- * can be added. */
+/* Count cells of several bits. used_of() leaves the lowest bit of each cell, so words add up. */
 static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
 {
 	const struct weir_law *law = &s->law;

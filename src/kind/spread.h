@@ -50,8 +50,7 @@ struct weir_law {
 	const struct weir_array *array; /* for partner() */
 };
 
-/* Return: the number of blocks to read in a save, and to confirm WEIR_UNEVEN_YES: a quarter of a
- * large array. */
+/* Return: the number of blocks to read in a save, and to confirm WEIR_UNEVEN_YES. */
 static inline uint64_t weir__spread_enough(const struct weir_law *law)
 {
 	return law->blocks > 1 << 20 ? law->blocks / 4 : law->blocks;

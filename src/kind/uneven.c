@@ -42,8 +42,7 @@ static struct chances chances_of(const struct weir_law *law, double share)
 
 /* Return: an upper bound of the pairs of keys that meet, whose mean is @expected. A third key that
  * meets two others makes two more pairs, so n rare events make at most n (n + 1) / 2 pairs.
- * Chernoff bounds n. With many events the number of pairs hardly exceeds its mean, so 20
- * suffices. */
+ * Chernoff bounds n. With many events the pairs hardly exceed their mean, so 20 suffices. */
 static double pairs_at_most(double expected)
 {
 	double n = 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Prints samples grouped by name, and also counts the bytes that do not fit. Labels that a scraper
- * could not read are refused when they are added, because only then does an operator see the
- * error. */
+ * could not read are refused when added, so that an operator sees the error. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>

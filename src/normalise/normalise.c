@@ -110,8 +110,7 @@ int weir__text_covering(const struct weir_text *t, const unsigned char *key, siz
 	return made;
 }
 
-/* List those of a domain and its parents whose number of labels is noted, shortest first. Return:
- * their number. */
+/* List those of a domain and its parents whose label count is noted, shortest first. */
 static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
@@ -259,8 +258,7 @@ static const char *fault_of(const char *text, size_t len)
 	return "such as 192.0.2.0/24 or 2001:db8::/32";
 }
 
-/* Read the number after the slash, without a sign or a leading zero. Return: false if it is not
- * one. */
+/* Read the number after the slash, without a sign or a leading zero. Return: false if invalid. */
 static bool number(const char *digits, unsigned *out)
 {
 	unsigned value = 0, n = 0;

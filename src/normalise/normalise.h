@@ -16,8 +16,7 @@ static inline bool weir__text_several(const struct weir_text *t)
 	return t->steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
 }
 
-/* Return: true if both make the same keys of a text. Noted lengths and WEIR_TEXT_CLOSED may
- * differ. */
+/* Return: true if both make the same keys of a text. Lengths and WEIR_TEXT_CLOSED may differ. */
 static inline bool weir__text_alike(const struct weir_text *a, const struct weir_text *b)
 {
 	return !((a->steps ^ b->steps) & ~(uint32_t)WEIR_TEXT_CLOSED);
@@ -36,8 +35,7 @@ int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *addr
  * Return: the number of keys. */
 int weir__text_covering(const struct weir_text *t, const unsigned char *key, size_t bytes,
                         unsigned char *room, struct iovec *keys);
-/* Like weir_text_key() and weir_text_lookups(), without an error sentence and without
- * lowercasing. */
+/* Like weir_text_key() and weir_text_lookups(), without error sentence and lowercasing. */
 int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                          struct iovec *key);
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Opens a Parquet file, which consists of PAR1, data, footer, the footer's length, and PAR1.
- * Threads share one descriptor and read by offset, so they never wait for each other. The file is
- * not mapped. */
+ * Threads share one descriptor and read by offset, so they never wait for each other. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

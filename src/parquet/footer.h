@@ -75,8 +75,7 @@ void weir__schema_match(const struct weir_footer *footer, uint32_t column, struc
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
 
-/* Return: true if weir can read the filter. Otherwise its offset and length do not apply to this
- * file. */
+/* Return: true if weir can read the filter. Else its offset may be of another file. */
 static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
 {
 	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;

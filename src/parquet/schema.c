@@ -52,8 +52,7 @@ static uint8_t logical_union(int32_t id)
 	}
 }
 
-/* Read a LogicalType. Field 1 of DecimalType is the scale; field 2 of IntType is whether it is
- * signed. */
+/* Read a LogicalType. Field 1 of DecimalType is the scale; field 2 of IntType, the sign. */
 static void read_logical(struct weir_thrift *t, struct weir_element *e)
 {
 	struct weir_field outer = { 0 };

@@ -24,8 +24,7 @@ static struct weir_sectors sectors(const struct weir_shape *shape)
 
 /* ---- the shape ---- */
 
-/* Return: the largest g. All choices of a key must fit in r, and g is at most the counters in a
- * word. */
+/* Return: the largest g. A key's choices must fit in r, and its g counters in a word. */
 static unsigned most_g(unsigned cells, unsigned z)
 {
 	const unsigned b = 64 / cells, field = weir__counters_field(b);

@@ -108,8 +108,7 @@ WEIR__INLINE void weir__counters_of(const struct weir_array *a, uint64_t hash, u
 	}
 }
 
-/* Read a key's counters. All loads come first, since a locked instruction delays the loads after
- * it. */
+/* Read a key's counters. All loads come first, since a locked instruction delays later loads. */
 WEIR__INLINE void weir__counters_look(const struct weir_array *a, uint64_t hash, unsigned b,
                                       unsigned z, unsigned g, struct weir_counters *out)
 {
@@ -151,8 +150,7 @@ WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigne
 	return least;
 }
 
-/* Return: the sum of both words, counter by counter. A sum that does not fit becomes the largest
- * value. */
+/* Return: the sum of both words, counter by counter. A sum that does not fit gets stuck. */
 WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
 {
 	/* Add every second counter in a lane of twice its bits, which keeps the carry. */
@@ -213,8 +211,7 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 bool weir__counters_decides(const struct weir_shape *shape);
 
-/* Define the three members that need the kind's properties. @group: its group in struct
- * weir_params. */
+/* Define the three members that need the kind's properties. @group: in struct weir_params. */
 #define WEIR__COUNTERS_OF(kind, group) \
 	static int plan(const struct weir_params *params, struct weir_plan *out) \
 	{ \

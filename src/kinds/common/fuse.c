@@ -97,8 +97,7 @@ static double weight_of(const struct weir_fuse *part, uint64_t cell)
 	return before < FIRST ? first_weights[before] : behind < LAST ? last_weights[behind] : 1;
 }
 
-/* Return: the weight of all cells in a part. A structure with fewer than five segments is never
- * sampled. */
+/* Return: the weight of all cells in a part. Sampled parts have at least five segments. */
 static double weight_of_all(const struct weir_fuse *part)
 {
 	double sum = (double)(part->cells >> part->segment_bits) - FIRST - LAST;

@@ -98,8 +98,7 @@ static inline uint64_t weir__fuse_seed(uint64_t hash_seed, uint64_t part, unsign
 	return weir__fuse_mix(hash_seed, (part << 8 | try) * WEIR_FUSE_C2);
 }
 
-/* Return: the number of a hash's part. The shift has two steps, since a shift by 64 is
- * undefined. */
+/* Return: the number of a hash's part. Two shifts, since a shift by 64 is undefined. */
 WEIR__INLINE uint64_t weir__fuse_part(uint64_t h, unsigned part_bits)
 {
 	return h >> 1 >> (63 - part_bits);

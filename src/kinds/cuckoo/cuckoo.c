@@ -56,8 +56,7 @@ WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsig
 	return find(&f->array, &p, width);
 }
 
-/* Return: the number of copies in both buckets. If both are the same bucket, each copy counts
- * once. */
+/* Return: the number of copies in both buckets. If both are the same, each counts once. */
 WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);

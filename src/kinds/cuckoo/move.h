@@ -47,8 +47,7 @@ struct weir_cuckoo_stripe {
 	atomic_uint version;
 };
 
-/* f->own, and the array's own. Every lookup reads the first member, so no stripe shares its
- * line. */
+/* f->own, and the array's own. Lookups read the number of stripes, so no stripe shares its line. */
 struct weir_cuckoo {
 	uint32_t stripes; /* a power of two */
 	atomic_uint_fast64_t walks; /* walks in progress or waiting */

@@ -29,8 +29,7 @@ static int from_of(uint64_t place)
 	return (int)(place >> BUCKET & ((1 << FROM) - 1));
 }
 
-/* Return: true if the bucket is in the queue. Usually its bit is clear, so the queue need not be
- * read. */
+/* Return: true if the bucket is in the queue. Usually its bit is clear, which saves a search. */
 static bool is_queued(struct queue *q, uint64_t bucket)
 {
 	uint64_t *marks = &q->marks[bucket / 64 % 16], bit = UINT64_C(1) << bucket % 64;
@@ -163,8 +162,7 @@ static double sampled_load(const struct weir_array *a, unsigned width)
 	return 1 - (double)free_places / places;
 }
 
-/* Fail with -ENOSPC. With uniform hashes, distinct keys are refused at weir__cuckoo_most() or
- * later. */
+/* Fail with -ENOSPC. With uniform hashes, distinct keys fit up to weir__cuckoo_most(). */
 static int no_room(const struct weir_array *a, unsigned width)
 {
 	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whole cuckoo filters: statistics, merge and copy. Merge and copy run while the source is held
- * (C7). */
+ * Whole cuckoo filters: statistics, merge and copy. Merge and copy hold the source (C7). */
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"

@@ -93,8 +93,7 @@ static unsigned near_own(unsigned width)
 	return width;
 }
 
-/* Return: the narrowest width with the rate, or a kernel's own width near it; 0 if no width has the
- * rate. */
+/* Return: the narrowest width with the rate, or a kernel's own near it; 0 if none has the rate. */
 static unsigned width_for(double fp_rate, uint32_t requested_bits)
 {
 	unsigned width = 1;
