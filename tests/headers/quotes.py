@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Does each planted bug still quote the sources? The bugs are planted only in long runs; an edit
-that makes a quote stale shows here at once.
+"""Do the planted bugs, and the list of lines that no test reaches, still quote the sources? Long
+runs alone use them; an edit that makes a quote stale shows here at once.
 
 quotes.py SOURCE_ROOT"""
 import importlib
@@ -68,6 +68,14 @@ def main(root):
             if text.count(old) != 1:
                 print("%s: this stands in %s %d times, not once:\n%s" %
                       (name, path, text.count(old), old))
+                wrong += 1
+    for entry in (root / "tests/coverage/not-reached").read_text().splitlines():
+        if entry and not entry.startswith("#"):
+            n += 1
+            place, line = entry.split(": ", 1)
+            path = place.split(" ")[0]  # macros make some of the functions
+            if line not in map(str.strip, (root / path).read_text().splitlines()):
+                print("tests/coverage/not-reached: not in %s: %s" % (path, line))
                 wrong += 1
     print("%d quotes, %d stale" % (n, wrong))
     return 1 if wrong or n < 400 else 0
