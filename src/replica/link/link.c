@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Links: options, calls, and when an answer closes the connection. */
+ * Options and calls of a link, and the errors after which it closes its connection. */
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -12,15 +12,15 @@
 enum { REDIRECTS = 5 };
 
 struct weir_link {
-	struct weir_link *first;     /* itself, or the link that this one is beside */
-	struct weir_manner manner;   /* of the first link; unused in the others */
-	pthread_mutex_t lock;        /* guards place, which links beside this one read */
-	struct weir_place place;     /* where it is connected */
+	struct weir_link *first;     /* the link itself, or the link whose server this one uses */
+	struct weir_manner manner;   /* set in the first link only */
+	pthread_mutex_t lock;        /* guards place, which second links read */
+	struct weir_place place;     /* the connected server */
 	struct weir_place moved;     /* the server that MOVED named */
 	bool again;                  /* the last answer was MOVED */
 	struct weir_wire wire;
 	uint64_t number;
-	size_t owed;                 /* answers not received yet */
+	size_t owed;                 /* pending answers */
 };
 
 /* ---- open and close ---- */
@@ -80,7 +80,7 @@ int weir__link_open_beside(struct weir_link **out, struct weir_link *of)
 	return open_link(out, NULL, of->first);
 }
 
-/* @place: NULL: not connected. */
+/* @place: NULL if @l is not connected. */
 static void set_place(struct weir_link *l, const struct weir_place *place)
 {
 	pthread_mutex_lock(&l->lock);
@@ -125,7 +125,7 @@ void weir__link_rest(struct weir_link *l)
 
 /* ---- connect ---- */
 
-/* Find the server of the first link. Fails if @l is connected to another one. */
+/* Copy the first link's server. Fails if @l is connected to another one. */
 static int find_first(struct weir_link *l, struct weir_place *place)
 {
 	pthread_mutex_lock(&l->first->lock);
@@ -159,8 +159,8 @@ static int connect_it(struct weir_link *l)
 	return 0;
 }
 
-/* After an error, close the connection: it may be out of step, or its server cannot serve. The next
- * connection goes to the URL's next host: the same server may still hang. */
+/* Close the connection after an error: the stream may be out of step, or the server cannot serve.
+ * The next connection goes to the URL's next host, since this server may hang again. */
 static int leave(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->first == l;
@@ -176,7 +176,7 @@ static int leave(struct weir_link *l, int err)
 
 /* ---- calls ---- */
 
-/* Take the server of a Cluster's "MOVED 3999 127.0.0.1:6381". An empty host: the same host. */
+/* Parse a Cluster's "MOVED 3999 127.0.0.1:6381". An empty host means the sender. */
 static bool moved(struct weir_link *l, const redisReply *r)
 {
 	const struct weir_url *u = &l->first->manner.url;
@@ -268,7 +268,7 @@ int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n, red
 		err = weir__link_send(l, args, n);
 		if (!err)
 			err = receive(l, 0, true, reply);
-		if (!l->again || l->first != l) /* a link beside stays with the first */
+		if (!l->again || l->first != l) /* only the first link follows MOVED */
 			return err;
 	}
 	return weir_fail(-EAGAIN, "%s: sent from one server of the Cluster to another %d times",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Find the master: a host of the URL, or the one that a Sentinel names. A Sentinel's answer may be
- * stale or wrong, so the server itself is asked for its role. */
+ * Find the master: a host of the URL, or the server that a Sentinel names. A Sentinel's answer may
+ * be stale or wrong, so this file asks the server itself for its role. */
 #include "wire.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static struct weir_place first_of(const struct weir_url *u)
 	return place;
 }
 
-/* Read the first line of a file. @out: room for SECRET + 1 bytes. */
+/* Read the first line of a file. @out: has SECRET + 1 bytes. */
 static int read_secret(char *out, const char *path)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ bool weir__place_take(struct weir_place *place, const char *name, size_t len, co
 	if (n == 0 || n > 65535 || *end || len == 0 || len >= WEIR_HOST_NAME)
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (name[i] <= ' ' || name[i] > '~') /* error sentences print it */
+		if (name[i] <= ' ' || name[i] > '~') /* error sentences print the name */
 			return false;
 	struct weir_place taken = { .port = (uint16_t)n };
 	memcpy(taken.name, name, len);
@@ -75,7 +75,7 @@ bool weir__place_take(struct weir_place *place, const char *name, size_t len, co
 
 /* ---- Sentinel ---- */
 
-/* @a: { host, port }; nil: the Sentinel does not know @master. */
+/* @a: the answer { host, port }; nil if the Sentinel does not know @master. */
 static int take(const struct weir_wire *w, const redisReply *a, const char *master,
                 struct weir_place *place)
 {
@@ -118,7 +118,7 @@ int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_pla
 	return err;
 }
 
-/* Fail unless the server is the master: a Sentinel may still name a demoted one. */
+/* Fail unless the server is the master, since a Sentinel may still name a demoted one. */
 static int check_role(struct weir_wire *w, const struct weir_manner *m)
 {
 	const struct iovec args[] = { weir__wire_text("ROLE") };
@@ -148,8 +148,8 @@ static int connect_first(struct weir_wire *w, const struct weir_manner *m,
 	return err || !m->url.sentinel ? err : check_role(w, m);
 }
 
-/* A Sentinel that is cut off from the others may name a demoted master as long as it is cut off. So
- * a Sentinel that did not lead to the master is asked last from then on. */
+/* A Sentinel that is cut off from the others may name a demoted master until it is connected again.
+ * So move a Sentinel that did not lead to the master to the end of the list. */
 int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
                          struct weir_place *place)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A build without OpenSSL. */
+ * weir__tls_make() of a build without OpenSSL. */
 #include "wire.h"
 #include <errno.h>
 #include <weir/error.h>

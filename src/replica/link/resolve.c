@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Resolve a name within a time limit. A name server that hangs blocks getaddrinfo() as long as
- * resolv.conf says, so getaddrinfo_a() asks on threads of glibc, at most 20. They run no code of
- * ours, so a module may be unloaded while they run. A question that is not answered in time is put
- * aside, and the next try for this host continues it: each answer may take longer than one try. */
+ * Resolve a host name within a time limit. getaddrinfo() blocks as long as resolv.conf says if a
+ * name server hangs, so getaddrinfo_a() asks on threads of glibc, at most 20. They run none of our
+ * code, so a module may be unloaded while they run. A query that times out stays pending, and the
+ * next try for this host continues it: an answer may take longer than one try. */
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-enum { SLICE = 20,      /* milliseconds between looks for an interruption */
-       FRESH = 60000 }; /* milliseconds from a question until its answer is too old */
+enum { SLICE = 20,      /* milliseconds between two checks for an interruption */
+       FRESH = 60000 }; /* milliseconds after which a pending query is too old */
 
 struct question {
 	struct question *next;
@@ -31,7 +31,7 @@ static void drop(struct question *q)
 	free(q);
 }
 
-/* Take a question about this host that was put aside, and free the others that are answered. */
+/* Take a pending query for this host off the list, and free the other answered queries. */
 static struct question *take(const struct weir_host *host, const char *port)
 {
 	struct question *found = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * OpenSSL over a nonblocking socket. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, so it
- * gets a BIO of ours. */
+ * OpenSSL over a nonblocking socket. OpenSSL's socket BIO writes without MSG_NOSIGNAL, so this file
+ * has its own BIO. */
 #include "wire.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@ struct own {
 
 static const char *why(void)
 {
-#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is the system's; later ones only name the file */
+#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is the system's; later ones name the file */
 	if (ERR_SYSTEM_ERROR(ERR_peek_error()))
 		return weir_strerror(-ERR_GET_REASON(ERR_peek_error()));
 #endif
@@ -89,12 +89,12 @@ static int64_t tls_read(struct weir_stream *s, void *data, size_t room, short *e
 static void tls_end(struct weir_stream *s)
 {
 	if (SSL_is_init_finished(s->tls))
-		(void)SSL_shutdown(s->tls); /* send close_notify, best effort */
+		(void)SSL_shutdown(s->tls); /* best effort */
 	SSL_free(s->tls);
 	s->tls = NULL;
 }
 
-/* Set the name or address that the certificate must have; a name is also sent (SNI). */
+/* Set the name or address that the certificate must have. SNI sends a name, but no address. */
 static bool expect(SSL *ssl, const char *name)
 {
 	unsigned char room[16];
@@ -137,9 +137,9 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 		          "whether it is a port without TLS", s->peer);
 }
 
-/* ---- what all connections share ---- */
+/* ---- settings of all connections ---- */
 
-/* Without this OpenSSL would ask for it on the terminal, and block. */
+/* OpenSSL's default asks for a passphrase on the terminal, and blocks. */
 static int no_passphrase(char *text, int room, int writing, void *context)
 {
 	(void)text, (void)room, (void)writing, (void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Read URLs of redis, from left to right. A URL may have a password, so error sentences show only
- * text behind it. */
+ * Parse URLs of redis from left to right. A URL may contain a password, so error sentences show
+ * only the text after the @. */
 #include "wire.h"
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { REDIS = 6379, SENTINEL = 26379, DATABASES = 1 << 20, LONGEST = 8192 };
 
-/* Decode in place, %41 to A. Return: false for %00, or % without two digits. */
+/* Decode %41 to A, in place. Return: false for %00, or % without two digits. */
 static bool decode(char *text)
 {
 	char *to = text;
@@ -121,7 +121,7 @@ static int take_unix(struct weir_url *u, char *at)
 	return take_database(u, query ? query + 3 : NULL);
 }
 
-/* USER:PASSWORD@, USER@, :PASSWORD@ or nothing. Return: the text behind it; NULL: bad encoding. */
+/* USER:PASSWORD@, USER@, :PASSWORD@ or nothing. Return: the text after @; NULL: bad encoding. */
 static char *take_user(struct weir_url *u, char *at, const char *end)
 {
 	char *sign = memrchr(at, '@', (size_t)(end - at));
@@ -154,7 +154,7 @@ static int take(struct weir_url *u)
 	if (!at)
 		return weir_fail(-EINVAL, "URL of redis: what stands before @ is not encoded "
 		                 "right: write %%41 for an A");
-	if (strchr(at, '@')) /* the password may be in it: show none of it */
+	if (strchr(at, '@')) /* the password may contain the @ */
 		return weir_fail(-EINVAL, "URL of redis: in a user or password write %%2F %%3F "
 		                 "%%40 for / ? @");
 	return i == UNIX ? take_unix(u, at) : take_net(u, at);
@@ -178,7 +178,7 @@ int weir__url_read(struct weir_url *out, const char *text)
 void weir__url_free(struct weir_url *u)
 {
 	if (u->text)
-		explicit_bzero(u->text, u->len); /* not strlen(): decode() put NULs into it */
+		explicit_bzero(u->text, u->len); /* decode() wrote NULs, so not strlen() */
 	free(u->text);
 	*u = (struct weir_url){ .text = NULL };
 }

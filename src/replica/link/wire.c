@@ -13,7 +13,7 @@
 
 enum { BYTES_A_MS = 10, /* a slower transfer times out */
        PIECE = 65536,
-       ARGUMENTS = 1 << 20, COMMAND = 512 << 20 /* bytes: redis takes no larger argument */ };
+       ARGUMENTS = 1 << 20, COMMAND = 512 << 20 /* redis takes no larger argument */ };
 
 /* ---- waiting ---- */
 
@@ -101,7 +101,7 @@ static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_
 		return err == -ECANCELED || err == -ETIMEDOUT ? err :
 			weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
 	}
-	/* best effort; a Unix socket needs none of these */
+	/* best effort; a Unix socket ignores them */
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	(void)setsockopt(s->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
@@ -154,7 +154,7 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
 	return err;
 }
 
-/* Read arrived bytes until they make an answer. *reply: NULL if it is incomplete. */
+/* Read what has arrived. @reply: receives NULL if the answer is incomplete. */
 static int take(struct weir_wire *w, redisReply **reply, short *events)
 {
 	static _Thread_local char piece[PIECE];
@@ -167,7 +167,7 @@ static int take(struct weir_wire *w, redisReply **reply, short *events)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->heard = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
-		/* while bytes keep arriving, weir__stream_wait() does not run and notice it */
+		/* while bytes keep arriving, weir__stream_wait() does not run */
 		if (!err && weir__stream_interrupted(&w->stream))
 			err = weir_fail(-ECANCELED, "%s: interrupted", w->peer);
 		if (err)
@@ -213,7 +213,7 @@ int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
 	return err ? err : weir__wire_receive(w, limit, true, reply);
 }
 
-/* ---- what an error says of the server ---- */
+/* ---- errors that concern the server ---- */
 
 const struct weir_verdict *weir__wire_judge(const redisReply *r)
 {
@@ -224,11 +224,11 @@ const struct weir_verdict *weir__wire_judge(const redisReply *r)
 		{ "ASK", -EAGAIN, false, ": wait until the Cluster has moved the slot" },
 		{ "MASTERDOWN", -EAGAIN, true, "" },
 		{ "CLUSTERDOWN", -EAGAIN, true, "" },
-		{ "READONLY", -EAGAIN, true, "" }, /* another server is the master now */
+		{ "READONLY", -EAGAIN, true, "" },
 		{ "UNBLOCKED", -EAGAIN, true, "" },
 		{ "NOAUTH", -EACCES, false, ": set password_file (--password-file)" },
 		{ "WRONGPASS", -EACCES, false, ": see user and password" },
-		/* a full server sends it before it reads a command, and closes */
+		/* a full server sends this before it reads a command, and closes */
 		{ "ERR max number of clients reached", -EAGAIN, true, "" },
 		{ "DENIED", -EACCES, true, "" },
 	};
@@ -238,9 +238,9 @@ const struct weir_verdict *weir__wire_judge(const redisReply *r)
 	return NULL;
 }
 
-/* ---- to connect ---- */
+/* ---- connect ---- */
 
-/* Each address gets an equal part of the time left: one may hang and a later one serve. */
+/* Each address gets an equal share of the remaining time, since one may hang. */
 static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t end)
 {
 	const struct weir_host host = { place->name, place->port };
@@ -298,7 +298,7 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 			args[n] = weir__wire_text(all[i].words[n]);
 		if (n)
 			err = weir__wire_call(w, args, n, limit, &reply);
-		/* CLIENT SETNAME may fail: the user may lack the right */
+		/* CLIENT SETNAME may fail, since the user may lack the right. */
 		if (reply && reply->type == REDIS_REPLY_ERROR && i < 2)
 			err = refused(w, all[i].words[0], s.password, reply);
 		freeReplyObject(reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The parts of a link: URL, addresses, bytes with or without TLS, answers, and a connection to one
+ * The layers of a link: URL, addresses, bytes with or without TLS, answers, and a connection to one
  * server. Times are milliseconds of CLOCK_MONOTONIC. */
 #ifndef WEIR_REPLICA_WIRE_H
 #define WEIR_REPLICA_WIRE_H
@@ -19,7 +19,7 @@ static inline uint64_t weir__wire_now(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* ---- a URL of redis, taken apart ---- */
+/* ---- a parsed URL ---- */
 
 enum { WEIR_URL_HOSTS = 32, WEIR_HOST_NAME = 256, WEIR_PEER_TEXT = 300 };
 
@@ -30,39 +30,39 @@ struct weir_host {
 
 struct weir_url {
 	bool tls, sentinel;
-	const char *path;            /* of a Unix socket; NULL: TCP */
+	const char *path;            /* path of a Unix socket; NULL: TCP */
 	const char *user, *password; /* NULL: none */
-	const char *master;          /* the name by which Sentinels know it */
+	const char *master;          /* the master's name at the Sentinels */
 	uint32_t database;
 	size_t n;
-	struct weir_host hosts[WEIR_URL_HOSTS]; /* the first is tried first */
-	char *text;                  /* all of the above point into it */
+	struct weir_host hosts[WEIR_URL_HOSTS]; /* tried in this order */
+	char *text;                  /* the storage of all texts above */
 	size_t len;
 };
 
 int weir__url_read(struct weir_url *out, const char *text);
 void weir__url_free(struct weir_url *u);
-/* Move the first host, which failed, to the end. */
+/* Move the first host, which failed, to the end of the list. */
 void weir__url_rotate(struct weir_url *u);
 /* Write the text that weir__link_peer() returns. */
 void weir__url_print(char text[WEIR_PEER_TEXT], const struct weir_url *u, const char *name,
                      uint16_t port);
 
-/* ---- bytes to and from the other end ---- */
+/* ---- bytes to and from the server ---- */
 
 struct weir_stream {
-	int fd;           /* -1: none */
-	int interrupt;    /* eventfd, readable once interrupted */
+	int fd;           /* -1: not connected */
+	int interrupt;    /* an eventfd; readable after an interruption */
 	const char *peer; /* for error sentences */
-	void *tls;        /* SSL of OpenSSL; NULL: none */
+	void *tls;        /* SSL of OpenSSL; NULL: no TLS */
 	const struct weir_transport *by;
 };
 
-/* Each moves as many bytes as it can. -EAGAIN: none until the descriptor has @events. */
+/* After -EAGAIN from read() or write(), poll the descriptor for @events before the next call. */
 struct weir_transport {
 	int64_t (*read)(struct weir_stream *s, void *data, size_t room, short *events);
 	int64_t (*write)(struct weir_stream *s, const void *data, size_t len, short *events);
-	void (*end)(struct weir_stream *s); /* NULL: nothing to do */
+	void (*end)(struct weir_stream *s); /* NULL: no-op */
 };
 
 static inline bool weir__stream_interrupted(const struct weir_stream *s)
@@ -70,8 +70,8 @@ static inline bool weir__stream_interrupted(const struct weir_stream *s)
 	return poll(&(struct pollfd){ .fd = s->interrupt, .events = POLLIN }, 1, 0) > 0;
 }
 
-/* A time limit: @ms for each piece, and @end for the whole. @end 0: the whole may take @ms and a
- * second for each 10 KB. */
+/* A time limit: @ms for each piece of a transfer, and @end for the whole transfer. If @end is 0,
+ * the whole transfer has @ms and 1 s for each 10 KB. */
 struct weir_limit {
 	uint32_t ms;
 	uint64_t end;
@@ -80,14 +80,14 @@ uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun
 
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
-/* @err: a negative errno; 0: the other end has closed. Return: @err, -ECONNRESET or -EAGAIN. */
+/* @err: a negative errno; 0: closed by the server. Return: -EAGAIN, -ECONNRESET or @err. */
 int weir__stream_failed(const struct weir_stream *s, int err);
 
 /* @out: receives the addresses of @host, which freeaddrinfo() frees. */
 int weir__resolve(const struct weir_stream *s, const struct weir_host *host, uint64_t end,
                   struct addrinfo **out);
 
-/* TLS, for all connections of a link. */
+/* TLS settings of all connections of a link. */
 struct weir_tls {
 	int (*begin)(struct weir_tls *t, struct weir_stream *s, const char *name, uint64_t end);
 	void (*free)(struct weir_tls *t);
@@ -97,9 +97,9 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 /* ---- answers ---- */
 
 enum {
-	WEIR_REPLY_ELEMENTS = 1 << 18, /* of all arrays of an answer together */
+	WEIR_REPLY_ELEMENTS = 1 << 18, /* limit of all arrays of an answer together */
 	WEIR_REPLY_DEPTH = 7,          /* nested arrays */
-	WEIR_REPLY_LINE = 1 << 16,     /* bytes of a line, other than a string of declared length */
+	WEIR_REPLY_LINE = 1 << 16,     /* bytes of a line other than a string of declared length */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -111,21 +111,21 @@ typedef int weir_reply_count;
 struct weir_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
-	void *(*create_array)(const redisReadTask *task, weir_reply_count n); /* hiredis' own */
-	size_t limit, bytes; /* of the answer that is being read */
-	uint64_t elements;   /* declared in it so far */
+	void *(*create_array)(const redisReadTask *task, weir_reply_count n);
+	size_t limit, bytes; /* limit of an answer; bytes of this answer so far */
+	uint64_t elements;   /* declared in this answer so far */
 	const char *peer;
 };
 
-/* @r must stay where it is. */
+/* @r must not move afterwards. */
 int weir__reader_begin(struct weir_reader *r, size_t limit, const char *peer);
 void weir__reader_end(struct weir_reader *r);
 int weir__reader_feed(struct weir_reader *r, const void *data, size_t len);
 /* @out: NULL if the next answer is incomplete. */
 int weir__reader_next(struct weir_reader *r, redisReply **out);
-bool weir__reader_left(const struct weir_reader *r); /* Are there unread bytes? */
+bool weir__reader_left(const struct weir_reader *r); /* Return: true if there are unread bytes. */
 
-/* Is it an error that begins with this word, or words? BUSY is not BUSYGROUP. */
+/* Return: true if @r is an error that begins with @word. BUSY does not match BUSYGROUP. */
 static inline bool weir__reply_is(const redisReply *r, const char *word)
 {
 	size_t n = strlen(word);
@@ -137,7 +137,7 @@ static inline bool weir__reply_is(const redisReply *r, const char *word)
 
 struct weir_place {
 	char name[WEIR_HOST_NAME];
-	uint16_t port;               /* 0: nowhere */
+	uint16_t port;               /* 0: no server */
 	struct sockaddr_storage at;
 	socklen_t len;               /* 0: the name is not resolved yet */
 	uint64_t number;             /* of the first link's connection to it; 0: not connected */
@@ -147,25 +147,25 @@ struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	uint64_t heard, begun;       /* when the last piece came; when the wait began */
-	void (*waiting)(void *context); /* of the options */
+	uint64_t heard, begun;       /* times of the last piece, and of the start of the wait */
+	void (*waiting)(void *context); /* copied from the options */
 	void *waiting_context;
 };
 
-/* Common to all connections of a link. */
+/* Settings of all connections of a link. */
 struct weir_manner {
 	struct weir_link_options o;
 	struct weir_url url;
-	struct weir_tls *tls; /* NULL: none */
+	struct weir_tls *tls; /* NULL: no TLS */
 };
 
 struct weir_speaker {
-	const char *user, *password; /* NULL: none */
-	bool selects;                /* selects the database, and sets client_name */
+	const char *user, *password; /* NULL: not set */
+	bool selects;                /* select the database and set client_name */
 };
 
-/* @w: zeroed but for stream.fd -1 and stream.interrupt; it must not move afterwards.
- * @place: receives the address, if it has none. */
+/* @w: zeroed except stream.fd, which is -1, and stream.interrupt. It must not move afterwards.
+ * @place: receives the address if it has none. */
 int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place,
                     struct weir_speaker speaker, uint64_t end);
 void weir__wire_close(struct weir_wire *w);
@@ -173,16 +173,16 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit);
 /* Start the time limit of the next answer. */
 void weir__wire_await(struct weir_wire *w);
-/* @reply: NULL if @waits is false and the answer is incomplete. */
+/* @reply: receives NULL if @waits is false and the answer is incomplete. */
 int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
                        redisReply **reply);
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit, redisReply **reply);
-/* An error reply that concerns the server and not the command (link.h); NULL for other replies. */
+/* An error reply that concerns the server rather than the command (link.h). */
 struct weir_verdict {
 	const char *word;
 	int err;
-	bool closes; /* close the connection */
+	bool closes; /* the caller must close the connection */
 	const char *remedy;
 };
 const struct weir_verdict *weir__wire_judge(const redisReply *r);
@@ -192,16 +192,16 @@ static inline struct iovec weir__wire_text(const char *text)
 	return (struct iovec){ (void *)(uintptr_t)text, strlen(text) };
 }
 
-/* ---- where the master is ---- */
+/* ---- the address of the master ---- */
 
-/* Take the host and port that a server named. Return: false if they cannot be valid. */
+/* Copy the host and port that a server named to @place. Return: false if they are invalid. */
 bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port);
-/* Ask the first host of the URL, a Sentinel, where the master is. */
+/* Ask the URL's first host, a Sentinel, for the address of the master. */
 int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place);
-/* Connect to the master: @moved if it has a port and serves; else by the URL. Sets @place. */
+/* Connect to @moved if it has a port; else, or if that fails, to the URL's master. Sets @place. */
 int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
                          struct weir_place *place);
-/* Connect to @place, as the user of the options. */
+/* Connect to @place with the user and password of the options or the URL. */
 int weir__master_at(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place);
 
 #endif
