@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The small files of keys and state. One call reads or writes a whole file. A new file is synced
- * under a temporary name before it gets its own, so a name never stands for half a file. */
+ * Read and write the small files of keys and state, a whole file in each call. A new file is synced
+ * under a temporary name before it is renamed, so a reader never sees half a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	char *new;
 	if (asprintf(&new, "%s.new", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	if (replace) /* left by a process that was killed */
+	if (replace) /* left over by a killed process */
 		(void)unlinkat(AT_FDCWD, new, 0);
 	int fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
@@ -55,7 +55,7 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
 	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0))) {
 		const bool there = !replace && fd >= 0 && errno == EEXIST;
-		/* weir__trust_take() returns -EEXIST with another meaning */
+		/* -EEXIST has another meaning in weir__trust_take() */
 		err = weir_fail(replace && errno == EEXIST ? -EACCES : -errno,
 		                "%s: cannot write it%s%s: %s", path, there ? "" : " by way of ",
 		                there ? "" : new, weir_strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Key files and signatures, by libsodium. Digits are parsed in constant time, and secrets stay in
+ * Key files and signatures, with libsodium. Digits are parsed in constant time, and secrets stay in
  * memory of sodium_malloc(). */
 #include <errno.h>
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static int read_keys(unsigned char keys[][WEIR_KEY_BYTES], size_t most, const ch
 	if (bytes >= 0 && (n == 0 || bytes != n * WEIR_KEY_LINE))
 		bytes = weir_fail(-EBADMSG, "%s: line %d of at most %zu is not \"%s\", %d digits "
 		                  "in lower case and a newline", path, n + 1, most, first, HEX);
-	sodium_free(text); /* overwrites it */
+	sodium_free(text); /* overwrites the text */
 	return bytes < 0 ? (int)bytes : n;
 }
 
@@ -66,7 +66,7 @@ int weir__keys_read(unsigned char keys[][WEIR_KEY_BYTES], const char *path)
 	                             S_IWGRP | S_IWOTH);
 }
 
-/* In locked memory, which sodium_free() overwrites. */
+/* Allocated in locked memory, which sodium_free() overwrites. */
 struct pair {
 	unsigned char seed[1][WEIR_KEY_BYTES], secret[crypto_sign_SECRETKEYBYTES];
 	char line[WEIR_KEY_LINE];
@@ -101,7 +101,7 @@ struct weir_signer {
 	unsigned char secret[crypto_sign_SECRETKEYBYTES];
 };
 
-/* Hash what a signature covers. */
+/* Hash the text that a signature covers. */
 static void begin(crypto_sign_state *state, const char *text, size_t len)
 {
 	crypto_sign_init(state);
@@ -126,7 +126,7 @@ int weir__signer_open(struct weir_signer **out, const char *secret_file)
 	struct weir_signer *s = err ? NULL : sodium_malloc(sizeof *s);
 	if (!s)
 		return err ? err : weir_fail(-ENOMEM, "%s: no memory for a key", secret_file);
-	/* Its group may read it, so that a service of another user can have the secret. */
+	/* Group read is allowed, so that a service of another user can share the secret. */
 	err = read_keys(s->seed, 1, secret_file, secret_first, S_IRWXO | S_IWGRP);
 	if (err < 0) {
 		sodium_free(s);

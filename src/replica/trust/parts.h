@@ -8,23 +8,23 @@
 
 enum { WEIR_KEY_BYTES = 32, WEIR_KEY_LINE = 83, WEIR_KEYS_TRUSTED = 64 };
 
-/* @others: mode bits that the file must not have. @flags: more flags for open().
- * Return: the bytes read, at most @room, or a negative errno. */
+/* @others: mode bits that the file must not have. @flags: added to those of open(). Return: bytes
+ *   read, at most @room, or a negative errno. */
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room);
-/* Write a whole file or none. @replace: the caller holds its lock; else the file must be new. */
+/* Write a file atomically. @replace: the caller holds its lock; false: the file must be new. */
 int weir__file_write(const char *path, const char *text, size_t len, mode_t mode, bool replace);
-/* Sync @path's folder. @others: mode bits that it must lack unless it is sticky; 0: any folder. */
+/* Sync @path's folder. @others: mode bits forbidden unless the folder is sticky; 0: any. */
 int weir__folder_sync(const char *path, mode_t others);
-/* Lock the file against other writers. Return: the descriptor to close(), or a negative errno. */
+/* Lock @path for writers. Return: a descriptor, whose close() unlocks; or a negative errno. */
 int weir__file_lock(const char *path);
 
-/* @keys: receives the public keys. Return: their number, or a negative errno. */
+/* @keys: receives the public keys. Return: the number of keys, or a negative errno. */
 int weir__keys_read(unsigned char keys[][WEIR_KEY_BYTES], const char *path);
 /* @keys: @n public keys, contiguous. Return: 0, or -EKEYREJECTED. */
 int weir__signature_check(const unsigned char *keys, size_t n, const char *text, size_t len,
                           const char *line, size_t line_len);
 
-/* @held: version 0.0 without a file. After 0 the state that was read is on the disk. */
+/* Read and sync the state. @held: receives version 0.0 if the file is missing. */
 int weir__state_read(struct weir_held *held, const char *path, const char *set);
 int weir__state_write(const struct weir_held *held, const char *path, const char *set);
 

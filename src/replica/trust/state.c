@@ -3,8 +3,8 @@
  *
  *     weir-state 1 SET VERSION ID MANIFEST IMAGE SIGNED EXPIRES RAN CHECK
  *
- * VERSION to RAN are the members of struct weir_held. CHECK is the BLAKE2b-256 of the text before
- * it. The reader writes what it read and compares: that finds any other form and any damage. */
+ * VERSION to RAN are the members of struct weir_held. CHECK is the BLAKE2b-256 of the text before.
+ * The reader writes the parsed state again and compares: that finds other forms and damage. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ enum { HASH = crypto_generichash_BYTES, HEX = 2 * HASH, TEXT = 640 };
 #define LINE(name, number, id, hash) "weir-state 1 " name " " number "." number " " id " " hash \
 	" " hash " " number " " number " " number " "
 
-/* Return: its bytes. */
+/* Return: bytes written. */
 static size_t put_text(char text[TEXT], const struct weir_held *h, const char *set)
 {
 	char manifest[HEX + 1], image[HEX + 1];

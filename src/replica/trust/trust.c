@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The order of checks: signature, set, version, expiry. The state file is read each time, since
- * another process may have raised its version.
+ * Checks run in this order: signature, set, version, expiry. The state file is read each time,
+ * since another process may have raised its version.
  *
- * A version's time is the later of the wall clock, and its signing time plus how long this machine
- * has held it. So a clock that is set back makes no version younger. A higher version starts a time
- * of its own, so a signing time that was ahead counts only until the next version. */
+ * An expiry check uses the later of the wall clock, and the version's signing time plus the
+ * version's age on this machine. So a clock that is set back makes no version younger. A higher
+ * version has its own age, so a signing time that was ahead counts only until the next version. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -13,7 +13,7 @@
 #include <weir/error.h>
 #include "parts.h"
 
-enum { HIGHER = 1, NOTES = 24 }; /* how often the file notes a version's age in its life */
+enum { HIGHER = 1, NOTES = 24 }; /* writes of a version's age to the file during its life */
 
 #define VERSION "%" PRIu64 ".%" PRIu64
 
@@ -21,8 +21,8 @@ struct weir_trust {
 	unsigned char keys[WEIR_KEYS_TRUSTED][WEIR_KEY_BYTES];
 	size_t n;
 	struct weir_held held;
-	uint64_t at_ms;    /* weir_now.run_ms at the time of held.ran_ms */
-	uint64_t noted_ms; /* held.ran_ms in the file */
+	uint64_t at_ms;    /* weir_now.run_ms when held.ran_ms was set */
+	uint64_t noted_ms; /* the age (held.ran_ms) that the file has */
 	const char *path, *set;
 	char names[];
 };
@@ -33,7 +33,7 @@ static bool same(const struct weir_held *a, const struct weir_held *b)
 	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
 }
 
-/* Take the state of the file. Fails if its version is older than that of @t. */
+/* Read the state file. Fails if its version is older than that of @t. */
 static int look(struct weir_trust *t, struct weir_now now)
 {
 	struct weir_held file, *held = &t->held;
@@ -69,7 +69,7 @@ static int check_expiry(const struct weir_trust *t, const struct weir_held *h, u
 	                 " (this machine's clock is behind: set it)" : "");
 }
 
-/* Return: 0 @next is the version held; HIGHER; or a negative errno. */
+/* Return: 0 if @next is the accepted version; HIGHER; or a negative errno. */
 static int judge(struct weir_trust *t, const struct weir_held *next, struct weir_now now)
 {
 	const struct weir_held *held = &t->held;
@@ -93,7 +93,7 @@ static int judge(struct weir_trust *t, const struct weir_held *next, struct weir
 	return err ? err : order;
 }
 
-/* Write @higher to the file; NULL: write how long the version held has been held. */
+/* Write @higher to the file. If @higher is NULL, write the age of the accepted version. */
 static int store(struct weir_trust *t, const struct weir_held *higher, struct weir_now now)
 {
 	int lock = weir__file_lock(t->path);
