@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: MIT
- * Entries of the log. */
+/* SPDX-License-Identifier: MIT */
 #include "entry.h"
 #include <errno.h>
 #include <stdio.h>

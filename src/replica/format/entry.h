@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * An entry of the log: names and values in this order.
+ * A log entry: names and values in this order.
  *
- *     t HEX      its tag: random, drawn by its node, so each entry has a tag of its own; if a node
- *                sends an entry again for nodes that lack it, weir__tag_again() of its old tag
- *     a HEX      the tag of the entry before it; 16 zeros: the log's first entry (U4)
+ *     t HEX      its tag, unique to the entry: random, drawn by its node; or weir__tag_again() of
+ *                the old tag if its node sends an entry again for nodes that lack it
+ *     a HEX      the tag of the previous entry; 16 zeros in the log's first entry (U4)
  *     then one of
  *     b BYTES    a batch: node, fingerprint of the seed, hashes; each 8 bytes, little-endian
  *     g VERSION  this generation was published
  *     c HEX VERSION  node HEX calls for a generation after VERSION (U8)
  *     p ID       the first entry of an epoch; ID is the log's last id before the epoch
  *
- * The scripts add "a", since only they know the tag before. The server is untrusted, so the reader
- * checks every entry. */
+ * The scripts add "a", since only they know the previous tag. The server is untrusted, so the
+ * reader checks every entry. */
 #ifndef WEIR_REPLICA_ENTRY_H
 #define WEIR_REPLICA_ENTRY_H
 
@@ -23,11 +23,11 @@ enum weir_entry_kind {
 	WEIR_ENTRY_GENERATION,
 	WEIR_ENTRY_CALL,
 	WEIR_ENTRY_EPOCH,
-	WEIR_ENTRY_UNREAD, /* weir__entry_read() refused it: only its id is known */
+	WEIR_ENTRY_UNREAD, /* weir__entry_read() failed, so only the entry's id is known */
 };
 
 enum {
-	WEIR_ENTRY_HASHES = 8190,                       /* in a batch, at most */
+	WEIR_ENTRY_HASHES = 8190,                       /* the most in a batch */
 	WEIR_ENTRY_BYTES = 16 + 8 * WEIR_ENTRY_HASHES,  /* 64 KiB */
 };
 
@@ -35,17 +35,17 @@ struct weir_entry {
 	struct weir_log_id id;
 	uint64_t tag, before;
 	enum weir_entry_kind kind;
-	uint64_t node;               /* of a batch or call */
-	uint64_t hashing;            /* of a batch: fingerprint of the seed of its hashes */
-	const unsigned char *hashes; /* of a batch: the caller's bytes, 8 a hash */
+	uint64_t node;               /* for a batch or call */
+	uint64_t hashing;            /* for a batch: fingerprint of the seed */
+	const unsigned char *hashes; /* for a batch: the caller's bytes, 8 for each hash */
 	size_t n;
-	struct weir_version version; /* of a generation or call */
-	struct weir_log_id last;     /* of an epoch's first entry: the last id before it */
+	struct weir_version version; /* for a generation or call */
+	struct weir_log_id last;     /* in an epoch's first entry: the last id before */
 };
 
-/* Read and check an entry of @n strings, names and values in turn. A node that skips a refused
- * entry lacks its keys.
- * Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later version wrote it. */
+/* Read and check an entry of @n strings: names and values in turn. A node that skips an invalid
+ * entry lacks its keys. Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later version wrote
+ * it. */
 int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,
                      size_t n);
 
@@ -60,10 +60,10 @@ static inline uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
 /* The tag of the entry that replaces the entry with @tag. */
 static inline uint64_t weir__tag_again(uint64_t tag)
 {
-	return 3 * tag; /* 3 is odd: distinct tags stay distinct, and none becomes 0 */
+	return 3 * tag; /* 3 is odd, so distinct tags stay distinct, and no tag becomes 0 */
 }
 
-/* Write the value of b, c or g. @to: room for WEIR_ENTRY_BYTES. Return: bytes written. */
+/* Write the value of b, c or g. @to: has WEIR_ENTRY_BYTES. Return: bytes written. */
 size_t weir__entry_write(unsigned char *to, const struct weir_entry *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ids: their text form, random ids, and lists of ids. */
+ * The text form of ids, random ids, and lists of ids. */
 #include "id.h"
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names in the log: an entry's place, its tag, and a generation's version. Each has exactly one
- * text form, since signatures cover the text. */
+ * Log entry ids, tags, and versions of generations. Each has exactly one text form, since
+ * signatures cover the text. */
 #ifndef WEIR_REPLICA_ID_H
 #define WEIR_REPLICA_ID_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An entry's id in the redis stream: EPOCH-N. N counts from 1 in each epoch, without gaps. 0-0 is
+/* An entry's id in the redis stream, EPOCH-N. In each epoch N counts from 1 without gaps. 0-0 is
  * before all entries. */
 struct weir_log_id {
 	uint64_t epoch, n;
@@ -20,19 +20,19 @@ struct weir_version {
 };
 
 enum {
-	WEIR_ID_TEXT = 42,  /* of either: two numbers of 20 digits, a separator, a NUL byte */
-	WEIR_HEX_TEXT = 17, /* of a mark, a tag, a node, the id of a generation or token */
+	WEIR_ID_TEXT = 42,  /* bytes: two numbers of 20 digits, a separator, a NUL byte */
+	WEIR_HEX_TEXT = 17, /* bytes, for marks, tags and other ids */
 };
 
 /* The redis scripts make the ids, and Lua counts exactly up to 2^53. Another client can add any id
- * to the log, so nodes refuse ids from this bound on. */
+ * to the log, so nodes refuse ids of this bound and above. */
 static inline bool weir__log_id_is_ours(struct weir_log_id id)
 {
 	const uint64_t beyond = UINT64_C(9007199254740000);
 	return id.epoch < beyond && id.n < beyond;
 }
 
-/* Another client can publish any version. Nodes can count up only from one below this bound. */
+/* Another client can publish any version. Nodes count up only from versions below this bound. */
 static inline bool weir__version_is_ours(struct weir_version version)
 {
 	const uint64_t beyond = UINT64_C(1) << 53;
@@ -40,7 +40,7 @@ static inline bool weir__version_is_ours(struct weir_version version)
 }
 
 /* @text: two decimal 64-bit numbers, joined by - in a log id and by . in a version, without sign,
- * blank or leading zeros. Return: false if @text has another form; then @out is untouched. */
+ *   blank or leading zeros. Return: false if @text has another form; @out is then unchanged. */
 bool weir__log_id_read(struct weir_log_id *out, const char *text, size_t len);
 bool weir__version_read(struct weir_version *out, const char *text, size_t len);
 /* Return: @text. */
@@ -61,28 +61,28 @@ static inline int weir__version_compare(struct weir_version a, struct weir_versi
 	return (a.number > b.number) - (a.number < b.number);
 }
 
-/* @text: decimal digits without sign, blank or leading zeros. Return: as above. */
+/* @text: decimal digits without sign, blank or leading zeros. Return: false for another form. */
 bool weir__number_read(uint64_t *out, const char *text, size_t len);
-/* @text: 16 hexadecimal digits in lower case. Return: as above. */
+/* @text: 16 hexadecimal digits in lower case. Return: false for another form. */
 bool weir__hex_read(uint64_t *out, const char *text, size_t len);
 const char *weir__hex_write(char text[WEIR_HEX_TEXT], uint64_t value);
 
-/* Draw a mark, a tag, or the id of a node, generation or token: 64 random bits, never 0.
- * Return: 0; -EIO: then @out is untouched. */
+/* Draw a mark, a tag, or the id of a node, generation or token: 64 random bits, never 0. Return: 0;
+ * -EIO: @out is then unchanged. */
 int weir__draw(uint64_t *out);
 
 /* ---- lists of ids ---- */
 
-enum { WEIR_HAS = 64 }; /* the most ids in a manifest */
+enum { WEIR_HAS = 64 }; /* most ids in a manifest */
 
-/* Ids of generations and tokens, the newest first. */
+/* Ids of generations and tokens, newest first. */
 struct weir_has {
 	uint32_t n;
 	uint64_t id[WEIR_HAS];
 };
 
 bool weir__has(const struct weir_has *has, uint64_t id);
-/* Put a missing id in front. Return: false if the list was full, so the oldest fell out. */
+/* Add a missing id in front. Return: false if the list was full and the oldest id was dropped. */
 bool weir__has_add(struct weir_has *has, uint64_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names of keys, and the scripts, which the build turns into strings. */
+ * Names of keys in redis, and the scripts, which the build turns into C strings. */
 #include "keys.h"
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 
 #include "manifest.h"
 
-enum { WEIR_KEY_TEXT = 176 }; /* of a chunk's key: set, hash, number and separators */
+enum { WEIR_KEY_TEXT = 176 }; /* bytes: set, hash, number of a chunk, separators */
 
 struct weir_key_names {
 	char prefix[WEIR_KEY_TEXT]; /* of all keys */
@@ -15,11 +15,11 @@ struct weir_key_names {
 
 void weir__keys_make(struct weir_key_names *keys, const char *set);
 
-/* Make the prefix of an image's chunk keys, which a chunk's number follows. Return: @text. */
+/* Write the prefix of an image's chunk keys; a chunk's number follows it. Return: @text. */
 const char *weir__key_of_image(char text[WEIR_KEY_TEXT], const struct weir_key_names *keys,
                                const unsigned char hash[WEIR_IMAGE_HASH]);
 
-/* ---- the two scripts, as EVAL takes them ---- */
+/* ---- the two scripts, as text for EVAL ---- */
 
 extern const char weir__touch_lua[], weir__publish_lua[];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch may come twice. After a failure its node cannot tell if it arrived, and sends it again.
- * So inserts are replicated only for kinds whose filter a repeated insert does not change. */
+ * A batch may come twice: after a failure its node cannot tell whether it arrived, and sends it
+ * again. So only kinds whose filter a repeated insert does not change can replicate inserts. */
 #include <errno.h>
 #include <weir/error.h>
 #include <weir/kinds.h>

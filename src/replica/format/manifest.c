@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Read and write manifests. The server is untrusted: the reader takes each line only with its name
- * and exactly its values, and checks the numbers against each other. */
+ * Read and write manifests. The server is untrusted: the reader accepts each line only with its
+ * name and its values in one form, and checks the numbers against each other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ struct word {
 
 struct lines {
 	const char *at, *end;
-	unsigned number; /* of the last line read */
+	unsigned number; /* line number of the last line read */
 };
 
 static int bad(const struct lines *l, const char *what)
@@ -33,7 +33,7 @@ static bool is(const struct word *word, const char *text)
 	return word->len == strlen(text) && memcmp(word->at, text, word->len) == 0;
 }
 
-/* Take the text before @stop, and skip @stop. Return: false if @stop is missing. */
+/* Parse the text before @stop, and skip @stop. Return: false if @stop is missing. */
 static bool take(struct word *out, const char **at, const char *end, char stop)
 {
 	const char *found = *at < end ? memchr(*at, stop, (size_t)(end - *at)) : NULL;
@@ -45,7 +45,7 @@ static bool take(struct word *out, const char **at, const char *end, char stop)
 }
 
 /* Read the next line: @name, and @n values with a blank before each. The last value may contain
- * blanks; every caller refuses it then. */
+ * blanks, which no caller accepts. */
 static int values(struct lines *l, const char *name, struct word *v, unsigned n)
 {
 	struct word line, word;
@@ -184,7 +184,7 @@ static int read_source(struct lines *l, struct weir_manifest *m)
 	l->at += sizeof pure - 1;
 	l->number++;
 	m->pure = true;
-	return m->parent.era == m->version.era ? /* also for a record that is signed again */
+	return m->parent.era == m->version.era ? /* a record that is signed again is pure too */
 		0 : bad(l, "it is pure and has no parent of its era");
 }
 

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: MIT
--- A generation becomes the head (U12). All that is compared is compared before the first write.
+-- Make a generation the head (U12). All comparisons run before the first write.
 --
 -- KEYS head log kept nodes
 -- ARGV mark base version id manifest signature position tag tag-of-g image chunks bytes
 --      bytes-of-a-chunk keep
---   base: the head's version when the publisher began; image: what its chunks' numbers stand behind
--- Answer OK, or an error: WEIRSTALE, WEIRBASE, WEIRCHUNK: nothing was done, but that WEIRBASE drops
--- the image that is of no use now
+--   base: the head's version when the publisher began; image: the prefix of its chunks' keys
+-- Answer OK, or an error: WEIRSTALE, WEIRBASE or WEIRCHUNK. An error changes nothing, but WEIRBASE
+-- drops an image that no kept manifest names.
 --
--- HDEL of nothing lets the rest run on a server that is full: touch.lua says why. It must, since
--- the log is trimmed here alone.
+-- A first HDEL of no field lets the script run on a full server (touch.lua has the reason). It must
+-- run there, since only this script trims the log.
 local head, log, kept, nodes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local mark, base, version, id, text, signature = unpack(ARGV, 1, 6)
 local position, tag, tag_of_g, image = unpack(ARGV, 7, 10)
@@ -19,7 +19,7 @@ local seconds = 120 -- that a chunk stays which no kept manifest names
 local function stale(why)
 	return redis.error_reply('WEIRSTALE ' .. why)
 end
--- Numbers of 64 bits, two joined by a dash or a dot: Lua's have 53.
+-- Compare two ids or versions. Their numbers have 64 bits, and Lua's numbers only 53.
 local function less(a, b)
 	local a1, a2 = string.match(a, '^(%d+)%D(%d+)$')
 	local b1, b2 = string.match(b, '^(%d+)%D(%d+)$')
@@ -28,7 +28,7 @@ local function less(a, b)
 	end
 	return #a1 < #b1 or #a1 == #b1 and a1 < b1
 end
--- Redis refuses other ids, and the log is trimmed when all else is written.
+-- Redis refuses larger ids, and the log is trimmed after everything else is written.
 local function fits(number)
 	return #number < 20 or #number == 20 and number <= '18446744073709551615'
 end
@@ -37,13 +37,13 @@ local function read(of)
 	local epoch, at = string.match(of, '\nposition (%d+)%-(%d+) %x+\n')
 	return hash, tonumber(n), at and fits(epoch) and fits(at) and epoch .. '-' .. at
 end
--- How often a manifest names each image.
+-- How many manifests name each image.
 local named = {}
 local function name(of, times)
 	local hash = read(of) or ''
 	named[hash] = (named[hash] or 0) + times
 end
--- What is missing may be as many as somebody wrote.
+-- A forged manifest may claim any number of chunks, so stop after 1000 missing ones.
 local function drop(hash, n, how, with)
 	local prefix = string.gsub(image, '%x+:$', hash .. ':')
 	local absent = 0
@@ -89,7 +89,7 @@ if h[3] ~= '' and h[3] ~= base or h[3] == '' and base ~= '0.0' then
 	end
 	return redis.error_reply('WEIRBASE ' .. h[3])
 end
--- A deleted entry's tag is in the one behind it.
+-- If the entry was deleted, the next entry still has its tag.
 local function at_position()
 	if position == h[4] or position == '0-0' then
 		return position == '0-0' or tag == h[5]
@@ -130,8 +130,8 @@ for i = 0, chunks - 1 do
 	redis.call('PERSIST', image .. i)
 end
 
--- What claims to be as new as this one goes first. One that was signed again, with the same image
--- and position, takes no place of its own.
+-- Drop entries that claim to be as new as this version first. If this version only signs its base
+-- again, with the same image and position, it replaces the base and uses no slot of its own.
 name('\n' .. text, 1)
 table.sort(all, function(a, b)
 	local a_older, b_older = less(a.version, version), less(b.version, version)
@@ -159,7 +159,7 @@ for _, one in ipairs(all) do
 end
 redis.call('XTRIM', log, 'MINID', oldest)
 
--- Reports of nodes that have ended.
+-- Remove reports of nodes that have ended.
 local now = tonumber(redis.call('TIME')[1])
 local reports = redis.call('HGETALL', nodes)
 for i = 1, #reports, 2 do

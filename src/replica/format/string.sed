@@ -1,4 +1,4 @@
-# A script of Lua becomes the lines of a C string, without comments and indentation.
+# Turn a Lua script into the lines of a C string, without comments and indentation.
 s/^[[:blank:]]*//
 /^--/d
 /^$/d

@@ -1,20 +1,20 @@
 -- SPDX-License-Identifier: MIT
--- A heartbeat, and what is to be appended with it (U1, U4, U9).
+-- A heartbeat, and the entries that are appended with it (U1, U4, U9).
 --
 -- KEYS head log nodes
--- ARGV node report give-up mark reserve grace-ms epoch, then of each entry: tag kind value
---   give-up: the mark of the epoch that is to end without a follower, or nothing
---   mark: for an epoch that begins here; its first entry has it as its tag
---   reserve: bytes that batches leave free
---   epoch: the last that the node saw; without log and head one begins above it, so that nodes
---     whose cursors are of that one read the new entry, and need not wait for their heartbeat
+-- ARGV node report give-up mark reserve grace-ms epoch, then for each entry: tag kind value
+--   give-up: the mark of the epoch to end without a successor, or nothing
+--   mark: for an epoch that this call begins; its first entry has the mark as its tag
+--   reserve: bytes that batches must leave free
+--   epoch: the last that the node saw. Without log and head the next epoch is above it, so nodes
+--     whose cursors are in that epoch read the new entry before their next heartbeat.
 -- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full, connected }
 --
--- Ids are made here, not by EPOCH-*: N counts without holes, and where the head is not the log's
--- (an old one was put back) the id is refused, so no entry can name a wrong one before it.
--- Redis asks for memory only before a script's first write. HDEL of nothing is one that needs none,
--- so an epoch can begin on a full server, and a call is taken. (flags=allow-oom would do that too,
--- but then Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
+-- The script makes the ids itself, since those of EPOCH-* may have gaps. If the head is not the
+-- log's (an old head was restored), redis refuses the id, so no entry names a wrong previous one.
+-- Redis asks for memory only before a script's first write. HDEL of no field needs none, so after
+-- it an epoch can begin on a full server, and a call is accepted. (flags=allow-oom would do that
+-- too, but then Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
 local head, log, nodes = KEYS[1], KEYS[2], KEYS[3]
 local none = '0000000000000000'
 local info = redis.call('INFO', 'replication')
@@ -39,7 +39,7 @@ end
 local function is_hex(text)
 	return #text == 16 and not string.find(text, '[^0-9a-f]')
 end
--- Lua counts exactly up to 2^53. An id beyond this is another client's: weir__log_id_is_ours().
+-- Lua counts exactly up to 2^53. Only another client makes larger ids: weir__log_id_is_ours().
 local beyond = 9007199254740000
 local function epoch_of(id)
 	local epoch, n = string.match(id, '^(%d+)%-(%d+)$')
@@ -61,8 +61,8 @@ local function append(tag, kind, value)
 	set('tag', tag)
 end
 
--- The log's last entry may have been deleted: then nobody knows its tag, and a node whose cursor is
--- there lacks something.
+-- The log's last entry may have been deleted. Its tag is then unknown, and a node whose cursor is
+-- at that entry lacks something.
 local function begin(give_up)
 	local base, tag = '0-0', none
 	if there then
@@ -116,7 +116,7 @@ if #ARGV > 7 then
 		batches = batches or ARGV[i + 1] == 'b'
 		bytes = bytes + #ARGV[i + 2] + 128
 	end
-	-- a call alone is taken: what answers it makes room
+	-- A call alone is accepted, since the generation that answers it frees memory.
 	local reserve = math.max(tonumber(ARGV[5]), tonumber(h.bytes) or 0)
 	full = most > 0 and batches and free < bytes + reserve and 1 or 0
 end
@@ -131,8 +131,8 @@ if err then
 	return err
 end
 
--- The most replicas lately: some may be away for a moment, and then the master is restarted. After
--- that they have as long again to come back. At most one node in a second writes this.
+-- The most replicas connected lately. Some may be away for a moment when the master restarts; they
+-- have the same time again to come back. At most one node in a second writes this.
 local n = tonumber(string.match(info, 'connected_slaves:(%d+)'))
 local function count(text) -- no inf and nan, which tonumber() takes
 	return string.match(text, '^%d+$') and tonumber(text) or 0
