@@ -40,8 +40,8 @@ struct weir_link_options {
 	uint32_t answer_ms;          /* for each piece of an answer; 0: 10000. A whole answer may
 	                                take 1 s more for each 10 KB */
 	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
-	/* Called by the waiting thread after each piece of an answer; NULL: no call. Not by second
-	 * links. */
+	/* The waiting thread calls it after each piece of an answer; NULL: no call. Second links
+	 * ignore it. */
 	void (*waiting)(void *context);
 	void *waiting_context;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inserts by any thread (U6), and the debts: what redis must have since no ring keeps it (U7). */
+ * Inserts by any thread (U6), and debts: what redis must have because it is in no ring (U7). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <weir/error.h>
@@ -13,10 +13,10 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 		return;
 	}
 	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
-	n->noted -= n->noted == n->n_relied; /* the publication under way does not have this */
+	n->noted -= n->noted == n->n_relied; /* the publication in flight does not have this debt */
 }
 
-/* The noted debts come first in the list. One debt to the new generation replaces them. */
+/* The noted debts are first in the list. One debt for the new generation replaces them. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation)
 {
 	pthread_mutex_lock(&n->lock);
@@ -30,18 +30,18 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Is @m so little newer that its list of ids still has room for the joined generation's? */
+/* Return: true if @m is so little newer that its list of ids still has a slot for n->joined. */
 static bool is_little_newer(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
 }
 
-/* Has @m this id, by its list or by descent? Within an epoch and era each head has the one before
- * it (U12). The list has room for WEIR_HAS ids, so after a long absence it may not name what a node
- * relies on. A node that may not publish would owe that for ever. A node that may publish does so
- * instead, which is safer: a dump may have been put back unseen. For the same reason the list
- * decides alone while it is long enough. A higher era may come from another server, which never had
- * this generation. */
+/* Return: true if @m includes @id, by its list of ids or by descent. Within an epoch and era each
+ *   head includes the previous head (U12). The list has WEIR_HAS slots, so after a long absence it
+ *   may lack the id of a debt. A node that may publish then publishes, which is safer: a dump may
+ *   have been restored unseen. A node that may not publish would owe the id for ever, so it trusts
+ *   descent. It does not while the list is long enough to decide, nor for a higher era, which may
+ *   come from a server that never had this generation. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||
@@ -77,15 +77,15 @@ void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Has an image everything that this node had applied of the lost log? */
+/* Return: true if an image has every key that this node had applied from the lost log. */
 static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 {
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
 }
 
-/* Has redis lost the generation that this node joined? A later one names it, unless it is so much
- * later that the list of ids has no room for it. A generation that was given up does not count: the
- * set lacks it. */
+/* Return: true if redis has lost the generation that this node joined. A later generation names it,
+ *   unless it is so much newer that the list of ids is too short. A generation that was given up
+ *   does not count, since the set lacks its keys. */
 static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;
@@ -95,7 +95,7 @@ static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 
 void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
 {
-	if (n->images_only) /* each generation replaces the one before */
+	if (n->images_only) /* each generation replaces the previous one */
 		return;
 	if (is_lost(n, m)) {
 		pthread_mutex_lock(&n->lock);
@@ -104,7 +104,7 @@ void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
 	}
 	if (covers(&m->seen, &n->had))
 		n->had.mark = 0;
-	const bool own = n->had.mark && n->had.mark == n->seen.mark; /* redis lost it after @m */
+	const bool own = n->had.mark && n->had.mark == n->seen.mark; /* lost after @m */
 	if (m->seen.mark && !(own && m->seen.mark != n->seen.mark) && !covers(&n->seen, &m->seen))
 		n->seen = m->seen;
 }
@@ -117,7 +117,7 @@ void weir__debts_drop_others(struct weir_node *n)
 		if (n->relied[i].stamp != WEIR_NODE_OTHERS)
 			n->relied[kept++] = n->relied[i];
 	n->n_relied = kept;
-	n->noted = 0; /* a publication under way has another base by now */
+	n->noted = 0; /* a publication in flight has an old base now */
 	pthread_mutex_unlock(&n->lock);
 	n->had.mark = 0;
 }
@@ -141,8 +141,8 @@ uint64_t weir__debts_stamp(struct weir_node *n)
 	return stamp;
 }
 
-/* The caller holds the lock until the keys are in the set, so an image has the token and its keys,
- * or neither. */
+/* The caller holds the lock until the keys are in the set, so an image has both the token and its
+ * keys, or neither. */
 static int token_open(struct weir_node *n)
 {
 	if (n->token)
@@ -164,7 +164,7 @@ static int no_room(const struct weir_node *n)
 	                 n->set, (unsigned long long)n->ring.limit);
 }
 
-/* Insert keys for which the ring has no room. */
+/* Insert keys that do not fit into the ring. */
 static int64_t insert_by_token(struct weir_node *n, struct weir_keys hashes, uint64_t *bitmap)
 {
 	if (!n->may_publish)
@@ -177,7 +177,7 @@ static int64_t insert_by_token(struct weir_node *n, struct weir_keys hashes, uin
 	return answer;
 }
 
-/* Not inlined: its caller would write each hash to its stack. */
+/* Not inlined: the caller would otherwise write each hash to its stack. */
 static __attribute__((noinline)) int insert_one_by_token(struct weir_node *n, uint64_t hash)
 {
 	uint64_t seen = 0;
@@ -194,7 +194,7 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put_one(&n->ring, hash)) /* first: a swap finds missed keys in it */
+	if (weir__ring_put_one(&n->ring, hash)) /* ring first: a swap reads keys from the ring */
 		return weir_handle_insert_hash(n->handle, hash);
 	return insert_one_by_token(n, hash);
 }
@@ -212,7 +212,7 @@ int weir__node_insert_u64(struct weir_node *n, uint64_t key)
 	                                 weir_handle_hash_u64(n->handle, key));
 }
 
-/* Return: how many were new, or a negative errno. */
+/* Return: the number of new keys, or a negative errno. */
 static int64_t insert_hashes(struct weir_node *n, const uint64_t *hashes, size_t count,
                              uint64_t *bitmap)
 {
@@ -246,7 +246,7 @@ int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint6
 	return new;
 }
 
-/* Release: pairs with the acquire in weir__node_touch(), which then sees all inserts before it. */
+/* Release: pairs with the acquire in weir__node_touch(), which then sees all earlier inserts. */
 uint64_t weir__node_flush(struct weir_node *n)
 {
 	const uint64_t number =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Joining the head's generation: the set takes it in, or is replaced by it (U3, U5). */
+ * Join the head's generation: merge its image into the set, or replace the set by it (U3, U5). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -16,8 +16,8 @@ static bool reaches(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-/* U4: the cursor jumps to a position beyond it. The position covers an own entry only if the node
- * read the log from that entry on without a gap. The ring queues the others again. */
+/* Move the cursor up to the position (U4). The position covers an own entry only if the node read
+ * the log from that entry on without a gap. The ring queues the other own entries again. */
 static void reach(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -48,8 +48,8 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 	n->hopeless = false;
 }
 
-/* Only a generation of this epoch is sure to be in the next generation: an older one may have been
- * given up when the epoch began. */
+/* Only a generation of this epoch is sure to be included in the next one: an older generation may
+ * have been given up at the start of the epoch. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	const bool follows = n->followed || m->position.epoch == n->head.last.epoch;
@@ -59,7 +59,7 @@ void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 	n->followed = follows ? m->id : 0;
 }
 
-/* Add the oldest first, so that the newest stay. */
+/* Add the oldest id first, so that the newest ids stay. */
 static void add_all(struct weir_has *has, const struct weir_manifest *m)
 {
 	for (uint32_t i = m->has.n; i > 0; i--)
@@ -67,8 +67,8 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
-/* U11: no ring has all of the log after the position of a rollback. Each node that read that log
- * owes it under one name, ~id, until one of them has published it. */
+/* After a rollback no ring has the whole log above the position (U11). Each node that read that log
+ * has a debt for it under one id, ~id, until one of them has published that log. */
 static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -77,8 +77,9 @@ static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Without all of that log the node does not have what the manifest claims. It keeps its set and
- * publishes that. If it may not publish, it owes the log until another node has published it. */
+/* The node has not read all of that log, so it lacks keys that the manifest claims. It keeps its
+ * set and publishes that set. If it may not publish, it owes the log until another node publishes
+ * it. */
 static void join_part(struct weir_node *n, const struct weir_manifest *m)
 {
 	advance(n, m);
@@ -88,7 +89,7 @@ static void join_part(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* The set has all of that image now, so its ids too. */
+/* The set now has the whole image, so it also has the image's ids. */
 static void add_has(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -115,7 +116,7 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 	                 m->version.number, m->hashing, n->hashing);
 }
 
-/* U3: doubt ends; the node reads on from the head's position. */
+/* End doubt (U3): read on from the head's position. */
 static void settle(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
@@ -127,7 +128,7 @@ static void settle(struct weir_node *n)
 	n->hole = n->cursor;
 }
 
-/* The node keeps its set: another node may publish a better manifest. */
+/* Keep the set: another node may publish a better manifest. */
 static int refuse(struct weir_node *n, int err)
 {
 	n->refused_id = n->head.generation;
@@ -137,8 +138,8 @@ static int refuse(struct weir_node *n, int err)
 	return 0;
 }
 
-/* A publication writes head and manifest at once. If a head keeps another id than its manifest,
- * another client wrote it.
+/* A publication writes head and manifest together. If the head keeps another id than its manifest,
+ * another client wrote the head.
  * @there: the manifest's id; 0: redis has no manifest. */
 static int astray(struct weir_node *n, uint64_t there)
 {
@@ -188,9 +189,9 @@ int weir__node_manifest(struct weir_node *n)
 	return 0;
 }
 
-/* Retry after a while, and call the others (U8).
- * @hopeless: neither helps, as when two growing filters have no room for each other's keys: then
- *   the set lacks something until a record comes. */
+/* The image cannot be used: retry after a while, and call the other nodes (U8).
+ * @hopeless: neither can help, as when two growing filters have no capacity for each other's keys.
+ *   The set then lacks something until the next record. */
 static int unread(struct weir_node *n, int err, bool hopeless)
 {
 	n->unread = n->head.generation;
@@ -200,7 +201,7 @@ static int unread(struct weir_node *n, int err, bool hopeless)
 	return 0;
 }
 
-/* This thread alone swaps the handle's filters, so no section is needed. */
+/* Only this thread swaps the handle's filters, so this needs no read section. */
 static int unite(struct weir_node *n, const struct weir_filter *image)
 {
 	return weir_merge((struct weir_filter *)(uintptr_t)weir_handle_get(n->handle), image);
@@ -222,7 +223,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
-/* Read on after a generation that does not become part of the set, or not all of it. */
+/* Read on after a generation whose image the set does not have, or only in part. */
 static void pass(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -231,7 +232,7 @@ static void pass(struct weir_node *n, const struct weir_manifest *m)
 	n->extra = true;
 }
 
-/* Merge the image of a lower era, for the keys that this set lacks. The set keeps its era. */
+/* Merge the image of a lower era, for keys that this set lacks. The set keeps its era. */
 static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
                        struct weir_filter *image)
 {
@@ -241,7 +242,7 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 	return 0;
 }
 
-/* U5: add what the position does not cover of the ring. Each batch waits or has an id. */
+/* Add the ring's batches that the position does not cover (U5). A batch has an id or is waiting. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
 	int err = weir__ring_collect(&n->ring, n->collected + 1);
@@ -255,8 +256,8 @@ static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct w
 	return err;
 }
 
-/* Does the node rely on something that @m lacks? Other nodes' keys do not count: a higher era that
- * lacks them has removed them. */
+/* Return: true if the node has a debt that @m lacks. Debts for other nodes' keys do not count,
+ *   since a higher era that lacks those keys has removed them. */
 static bool owes(struct weir_node *n, const struct weir_manifest *m)
 {
 	bool owes = false;
@@ -268,8 +269,8 @@ static bool owes(struct weir_node *n, const struct weir_manifest *m)
 	return owes;
 }
 
-/* Under the lock: a token that a thread opened during the swap must stay, since its keys are in
- * both filters. */
+/* Under the lock. A token that a thread opened during the swap stays, since its keys are in both
+ * filters. */
 static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool own)
 {
 	struct weir_has has = { 0 };
@@ -286,10 +287,10 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* After weir_reload_begin() each insert goes to both filters. That call waits for a grace period,
- * so each insert into the old filter alone has ended. Its key went into the ring first, so it is in
- * the log, in the ring, or covered by a debt: read these only now.
- * @own: receives whether @next has the whole set too; @part: whether to call join_part(). */
+/* After weir_reload_begin() each insert goes to both filters. weir_reload_begin() waits for a grace
+ * period, so each insert into only the old filter has ended. Its key went into the ring first, so
+ * the key is in the log, in the ring or behind a debt: read these three only now.
+ * @own: receives true if @next has the whole old set too; @part: whether to call join_part(). */
 static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                     bool *own, bool *part)
 {
@@ -303,12 +304,12 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* another size: reported, and lost */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* reported: its keys are lost */
 		(void)weir__node_says(n, -EINVAL);
 	return 0;
 }
 
-/* @next has taken the set's place. */
+/* @next has replaced the set. */
 static void replaced(struct weir_node *n, const struct weir_manifest *m, bool own, bool part)
 {
 	n->extra = own;
@@ -331,7 +332,7 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	struct weir_reload *next;
 	bool own, part;
 	options.next = image;
-	int err = weir__node_touch(n, false); /* the image took a while */
+	int err = weir__node_touch(n, false); /* the head may be newer */
 	const bool still = !err && !n->doubt && n->head.generation == m->id;
 	if (still)
 		err = weir_reload_begin(&next, n->handle, &options);
@@ -350,7 +351,7 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	return 0;
 }
 
-/* U8: do not call for an image that was superseded while in flight. */
+/* Do not call for an image that was superseded while in flight (U8). */
 static int missing(struct weir_node *n, const struct weir_manifest *m, int err)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -373,7 +374,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return missing(n, m, err);
-	if (err == -EFBIG || err == -ENOTSUP) /* only here: the others can read it */
+	if (err == -EFBIG || err == -ENOTSUP) /* only this node cannot read it */
 		return unread(n, err, true);
 	if (err)
 		return err;
@@ -382,7 +383,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	                                                   merge(n, m, image);
 }
 
-/* U9: no node can read that image. Its keys that are on no node are lost. */
+/* No node can read that image (U9). Keys that only the image has are lost. */
 static void abandon(struct weir_node *n, const struct weir_manifest *m)
 {
 	const uint64_t era = n->era;
@@ -396,7 +397,7 @@ static bool is_next(const struct weir_node *n, const struct weir_manifest *m)
 	return m->pure && m->parent_id == n->joined.id && !n->lacks;
 }
 
-/* U5: can the node join it without its image? */
+/* Return: true if the node can join @m without its image (U5). */
 static bool follows(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);

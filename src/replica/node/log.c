@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reading the log (U4). A walk follows the tags from an entry on. The node's own walk applies
- * entries to the live set, and a swap's walk applies them to the next set. */
+ * Reading the log (U4). A walk follows the tags from one entry to the next. The node's own walk
+ * applies entries to the live set, and a swap's walk applies them to the next set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 static const struct weir_log_id none = { 0, 0 };
 
 enum {
-	READINGS = 64, /* in one round, so that other work gets its turn */
-	TRIES = 8,     /* derived tags of a resent entry that a reader knows */
+	READINGS = 64, /* reads in one round, so that other work gets its turn */
+	TRIES = 8,     /* derived tags that a reader recognizes as a replacement */
 };
 
 struct walk {
 	struct weir_node *node;
 	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
-	uint64_t tag, named; /* named: the tag before, as the last entry names it */
-	uint64_t missing;    /* the tag of the entry at hole, if no other is missing */
-	bool lacks, other, past, anew; /* anew: the walk met a log's first entry */
-	bool unread;         /* an entry did not read */
+	uint64_t tag, named; /* named: the previous tag according to the last entry */
+	uint64_t missing;    /* the tag of the entry at hole, if only that entry is missing */
+	bool lacks, other, past, anew; /* past: read beyond upto; anew: read a log's first entry */
+	bool unread;         /* an entry was invalid */
 };
 
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
@@ -49,7 +49,8 @@ static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 	w->hole = hole;
 }
 
-/* If the filter refuses keys, the walk lacks that entry: this node's image will not have it. */
+/* If the filter refuses keys, this node's image will not have them, so the walk lacks that
+ * entry. */
 static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
@@ -58,10 +59,9 @@ static void apply(struct walk *w, struct weir_log_id id, const unsigned char *ha
 	}
 }
 
-/* Apply missing own entries from the ring, from the last one down. Their tags show that they are
- * this log's.
- * @last, @tag: of the last missing entry; receives the last one that is not own.
- * Return: whether all of them were own. */
+/* Apply missing own entries from the ring, newest first. Their tags prove that the log has them.
+ * @last, @tag: of the newest missing entry; receive the newest one that is not own.
+ * Return: true if all missing entries were own. */
 static bool fill_own(struct walk *w, struct weir_log_id *last, uint64_t *tag)
 {
 	for (; weir__log_id_compare(*last, w->at) > 0; last->n--) {
@@ -85,7 +85,7 @@ static struct weir_log_id before(const struct weir_entry *e)
 	return e->kind == WEIR_ENTRY_EPOCH ? e->last : id;
 }
 
-/* U4: does @e continue the log? Return: false: it is another log's. */
+/* Check that @e continues the log (U4), and note missing entries. Return: false: another log. */
 static bool extend(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -100,7 +100,7 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	if (own && own->tag != e->tag)
 		return false;
 	if (own)
-		own->before = e->before; /* if it is deleted, the one before it may be own too */
+		own->before = e->before; /* if it is deleted, the previous entry may be own too */
 	if (first || (w->tag ? e->before == w->tag : adjacent))
 		return true;
 	if (adjacent)
@@ -113,7 +113,8 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	return true;
 }
 
-/* U8: if some nodes each lack an entry of another, none can publish. Each sends its own again. */
+/* If several nodes each lack another's entry, none can publish. So each node sends its own entries
+ * again (U8). */
 static void send_again(struct weir_node *n, const struct weir_entry *call)
 {
 	const bool joined = n->head.generation && n->head.generation == n->joined.id;
@@ -123,7 +124,7 @@ static void send_again(struct weir_node *n, const struct weir_entry *call)
 	weir__ring_again(&n->ring, joined ? n->joined.position : none, call->id, true);
 }
 
-/* A node that had no answer sends the entry again, each time under the next tag. */
+/* Return: true if @e replaces the entry with tag @missing. Each retry derives the next tag. */
 static bool replaces(const struct weir_entry *e, uint64_t missing)
 {
 	for (unsigned i = 0; i < TRIES && missing; i++) {
@@ -134,7 +135,7 @@ static bool replaces(const struct weir_entry *e, uint64_t missing)
 	return false;
 }
 
-/* A node that lacks a single entry is whole again when the entry that replaces it comes. */
+/* A node that lacks only one entry lacks nothing once it reads the replacement. */
 static void found(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -171,8 +172,8 @@ static void take(struct walk *w, const struct weir_entry *e)
 	n->look |= e->id.epoch > n->head.last.epoch;
 }
 
-/* Another client or a later version wrote it, so no node knows which keys it had and no call brings
- * them. Once it was given up (U9), this node does not lack it either. */
+/* Skip an invalid entry. Another client or a later version wrote it, so no call can bring its keys.
+ * If it was given up (U9), the node does not lack it. */
 static int pass_by(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;
@@ -188,7 +189,7 @@ static int pass_by(struct walk *w, struct weir_log_id id)
 	return 0;
 }
 
-/* U3: note where the walk crosses into an epoch that no heartbeat has reported. */
+/* Note the cursor where the walk enters an epoch that no heartbeat has reported (U3). */
 static void note_left(const struct walk *w, struct weir_log_id to)
 {
 	struct weir_node *n = w->node;
@@ -197,7 +198,6 @@ static void note_left(const struct walk *w, struct weir_log_id to)
 		n->left = w->at;
 }
 
-/* Apply, then advance. */
 static int step(void *arg, const struct weir_entry *e)
 {
 	struct walk *w = arg;
@@ -253,7 +253,7 @@ int weir__node_read(struct weir_node *n)
 	n->suspect_mark = n->at_end ? 0 : n->suspect_mark;
 	if (!n->at_end || weir__log_id_compare(n->cursor, n->head.last) >= 0)
 		return 0;
-	weir__node_lack(n, n->head.last); /* redis has emptied the log */
+	weir__node_lack(n, n->head.last); /* redis has deleted all entries */
 	weir__node_jump(n, n->head.last, n->head.tag);
 	return 0;
 }

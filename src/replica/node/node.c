@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The life of a node: its start, its rounds, calls (U8), giving up (U9). */
+ * The life of a node: start, rounds, calls (U8), giving up (U9). */
 #include "node.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 #include <weir/error.h>
 #include <weir/text.h>
 
-enum { TOUCHES = 64 }; /* in one round */
+enum { TOUCHES = 64 }; /* most touches in one round */
 
 int weir__node_make(struct weir_node *n, const struct weir_node_options *options)
 {
@@ -30,7 +30,7 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .publish_bytes = options->publish_bytes,
 		                 .poll_ms = options->poll_ms,
 		                 .beat_ms = WEIR_NODE_BEAT_MS };
-	/* no read section: until the node runs, no reload replaces the filter */
+	/* No read section: before the node runs, no reload replaces the filter. */
 	n->inlined = weir_inline_init(&n->first, weir_handle_get(n->handle)) == 0;
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
@@ -49,7 +49,7 @@ void weir__node_free(struct weir_node *n)
 void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__needs_log(n, m))
-		return; /* the node joins it when it has read the log */
+		return; /* it joins @m after it has read the log */
 	n->joined = *m;
 	n->era = m->version.era;
 	n->has = m->has;
@@ -57,7 +57,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 	(void)weir__has_add(&n->has, m->id);
 }
 
-/* U8: does it lack something above the head's position, or an image that it cannot read? */
+/* Return: true if the node lacks something above the head's position, or needs its image (U8). */
 static bool needs_answer(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
@@ -73,7 +73,7 @@ static bool needs_answer(const struct weir_node *n)
 	       (h->version.era >= n->era || n->lacks);
 }
 
-/* U9, for images too: keys that only an abandoned generation had are lost. */
+/* Give up entries or an image (U9). Keys that only a given-up generation had are lost. */
 static int give_up(struct weir_node *n)
 {
 	const uint64_t abandoned = n->unread == n->head.generation ? n->unread : 0;
@@ -91,9 +91,9 @@ static int give_up(struct weir_node *n)
 	                                    (unsigned long long)n->head.lost.n)), 0;
 }
 
-/* A node that answers holds the lease while it uploads; it may be this one. The wait has a limit,
- * since any client can hold the lease for ever. Any other error, such as a missing right to ask,
- * does not delay giving up. */
+/* Return: true if a node is uploading, since its generation may be the answer. That node, perhaps
+ *   this one, has the lease. The wait is limited, since any client can keep the lease for ever. Any
+ *   other error, such as a missing permission, does not delay giving up. */
 static bool is_answer_coming(struct weir_node *n)
 {
 	if (n->now >= n->first_call + WEIR_NODE_LEASE_LONGEST_MS)
@@ -137,7 +137,7 @@ static int send(struct weir_node *n)
 	return err;
 }
 
-/* A node confirms flushes even while it must fetch an image. */
+/* Confirm flushes, even while an image is still missing. */
 static void acknowledge(struct weir_node *n)
 {
 	const uint64_t waits = weir__ring_stamp(&n->ring), owed = weir__debts_stamp(n);
@@ -163,7 +163,7 @@ static enum weir_node_state state(const struct weir_node *n)
 	                      WEIR_NODE_FOLLOWING;
 }
 
-/* Is the failure of an earlier round over? */
+/* Return: true if the failure of an earlier round is over. */
 static bool is_over(const struct weir_node *n)
 {
 	return n->state == WEIR_NODE_OFFLINE ||

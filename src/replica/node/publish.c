@@ -12,14 +12,14 @@ enum due { NOT_DUE, DUE, URGENT };
 static enum due is_due(struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	/* U8: a head newer than the one that the call names is its answer */
+	/* A head newer than the version in the call answers that call (U8). */
 	const bool called = n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;
 	if (!h->generation || h->version.era < n->era || called || n->wanted ||
 	    n->abandoned == h->generation || weir__node_head_is_old(n) ||
 	    weir__debts_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
-	/* a full server takes no entries; some generations later it has trimmed the log */
+	/* A full server takes no entries. A few generations later it has trimmed the log. */
 	return ((n->log_bytes || h->full) && late) ||
 	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
 }
@@ -29,11 +29,11 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->hopeless || n->recording)
 		return false;
-	if (!h->generation) /* without a hole it lacks only what redis has lost */
+	if (!h->generation) /* without a hole only redis lost something */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
-	if (weir__node_head_is_old(n)) { /* keys that were removed since must not come back */
+	if (weir__node_head_is_old(n)) { /* removed keys must not come back */
 		const bool reclaims = n->wanted && weir__node_can_reclaim(n);
 		const struct weir_version *least = reclaims ? &h->version : &n->floor;
 		return !n->lacks && weir__version_compare(n->joined.version, *least) >= 0;
@@ -41,7 +41,7 @@ static bool may_publish(const struct weir_node *n)
 	return !n->lacks && (h->version.era < n->era || n->joined.id == h->generation);
 }
 
-/* Fill in what every manifest says, a record's too. */
+/* Set the manifest fields that are common to all sources. */
 static int describe(const struct weir_node *n, struct weir_record *r)
 {
 	struct weir_manifest *m = &r->manifest;
@@ -62,8 +62,8 @@ static int describe(const struct weir_node *n, struct weir_record *r)
 	return err;
 }
 
-/* Note the ids in the set, and close the open token, whose keys are in the set. An id that the node
- * relies on is added again if it fell out of the list. */
+/* Note the ids in the set, and close the open token, whose keys are in the set. The id of a debt
+ * that was dropped from the full list is added again. */
 static void note_has(struct weir_node *n, struct weir_has *has)
 {
 	pthread_mutex_lock(&n->lock);
@@ -76,8 +76,8 @@ static void note_has(struct weir_node *n, struct weir_has *has)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Choose a version above all that this node knows. Another client can use up an era's numbers: the
- * set then goes on unchanged in the next era. */
+/* Choose a version above all versions that this node knows. Another client can use up an era's
+ * numbers; the set then continues unchanged in the next era. */
 static int choose_version(const struct weir_node *n, struct weir_version *out)
 {
 	const struct weir_version mine = n->joined.version, its = n->head.version;
@@ -93,7 +93,7 @@ static int choose_version(const struct weir_node *n, struct weir_version *out)
 	                 "begin a set of another name", n->set);
 }
 
-/* U10: note position, tag and has before the set is copied. */
+/* Note position, tag and ids before the set is copied (U10). */
 static int begin(struct weir_node *n)
 {
 	struct weir_record *r = &n->publication;
@@ -121,10 +121,10 @@ static int begin(struct weir_node *n)
 	return 0;
 }
 
-/* The lease is a hint that saves double uploads. Copying a very large set keeps this thread busy
- * for longer than a lease lasts, and another node may then upload too. No key is lost: publish
- * compares the head's version, so the first upload becomes the next generation, and the other image
- * is dropped (U12). */
+/* The lease is a hint that avoids double uploads. Copying a very large set can take longer than a
+ * lease lasts, and another node may then upload too. No key is lost: publish compares the head's
+ * version, so the first upload becomes the next generation, and the other image is dropped
+ * (U12). */
 static int lease(struct weir_node *n)
 {
 	if (n->now < n->lease_at)
@@ -133,7 +133,7 @@ static int lease(struct weir_node *n)
 	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
 }
 
-/* Spare a waiting node the rest of the lease. If this fails, the lease expires. */
+/* Let the next node begin at once. If this fails, the lease expires. */
 static void release_lease(struct weir_node *n)
 {
 	(void)n->store->lease(n->store->context, n->id, 1);
@@ -173,8 +173,8 @@ static void published(struct weir_node *n)
 	weir__node_joined(n, m);
 }
 
-/* Redis says that another generation came first. That is wrong if the head stays the one that this
- * node publishes above: if that lasts, the node reports it. */
+/* Redis says that another generation came first. If the head nevertheless stays at this
+ * publication's base for WEIR_NODE_GIVE_UP_MS, the node reports the error. */
 static int end_stale(struct weir_node *n, int err)
 {
 	const struct weir_record *r = &n->publication;
@@ -244,7 +244,7 @@ int weir__node_publish(struct weir_node *n)
 	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */
 		return err;
 	err = begin(n);
-	if (err == -EOVERFLOW) { /* not an error of redis: the node reads on */
+	if (err == -EOVERFLOW) { /* no failure of redis, so the node reads on */
 		n->publish_at = n->now + WEIR_NODE_CALL_MS;
 		(void)weir__node_says(n, err);
 		return 0;
@@ -339,7 +339,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 	if (!err && f)
 		err = check_record(n, &r->manifest, f);
 	if (!err && n->publishing)
-		(void)end(n, -ESTALE); /* the record replaces what it publishes */
+		(void)end(n, -ESTALE); /* the record replaces this publication */
 	if (!err)
 		(void)lease(n);
 	if (!err && f)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The lists of inserting threads, and the batches made of their hashes. */
+ * Lists of inserting threads, and batches made from their hashes. */
 #include "ring.h"
 #include <endian.h>
 #include <errno.h>
@@ -8,17 +8,18 @@
 #include <string.h>
 #include <weir/error.h>
 
-enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes in the chunks of a list, and their growth */
+enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes in the first chunk of a list, in the
+                                                 largest, and the factor between two chunks */
 
 /* ---- a list for each thread ---- */
 
 static _Atomic uint64_t owned = 1; /* a bit for each list; the first is shared */
-static _Thread_local unsigned number; /* this thread's list, from 1; 0: it has none yet */
+static _Thread_local unsigned number; /* this thread's list, from 1; 0: none yet */
 static pthread_key_t at_exit;
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Release: the next thread that takes this list sees what this one wrote. */
+/* Release: the next owner of the list sees the writes of this thread. */
 static void give_back(void *bit)
 {
 	number = 0;
@@ -30,7 +31,7 @@ static void make_key(void)
 	has_key = pthread_key_create(&at_exit, give_back) == 0;
 }
 
-/* Acquire: see give_back(). Return: the list; 0: all are taken, so it is the shared one. */
+/* Acquire: pairs with give_back(). Return: this thread's new list; 0: the shared list. */
 static unsigned take_list(void)
 {
 	pthread_once(&once, make_key);
@@ -77,7 +78,7 @@ void weir__ring_free(struct weir_ring *r)
 
 /* ---- the thread that inserts ---- */
 
-/* Relaxed: a number alone, which publishes nothing. Return: how many hashes there is room for. */
+/* Relaxed: the counter publishes no data. Return: the number of hashes that fit into the budget. */
 static size_t reserve(struct weir_ring *r, size_t wanted)
 {
 	uint64_t used = atomic_load_explicit(&r->used, memory_order_relaxed), some;
@@ -90,8 +91,8 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 	return some;
 }
 
-/* Append a chunk after the newest one, which is full.
- * @wake: set if enough waits to be worth sending. Return: whether there was room for it. */
+/* Append a chunk after the newest one, which is full. Return: true if the budget allows it.
+ * @wake: set if the pending hashes are worth sending. */
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
 	struct weir_chunk *old = list->newest;
@@ -103,7 +104,7 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 		return false;
 	}
 	*c = (struct weir_chunk){ .room = room };
-	if (old) { /* before the node's thread may free it */
+	if (old) { /* count it first: the node's thread may free it after the store below */
 		const uint64_t more = 8 * old->room;
 		const uint64_t before =
 			atomic_fetch_add_explicit(&r->full, more, memory_order_relaxed);
@@ -115,8 +116,7 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 	return true;
 }
 
-/* Only its thread writes to a list; to the shared one, the holder of the lock.
- * Return: how many hashes the newest chunk had room for. */
+/* Only its thread writes to a list; the shared list has a lock. Return: hashes added. */
 static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
 {
 	struct weir_chunk *c = list->newest;
@@ -128,7 +128,7 @@ static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashe
 		return 0;
 	for (size_t i = 0; i < some; i++)
 		c->hashes[at + i] = htole64(hashes[i]);
-	/* release: publishes the hashes with their number; acquire: ready(), fill() */
+	/* release: publishes the hashes together with their count; acquire: ready(), fill() */
 	atomic_store_explicit(&c->n, at + some, memory_order_release);
 	return some;
 }
@@ -158,7 +158,7 @@ size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n)
 	return some;
 }
 
-/* Not inlined: its caller would save registers for it with each hash. */
+/* Not inlined: the caller would otherwise save registers for each hash. */
 static __attribute__((noinline)) bool put_apart(struct weir_ring *r, uint64_t hash)
 {
 	return weir__ring_put(r, &hash, 1);
@@ -174,7 +174,7 @@ bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
 
 /* ---- the node's thread ---- */
 
-/* Return: how many hashes of a list are not taken yet; other threads only raise the number. */
+/* Return: how many hashes of a list are unread. Other threads can only raise the number. */
 static size_t ready(const struct weir_ring_list *list)
 {
 	size_t n = 0;
@@ -192,7 +192,7 @@ bool weir__ring_has_fresh(const struct weir_ring *r)
 	return false;
 }
 
-/* Count the free room first: a list's room is reserved in `used` before it is visible here. */
+/* Count the free capacity first: a chunk is counted in `used` before it is visible here. */
 uint64_t weir__ring_bytes(const struct weir_ring *r)
 {
 	uint64_t free = 0;
@@ -205,7 +205,7 @@ uint64_t weir__ring_bytes(const struct weir_ring *r)
 	return atomic_load_explicit(&r->used, memory_order_relaxed) - 8 * free;
 }
 
-/* The newest chunk stays, even if all of it is taken: its thread still uses it. */
+/* Keep the newest chunk even if all its hashes are read, since its thread still uses it. */
 static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *list)
 {
 	struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
@@ -219,7 +219,7 @@ static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *lis
 	return newer;
 }
 
-/* Fill a batch from a list that has at least as many hashes as the batch has room for. */
+/* Fill a batch from a list that has at least as many hashes as the batch can hold. */
 static void fill(struct weir_ring *r, struct weir_ring_list *list, struct weir_batch *b)
 {
 	while (b->n < b->room) {
@@ -246,7 +246,7 @@ static void take_out(struct weir_batches *from, struct weir_batch *b)
 	*(b->newer ? &b->newer->older : &from->newest) = b->older;
 }
 
-/* The next search must not begin at a batch that is gone. */
+/* Move r->found off the batch before the batch leaves the list. */
 static void take_acked(struct weir_ring *r, struct weir_batch *b)
 {
 	if (r->found == b)
@@ -254,7 +254,7 @@ static void take_acked(struct weir_ring *r, struct weir_batch *b)
 	take_out(&r->acked, b);
 }
 
-/* The batches' own size counts too: many small ones add up. */
+/* The budget includes the headers of batches, since many small batches add up. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
@@ -313,8 +313,8 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
 	return any;
 }
 
-/* A node reads its entries in order, and the ring may have a million. So each search begins where
- * the last one ended. */
+/* A node looks up its entries in order, and the ring may have a million batches. So each search
+ * begins where the last search ended. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 {
 	struct weir_batch *b = r->found ? r->found : r->acked.newest;
@@ -326,8 +326,8 @@ struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 	return b && weir__log_id_compare(b->id, id) == 0 ? b : NULL;
 }
 
-/* Each round asks for it, and a million batches that are sent again take a thousand rounds. So this
- * looks only at batches that are new since the last call, until the lowest one was sent. */
+/* Each round calls this, and a million batches that are sent again take a thousand rounds. So
+ * compare only the batches that were added since the last call, until the lowest one is sent. */
 uint64_t weir__ring_stamp(struct weir_ring *r)
 {
 	struct weir_batch *b = r->lowest ? r->looked_at->newer : r->waiting.oldest;

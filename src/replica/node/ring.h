@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The ring holds the hashes that this node inserted and no generation covers (U6, U7). Any thread
- * puts hashes; only the node's thread does the rest. A hash waits in a list, then in a batch, which
- * becomes one entry of the log. The node frees the batch when a generation's position has reached
- * that entry. One budget limits all of it. */
+ * The ring has the hashes that this node inserted and that no generation covers (U6, U7). Any
+ * thread adds hashes; all other calls belong to the node's thread. A hash is first in a thread's
+ * list, then in a batch, which becomes one entry of the log. The node frees a batch when a
+ * generation's position covers its entry. One budget limits lists and batches together. */
 #ifndef WEIR_REPLICA_RING_H
 #define WEIR_REPLICA_RING_H
 
@@ -10,82 +10,82 @@
 #include "../format/entry.h"
 
 enum {
-	WEIR_RING_LISTS = 64,      /* 63 threads have one each; all others share one */
-	WEIR_RING_WAKE = 64 << 10, /* waiting bytes that are worth sending at once */
+	WEIR_RING_LISTS = 64,      /* 63 threads have their own; the rest share the first */
+	WEIR_RING_WAKE = 64 << 10, /* pending bytes that wake the node's thread */
 };
 
 struct weir_batch {
 	struct weir_batch *older, *newer;
-	struct weir_log_id id; /* of its entry, once it is acknowledged */
-	uint64_t tag, before;  /* of its entry; of the entry before it, 0: not known */
-	uint64_t stamp;        /* a flush of this number or above waits for it */
-	bool replaces;         /* its next entry has the tag weir__tag_again(tag) */
+	struct weir_log_id id; /* its entry's id, after the acknowledgment */
+	uint64_t tag, before;  /* its entry's tag; the previous entry's tag, 0: unknown */
+	uint64_t stamp;        /* flushes of this number or above wait for the batch */
+	bool replaces;         /* its next tag is weir__tag_again(tag) */
 	size_t n, room;
-	unsigned char hashes[]; /* as in an entry */
+	unsigned char hashes[]; /* little-endian, as in an entry */
 };
 
 struct weir_batches {
 	struct weir_batch *oldest, *newest;
 };
 
-/* One thread fills it. The node's thread takes the hashes, and frees the chunk once there is a
- * newer one. */
+/* One thread fills a chunk. The node's thread reads the hashes, and frees the chunk after a newer
+ * chunk exists. */
 struct weir_chunk {
 	struct weir_chunk *_Atomic newer;
 	_Atomic size_t n;
 	size_t room;
-	uint64_t hashes[]; /* as in an entry */
+	uint64_t hashes[]; /* little-endian */
 };
 
 struct weir_ring_list {
-	_Alignas(64) struct weir_chunk *newest; /* for the thread that fills it */
-	struct weir_chunk *_Atomic oldest;      /* for the node's thread; NULL: no chunk yet */
-	size_t taken;                           /* hashes taken from oldest */
+	_Alignas(64) struct weir_chunk *newest; /* for the inserting thread */
+	struct weir_chunk *_Atomic oldest;      /* for the node's thread; NULL: empty */
+	size_t taken;                           /* read position in oldest */
 };
 
 struct weir_ring {
-	uint64_t limit;              /* bytes that the ring may use */
-	_Atomic uint64_t used;       /* bytes in use; free room of lists counts */
-	_Atomic uint64_t full;       /* bytes of chunks that are full */
-	void (*wake)(void *context); /* wakes the node's thread, from any thread; or NULL */
+	uint64_t limit;              /* most bytes of lists and batches */
+	_Atomic uint64_t used;       /* bytes reserved, including free capacity of lists */
+	_Atomic uint64_t full;       /* bytes of full chunks */
+	void (*wake)(void *context); /* wakes the node's thread; NULL: no-op */
 	void *context;
-	pthread_mutex_t shared;      /* guards the first list */
-	struct weir_batches waiting; /* to be sent, or sent and not acknowledged */
-	struct weir_batch *lowest;   /* the last batch with the lowest stamp, of waiting */
-	struct weir_batch *looked_at; /* up to looked_at; NULL: not known */
-	struct weir_batches acked;   /* in the order of their ids */
-	struct weir_batch *found;    /* where the last search in acked ended; NULL: none yet */
+	pthread_mutex_t shared;      /* guards the shared first list */
+	struct weir_batches waiting; /* pending, or sent without an acknowledgment */
+	struct weir_batch *lowest;   /* a waiting batch with the lowest stamp, */
+	struct weir_batch *looked_at; /* compared up to this batch; NULL: unknown */
+	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
+	struct weir_batch *found;    /* end of the last search in acked; NULL: none yet */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context);
 void weir__ring_free(struct weir_ring *r);
-/* Any thread. The library that has this is linked with -z nodelete: a thread that ends later calls
- * back into it.
- * Return: how many hashes, from the first on, had room; the rest are not in the ring. */
+/* Any thread may call this. Link its library with -z nodelete: a thread that exits later calls back
+ * into it.
+ * Return: how many hashes from the start were added; the rest did not fit. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
-/* Return: whether it had room. */
+/* Return: true if the hash was added. */
 bool weir__ring_put_one(struct weir_ring *r, uint64_t hash);
 
-/* The rest is for the node's thread alone. Are there hashes in lists? */
+/* Only the node's thread may call the rest. Return: true if a list has hashes. */
 bool weir__ring_has_fresh(const struct weir_ring *r);
-/* Return: the bytes in use, without the free room of lists. */
+/* Return: the bytes in use, without free capacity of lists. */
 uint64_t weir__ring_bytes(const struct weir_ring *r);
-/* Move all hashes of the lists into waiting batches. Return: 0; -ENOMEM the rest stays in the
+/* Move all hashes of the lists into waiting batches. Return: 0; -ENOMEM: the rest stays in the
  * lists. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp);
-/* The first @n waiting batches are entries now; the last one's id is @last. */
+/* The log has the first @n waiting batches as entries. @last: the id of the last one. */
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
-/* Queue the batches with an id above @after and up to @upto again.
- * @replace: derive their next tags from the present ones, so readers know what they replace. */
+/* Queue the acknowledged batches with an id above @after and up to @upto again.
+ * @replace: derive their next tags from the current ones, so readers recognize the replacement. */
 void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
                       bool replace);
-/* Free the batches with an id up to @position. Return: whether there was one. */
+/* Free the batches with an id up to @position. Return: true if any batch was freed. */
 bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
-/* Return: the batch of this entry, or NULL. Cost: grows with the batches between this entry and the
- *   one of the last call. */
+/* Return: the batch of entry @id, or NULL. Cost: linear in the batches between @id and the id of
+ *   the last call. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id);
-/* Return: the lowest stamp of the waiting batches; UINT64_MAX: none waits. */
+/* Return: the lowest stamp of the waiting batches; UINT64_MAX: no batch waits. */
 uint64_t weir__ring_stamp(struct weir_ring *r);
 
 #endif

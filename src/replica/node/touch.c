@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The heartbeat, the entries sent with it, and what its answer means for the log (U1, U2, U3). */
+ * The heartbeat, the entries sent with it, and what its answer says about the log (U1, U2, U3). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
 
-/* splitmix64: jitter need not be hard to guess. */
+/* splitmix64, which is predictable; jitter may be. */
 uint64_t weir__node_random(struct weir_node *n, uint64_t below)
 {
 	uint64_t x = n->jitter += UINT64_C(0x9E3779B97F4A7C15);
@@ -56,7 +56,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* U3. The manifest of the next head says where the cursor goes. */
+/* Doubt (U3): the next head's manifest sets the cursor. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_again(&n->ring, none, most, false);
@@ -76,14 +76,14 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	n->suspect = n->cursor;
 	if (!again)
 		return;
-	n->doubt = false; /* reading again has led here before: the head is not this log's */
+	n->doubt = false; /* a second time: the head does not belong to this log */
 	weir__node_lack(n, (struct weir_log_id){ n->head.last.epoch, n->head.last.n + 1 });
 	weir__node_jump(n, to, tag);
 }
 
-/* U2: the log continues after base. A node whose cursor is above base does not know which entry
- * stands there: a dump may have been put back unseen. It reads again from the joined position and
- * compares the tags. */
+/* The log continues after base (U2). If the cursor is above base, the entry at the cursor is
+ * unknown, since a dump may have been restored unseen. The node then reads again from the joined
+ * position and compares the tags. */
 static void go_on(struct weir_node *n, struct weir_log_id base)
 {
 	weir__ring_again(&n->ring, base, most, false);
@@ -106,7 +106,7 @@ static bool can_go_on(const struct weir_node *n, struct weir_log_id base)
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
-/* U4: is this another log, or an older head, than the node read? */
+/* Return: true if the head is older than the last one, or the log is another one (U4). */
 static bool is_other(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
@@ -116,22 +116,22 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
-/* U3: redis lost the log that this node read, and no other node may have all of its entries. A log
- * of images alone has none.
- * @old: the last head of that log. */
+/* Redis lost the log that this node read, and perhaps no other node has all of its entries (U3). A
+ * set that is published as images only has no keys in its log.
+ * @old: the last head of the lost log. */
 static void lost(struct weir_node *n, const struct weir_head *old)
 {
 	const bool twice = n->had.mark || (n->began && n->began != n->head.mark);
 	const struct weir_log_id id = n->left.epoch ? n->left : n->cursor;
 	if (!id.epoch || n->images_only)
 		return;
-	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* no image covers both */
+	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* no image covers two logs */
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->had;
-	n->era = n->era ? n->era : 1; /* so it merges a first generation and keeps its own keys */
+	n->era = n->era ? n->era : 1; /* so the node merges a first generation */
 }
 
-/* @appended: how many of the log's last entries this touch appended. */
+/* @appended: how many entries this touch appended to the log. */
 static void meet(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
 	const struct weir_head old = n->head;
@@ -140,9 +140,9 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
 	if (head->generation != n->head.generation)
-		n->called = n->hopeless = false; /* both are valid for one head */
+		n->called = n->hopeless = false; /* both apply to one head only */
 	n->head = *head;
-	if (back) /* in doubt too: this log lacks what was sent since */
+	if (back) /* even in doubt: this log lacks entries sent since */
 		weir__node_doubt(n);
 	else if (other)
 		weir__node_suspect(n, head->last, head->tag);
@@ -155,16 +155,16 @@ static void meet(struct weir_node *n, const struct weir_head *head, uint64_t app
 	}
 	n->left = none;
 	n->began = 0;
-	n->look = false; /* this head is the current one */
+	n->look = false; /* this head is current */
 }
 
-/* Return: how many batches are among the entries; -EIO, -ENOMEM. */
+/* Return: the number of batches among the entries; -EIO, -ENOMEM. */
 static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry *entries)
 {
 	int batches = 0;
 	if (weir__ring_collect(&n->ring, n->collected + 1))
 		return -ENOMEM;
-	/* a full server takes a call, but only alone */
+	/* A full server accepts a call only without batches. */
 	struct weir_batch *b = n->head.full && n->call_due ? NULL : n->ring.waiting.oldest;
 	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
 		uint64_t tag = weir__tag_again(b->tag);
@@ -186,8 +186,8 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	return weir__draw(&call->tag) ? -EIO : batches;
 }
 
-/* No two entries share a tag. After an error redis may have these entries, so a batch that replaces
- * one derives its next tag from this one. A full server took none. */
+/* Each entry has its own tag. After an error redis may have these entries, so a replacing batch
+ * derives its next tag from the tag just used. A full server appended none, so tags stay. */
 static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t batches,
                    bool accepted)
 {
@@ -198,8 +198,8 @@ static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t
 	}
 }
 
-/* @named: the generation of the head that the call named. If the head has another by now, that
- *   answers the call (U8). */
+/* @named: the generation of the head that the call named. If the head now has another generation,
+ *   that generation answers the call (U8). */
 static void sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
 {
 	struct weir_log_id last = n->head.last;
@@ -212,8 +212,8 @@ static void sent(struct weir_node *n, size_t batches, bool called, uint64_t name
 	weir__ring_acked(&n->ring, batches, last);
 }
 
-/* The node opened with this generation. Its age follows from its date and redis's clock; a date in
- * the future counts as no age. */
+/* The node opened with this generation. Its age is redis's clock minus its date; a date in the
+ * future counts as age 0. */
 static uint64_t joined_at(const struct weir_node *n, const struct weir_head *head)
 {
 	const uint64_t date = n->joined.signed_ms;
@@ -227,7 +227,7 @@ int weir__node_touch(struct weir_node *n, bool give_up)
 	struct weir_touch touch = { .node = n->id, .report = n->report, .entries = entries,
 		                    .give_up = give_up };
 	struct weir_head head;
-	/* acquire: what was inserted before the flush is in the ring, or has a token */
+	/* acquire: inserts before the flush are in the ring, or have a token */
 	const uint64_t asked = atomic_load_explicit(&n->asked, memory_order_acquire);
 	const int batches = fill(n, &touch, entries);
 	if (batches < 0)

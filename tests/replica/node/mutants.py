@@ -129,7 +129,7 @@ MUTANTS = [
 		n->n_relied -= n->noted - 1;
 """, OWING),
     ('SWAPS_BY_THE_HEAD_OF_BEFORE', 'join.c',
-     '\tint err = weir__node_touch(n, false); /* the image took a while */\n', '\tint err = 0;\n',
+     '\tint err = weir__node_touch(n, false); /* the head may be newer */\n', '\tint err = 0;\n',
      LACKING),
     ('ROLLBACK_OWES_NOTHING', 'join.c', '\t\towe_log(n, m);\n', '\t\t;\n', UNIT),
     ('ROLLBACK_CLAIMS_A_LOG_WITH_A_HOLE', 'join.c', '\tif (part) {', '\tif (0) {', LACKING),
