@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Commands and scripts, and what their errors mean. */
+ * Commands and scripts, and the meaning of their errors. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "MISCONF", -EAGAIN, "redis cannot save and takes no writes: see its log" },
 		{ "OOM", -ENOSPC, "redis is full: raise maxmemory" },
 		{ "NOPERM", -EACCES, acl },
-		{ "ERR acl verification failed", -EACCES, acl }, /* of a module's call */
+		{ "ERR acl verification failed", -EACCES, acl }, /* from a module's call */
 		{ "ERR The user executing the script can't", -EACCES, acl },
 		{ "WRONGPASS", -EACCES, "user or password is wrong" },
 		{ "NOAUTH", -EACCES, "redis asks for a password: give one" },
@@ -71,7 +71,7 @@ int weir__redis_shape(const struct weir_redis *r, const char *of)
 	                 r->o.set, of);
 }
 
-/* Turn an answer that is an error into a negative errno. */
+/* Turn an error reply into a negative errno. */
 static int settle(const struct weir_redis *r, struct redisReply **reply)
 {
 	if ((*reply)->type != REDIS_REPLY_ERROR)
@@ -126,8 +126,8 @@ static int load(const struct weir_redis *r, struct weir_script *script)
 	return err;
 }
 
-/* A server that does not know the script has not run it, so this sends the text. In a Cluster EVAL
- * reaches the server of the keys; SCRIPT LOAD may reach another. */
+/* A server that does not know the SHA has not run the script, so send the text. In a Cluster EVAL
+ * reaches the server of the keys, but SCRIPT LOAD may reach another server. */
 static int run(const struct weir_redis *r, struct weir_script *script, struct iovec *args, size_t n,
                struct redisReply **reply)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An image in chunks. A chunk that no kept manifest names expires, so a node that uploads or
- * fetches renews those that it still needs. EXPIRE GT does not touch chunks that never expire:
- * those of kept generations. */
+ * Transfer an image in chunks. A chunk that no kept manifest names expires, so a node renews the
+ * chunks that it still needs. EXPIRE GT does not change chunks of kept generations, which never
+ * expire. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -61,7 +61,7 @@ static int hash(const struct weir_image_job *j, unsigned char out[WEIR_IMAGE_HAS
 	return err;
 }
 
-/* Send a command about chunk @i. @args: its name, room for the key, the rest. */
+/* Send a command about chunk @i. @args: the command's name, a slot for the key, the arguments. */
 static int command(const struct weir_image_job *j, uint64_t i, struct iovec *args, size_t n,
                    struct redisReply **reply)
 {
@@ -72,7 +72,7 @@ static int command(const struct weir_image_job *j, uint64_t i, struct iovec *arg
 	return weir__redis_command(j->r, j->r->o.image_link, args, n, reply);
 }
 
-/* @renewed: receives whether the chunk is there and has an expiry. */
+/* @renewed: receives true if redis has the chunk and it has an expiry. */
 static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 {
 	struct redisReply *reply;
@@ -86,7 +86,7 @@ static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 	return 0;
 }
 
-/* Renew the chunks [@from, @to) if it is time. If the first never expires, none does. */
+/* Renew the chunks [@from, @to) at intervals. If the first never expires, no other chunk does. */
 static int renew(struct weir_image_job *j, uint64_t from, uint64_t to)
 {
 	bool renewed = true;
@@ -126,7 +126,7 @@ static int get(struct weir_image_job *j, uint64_t i)
 	return err;
 }
 
-/* Has the image the kind, seed and steps of its manifest? Nodes decide by these about inserts. */
+/* Check the image's kind, seed and steps against its manifest, by which nodes treat inserts. */
 static int check(const struct weir_image_job *j, struct weir_location image)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -179,7 +179,7 @@ int weir__image_fetch(struct weir_image_job *j)
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	o.allow_uneven = true; /* its keys are confirmed */
+	o.allow_uneven = true; /* the keys in it are confirmed, so publish even an uneven set */
 	int64_t bytes = weir_save(f, weir_location_room(NULL, 0), &o);
 	int err = bytes < 0 ? (int)bytes : weir__image_room(j, (uint64_t)bytes);
 	if (err)
@@ -189,7 +189,7 @@ int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-/* Replace the plain image by a packed one, if that is smaller. */
+/* Replace the plain image by a packed image, if that is smaller. */
 static int pack(struct weir_image_job *j)
 {
 	struct weir_image_job packed = { .r = j->r };
@@ -214,8 +214,8 @@ static int pack(struct weir_image_job *j)
 	return bytes > 0 || bytes == -ENOSPC ? 0 : (int)bytes;
 }
 
-/* A chunk that redis already has belongs to an equal image. If its bytes differ, it was damaged:
- * write it again, and keep its expiry. */
+/* Upload a chunk. Chunk keys contain the image's hash, so redis has the same chunk or a damaged
+ * one. Overwrite a damaged chunk, and keep its expiry. */
 static int put(struct weir_image_job *j, uint64_t i)
 {
 	bool renewed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images are fetched and uploaded on a thread of their own, one at a time. One may take minutes,
- * while the node must send, apply and confirm inserts. */
+ * Fetch and upload images on a separate thread, one at a time. A transfer may take minutes, in
+ * which the node must still send, apply and confirm inserts. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,14 +83,14 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m, const stru
 	return err;
 }
 
-/* Is this the job that the caller asks for? */
+/* Return: true if @j is the transfer that the caller asks for. */
 static bool is_of(const struct weir_image_job *j, const struct weir_manifest *m, bool upload)
 {
 	return j->m.id == m->id && j->upload == upload && !atomic_load(&j->stop) &&
 	       (upload || memcmp(j->m.image, m->image, sizeof m->image) == 0);
 }
 
-/* After an error, keep the job only if a retry can use what it has done. */
+/* After an error, keep the job only if a retry can use its progress. */
 static int failed(struct weir_redis *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -102,8 +102,8 @@ static int failed(struct weir_redis *r)
 	return weir_fail(err, "%s", why);
 }
 
-/* Begin the job of this generation, resume it after an error, or take its end.
- * @f: NULL: fetch. Return: 0: it has done all; -EINPROGRESS in flight; its error, once. */
+/* Start the transfer of a generation's image, resume it after an error, or complete it.
+ * @f: the filter to upload; NULL: fetch. Return: 0 complete; -EINPROGRESS; its error, once. */
 static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
 {
 	struct weir_image_job *j = r->job;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * Touch, and reading the log. */
+ * Touch the head, and read the log. */
 #include <errno.h>
 #include <stdlib.h>
 #include "parts.h"
 
 enum {
 	EACH = 3,
-	READ = 16,          /* entries of one answer: up to a mebibyte */
-	FIELDS = 8,         /* strings read of an entry: enough to refuse a longer one */
+	READ = 16,          /* entries in one answer, which has up to 1 MiB */
+	FIELDS = 8,         /* strings read of an entry, enough to detect one that has too many */
 	ANSWER = 12,
 };
 
-/* { a head's nine fields, now, full, connected } */
+/* @a: { nine fields of the head, now, full, connected } */
 static bool read_head(const struct redisReply *a, struct weir_head *out)
 {
 	struct weir_head h;
@@ -27,7 +27,7 @@ static bool read_head(const struct redisReply *a, struct weir_head *out)
 	return true;
 }
 
-/* Write the arguments of the entries. @text: receives their tags and values. */
+/* Write the arguments for the entries. @text: receives their tags and values. */
 static void put_entries(struct iovec *args, unsigned char *text, const struct weir_touch *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -91,7 +91,7 @@ int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_hea
 	return err;
 }
 
-/* @a: { id, { name, value, ... } }, with an id above @after. */
+/* Pass one entry to @entry. @a: { id, { name, value, ... } }, with an id above @after. */
 static int give(const struct weir_redis *r, const struct redisReply *a, struct weir_log_id *after,
                 weir_entry_fn *entry, void *arg)
 {

@@ -14,24 +14,24 @@ enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
 #define WEIR_CHUNK_SECONDS "120" /* lifetime of a chunk that no kept manifest names */
 
 struct weir_script {
-	const char *text, *keys; /* keys: how many it has */
+	const char *text, *keys; /* keys: their number */
 	char sha[WEIR_SHA + 1];  /* its name in redis; "": not loaded yet */
 };
 
-/* An image in flight. */
+/* A fetch or upload of an image. */
 struct weir_image_job {
 	const struct weir_redis *r;
 	struct weir_manifest m;
 	bool upload, packed;
-	unsigned char *bytes;    /* @room bytes, mapped: a page takes memory once it is written */
+	unsigned char *bytes;    /* @room bytes, mapped, so pages take memory only when written */
 	size_t room;
-	_Atomic uint64_t chunks; /* fetched or uploaded, from the first on */
+	_Atomic uint64_t chunks; /* fetched or uploaded chunks, from the first on */
 	uint64_t renewed_ms;
 	struct weir_filter *filter;
 	pthread_t thread;
-	bool started;            /* the thread was started and is not joined yet */
+	bool started;            /* the thread is started and not joined */
 	atomic_bool stop, ended;
-	int err;                 /* valid once `ended` is set */
+	int err;                 /* valid after `ended` is set */
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
@@ -40,7 +40,7 @@ struct weir_redis {
 	struct weir_redis_options o;
 	struct weir_key_names keys;
 	struct weir_script touch, publish;
-	uint32_t renew_ms;          /* between two renewals of a chunk that is needed */
+	uint32_t renew_ms;          /* time between two renewals of a chunk */
 	struct weir_image_job *job; /* NULL: none */
 };
 
@@ -58,23 +58,23 @@ const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
 /* ---- call.c ---- */
 
 /* @link: the link of commands or of images.
- * @reply: receives the answer, unless it is an error.
- * Return: 0, or the error as a negative errno. */
+ * @reply: receives the answer, unless that is an error. Return: 0, or the error as a negative
+ *   errno. */
 int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,
                         struct redisReply **reply);
-/* The same on the first connection, with texts up to NULL. @reply: NULL: drop the answer. */
+/* Send the texts up to NULL as a command on the first connection. @reply: NULL: drop the answer. */
 int weir__redis_ask(const struct weir_redis *r, struct redisReply **reply, ...)
 	__attribute__((sentinel));
-/* The same for a script: texts up to NULL are its keys and arguments; @n of @more follow them. */
+/* Run a script. Texts up to NULL are its keys and first arguments; @n arguments of @more follow. */
 int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
                        const struct iovec *more, size_t n, struct redisReply **reply, ...)
 	__attribute__((sentinel));
-/* Fail: the answer to @of has another form than it should. Return: -EPROTO. */
+/* Fail because the answer to @of has the wrong form. Return: -EPROTO. */
 int weir__redis_shape(const struct weir_redis *r, const char *of);
-/* Fail: the log or the head has an id above those of nodes. Return: -EOVERFLOW. */
+/* Fail because the log or the head has an id above those of nodes. Return: -EOVERFLOW. */
 int weir__redis_used_up(const struct weir_redis *r);
 
-/* Check the form of an answer, or read a value from it. Return: whether it has that form. */
+/* Check the form of an answer, or read a value from it. Return: true if the form is right. */
 static inline bool weir__is_array(const struct redisReply *reply, size_t elements)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == elements;
@@ -87,11 +87,10 @@ bool weir__reply_number(const struct redisReply *reply, uint64_t *out);
 bool weir__reply_hex(const struct redisReply *reply, uint64_t *out);
 bool weir__reply_log_id(const struct redisReply *reply, struct weir_log_id *out);
 bool weir__reply_version(const struct redisReply *reply, struct weir_version *out);
-/* @fields: mark prev base lost last tag version generation replicas. Return: whether they are a
- *   head. */
+/* @fields: mark prev base lost last tag version generation replicas. Return: true if valid. */
 bool weir__reply_head(struct redisReply *const *fields, struct weir_head *out);
 
-/* ---- the parts of weir_store ---- */
+/* ---- functions of weir_store ---- */
 
 int weir__redis_touch(void *context, const struct weir_touch *touch, struct weir_head *head);
 int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
@@ -109,7 +108,7 @@ void weir__job_end(struct weir_redis *r);
 int weir__image_room(struct weir_image_job *j, uint64_t bytes);
 /* Write a plain image of @f to the job's memory, in the calling thread. */
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f);
-/* On the job's thread. After an error of the connection the next call goes on where this ended. */
+/* Run on the job's thread. After a connection error the next call resumes the transfer. */
 int weir__image_fetch(struct weir_image_job *j);
 int weir__image_upload(struct weir_image_job *j);
 

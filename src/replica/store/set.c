@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A set's generations: the head's manifest, publishing, the lease. */
+ * Generations of a set: the head's manifest, publishing, the lease. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -115,7 +115,7 @@ static void date(const struct weir_redis *r, struct weir_manifest *m)
 	m->expires_ms = r->o.expires_ms ? m->signed_ms + r->o.expires_ms : 0;
 }
 
-/* @tag: of the log's entry that announces the generation. */
+/* @tag: the tag of the log entry that announces the generation. */
 static int send_publication(struct weir_redis *r, const struct weir_publication *p,
                             const char *text, const char *signature, uint64_t tag)
 {
@@ -152,7 +152,7 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 		                 r->o.set);
 	date(r, p->manifest);
 	size_t len = weir__manifest_write(text, p->manifest);
-	int err = read_manifest(r, text, len, &checked); /* as other nodes will check it */
+	int err = read_manifest(r, text, len, &checked); /* check it as other nodes will */
 	if (!err && r->o.sign)
 		err = r->o.sign(r->o.signer, text, len, signature);
 	if (!err)
@@ -160,9 +160,9 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	return err ? err : send_publication(r, p, text, signature, tag);
 }
 
-/* ---- the lease: it saves double uploads, and a node waits for it before it begins a set ---- */
+/* ---- the lease: avoids double uploads, and delays nodes that would begin a set ---- */
 
-/* SET the lease if it is free (NX), or if this node holds it (XX). */
+/* SET the lease if it is free (NX), or renew this node's lease (XX). */
 static int set_lease(const struct weir_redis *r, const char *node, const char *ms, const char *how)
 {
 	struct redisReply *before;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Looking at a set: kept generations, reports, status, replicas. Removing it. */
+ * Read a set's state: kept generations, reports, status, replicas. Remove a set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include "parts.h"
 
-/* Call each() with every field of a hash and its value. */
+/* Call each() with every field and value of a hash. */
 static int each_of(const struct weir_redis *r, const char *key, void *context,
                    int (*each)(void *context, const struct redisReply *field,
                                const struct redisReply *value))
@@ -77,7 +77,7 @@ int weir__redis_leave(struct weir_redis *r, uint64_t node)
 
 enum { ABSENT = 1000, SOME = 64, KEY = WEIR_KEY_TEXT + WEIR_NUMBER_TEXT };
 
-/* Count the chunks [@from, @to) that redis has, at most SOME. @there: grows by the count. */
+/* Count the chunks [@from, @to), at most SOME, that redis has. @there: increased by the count. */
 static int count_chunks(struct weir_redis *r, const struct weir_manifest *m, uint64_t from,
                         uint64_t to, uint64_t *there)
 {
@@ -105,7 +105,7 @@ int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint
 {
 	uint64_t there = 0;
 	int err = 0;
-	/* a forged manifest may claim a million chunks: the rest counts as absent too */
+	/* A forged manifest may claim a million chunks, so stop after ABSENT. */
 	for (uint64_t i = 0; i < m->chunks && i - there <= ABSENT && !err; i += SOME)
 		err = count_chunks(r, m, i, i + SOME < m->chunks ? i + SOME : m->chunks, &there);
 	*absent = m->chunks - there;
@@ -116,7 +116,7 @@ int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint
 
 enum { HEAD, LOG, KEPT, NODES, LEASE, TIME, MEMORY, PARTS, HEAD_FIELDS = 11 };
 
-/* Return: how many bytes were copied; 0 if @a is not a text that fits. */
+/* Return: the bytes copied; 0 if @a is not a string, or too long. */
 static size_t copy(char *to, size_t room, const struct redisReply *a)
 {
 	if (!weir__is_string(a) || a->len > room)
@@ -152,9 +152,9 @@ static bool read_status(struct weir_redis_status *s, struct redisReply *const e[
 	return true;
 }
 
-/* Ask for each part by itself: a server above maxmemory refuses MULTI. In a Cluster the first
- * command leads to the server of the keys. It has few arguments, so a server that wants a password
- * reads it and says so. */
+/* Read each part with its own command, since a server above maxmemory refuses MULTI. In a Cluster
+ * the first command finds the server of the keys. It is short, so a server that requires a password
+ * reads it and returns its error. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
 	const struct weir_key_names *k = &r->keys;
@@ -197,7 +197,7 @@ int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 	return err;
 }
 
-/* Unlink the keys that a SCAN has found. @cursor: receives that of the next one; "0": the last. */
+/* Unlink the keys that SCAN found. @cursor: receives the next cursor; "0" after the last. */
 static int unlink_some(const struct weir_redis *r, const struct redisReply *a,
                        char cursor[WEIR_NUMBER_TEXT], uint64_t *n)
 {
@@ -222,7 +222,7 @@ int weir__redis_unlink(struct weir_redis *r, uint64_t *n)
 	struct redisReply *reply;
 	*n = 0;
 	snprintf(pattern, sizeof pattern, "%s*", r->keys.prefix);
-	/* in a Cluster the first command leads to the server of the keys */
+	/* In a Cluster the first command finds the server of the keys. */
 	int err = weir__redis_ask(r, NULL, "UNLINK", r->keys.log, NULL);
 	do {
 		if (!err)
