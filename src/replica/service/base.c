@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Helpers for the other files of this folder: time, sleep, telling the application, and settings
- * that follow from what the node knows. */
+ * Helpers for this folder: time, sleep, messages, and settings that depend on the node's state. */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -40,7 +39,7 @@ struct weir_now weir__service_clocks(void)
 		                  (uint64_t)run.tv_sec * 1000 + (uint64_t)run.tv_nsec / 1000000 };
 }
 
-/* ---- settings that follow from what the node knows ---- */
+/* ---- settings that depend on the node's state ---- */
 
 void weir__service_may_publish(struct weir_replica *r)
 {
@@ -49,8 +48,8 @@ void weir__service_may_publish(struct weir_replica *r)
 		atomic_store(&r->node.may_publish, may);
 }
 
-/* An image is larger than its filter: each part's bits begin at a huge page. Redis holds some
- * chunks in buffers while it stores one. */
+/* An image is larger than its filter, since the bits of each part begin at a huge page. Redis also
+ * buffers some chunks while it stores one. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes)
 {
 	const uint64_t least = UINT64_C(64) << 20;
@@ -63,5 +62,5 @@ void weir__service_say(const struct weir_replica *r, int result, const char *sen
 	if (r->o.report)
 		r->o.report(r->o.context, result, sentence);
 	else
-		fprintf(stderr, "weir: %s\n", sentence); /* weir_fail() has escaped it */
+		fprintf(stderr, "weir: %s\n", sentence); /* weir_fail() has escaped the sentence */
 }

@@ -6,20 +6,20 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 100,   /* the thread does nothing else during that time */
+	WAIT_MS = 100,   /* the thread blocks this long */
 	SLACK_MS = 3000, /* until touch.lua has counted the replicas again */
 };
 
 /* ---- the thread ---- */
 
-/* With WEIR_REPLICAS_ALL an insert is confirmed only when every replica that is connected now has
- * it. After a failover the head counts the replicas of the old master until the grace is over. One
- * of them is the promoted server, so wait for one fewer. */
+/* With WEIR_REPLICAS_ALL an insert is confirmed only when it is on every replica that is connected
+ * now. After a failover the head counts the old master's replicas until the grace period ends. The
+ * promoted server was one of them, so wait for one fewer. */
 static uint32_t wanted(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;
 	const uint32_t n = r->o.confirm_replicas, all = h->replicas;
-	/* the master has another address, and redis does not yet count one less */
+	/* The master has another address, and redis still counts the old number. */
 	const bool promoted = r->moved_ms && all >= r->moved_replicas && all > h->connected &&
 	                      r->node.now - r->moved_ms <= r->o.replica_grace_ms + SLACK_MS;
 	if (n != WEIR_REPLICAS_ALL)
@@ -27,9 +27,10 @@ static uint32_t wanted(const struct weir_replica *r)
 	return all - promoted;
 }
 
-/* Do the replicas have all that the node acknowledged? WAIT covers only what its own connection
- * wrote, so first write something there: a report if nothing else was written.
- * Return: 0; -EAGAIN fewer have it; -EINPROGRESS ask again; an error of the connection. */
+/* Check that the replicas have all acknowledged inserts. WAIT covers only writes of its own
+ * connection, so send a report first if nothing else was written.
+ * Return: 0; -EAGAIN fewer replicas have them; -EINPROGRESS ask again; an error of the
+ * connection. */
 static int wait_for(struct weir_replica *r, uint32_t replicas)
 {
 	struct weir_node *n = &r->node;
@@ -49,7 +50,7 @@ static int wait_for(struct weir_replica *r, uint32_t replicas)
 	       weir_fail(-EINPROGRESS, "set %s: redis lost the log before it confirmed", r->o.set);
 }
 
-/* Return: 0; or why no flush can be confirmed, however long it takes. */
+/* Return: 0; or the reason why no flush can be confirmed, however long the caller waits. */
 static int hopeless(const struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
@@ -76,7 +77,7 @@ void weir__service_confirm(struct weir_replica *r)
 	if (!waits)
 		return;
 	const int never = hopeless(r);
-	const bool other = never && !n->head.full; /* a full server keeps what it has */
+	const bool other = never && !n->head.full; /* a full server keeps its data */
 	struct weir_failure why;
 	weir__failure_take(&why, never);
 	const int err = any && !other ? replicas ? wait_for(r, replicas) : 0 : -EINPROGRESS;
@@ -108,8 +109,7 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
-/* @why: the present failure. Most sentences begin with the set's name: drop it there, so that it
- *   stands here once. */
+/* @why: the current error. Drop the set's name at its start, since the result starts with it. */
 static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
 {
 	const size_t n = strlen(r->o.set);
@@ -167,7 +167,7 @@ static int64_t ended(struct weir_replica *r, int64_t answer, uint32_t wait)
 	return err ? err : answer;
 }
 
-/* Most inserts: they end with a tail call of the node's, so this one saves no registers. */
+/* Most inserts do not wait: they end with a tail call into the node, which saves no registers. */
 static inline bool is_soon(const struct weir_replica *r, uint32_t wait)
 {
 	return __builtin_expect(r && wait == WEIR_REPLICA_SOON, 1);
@@ -204,7 +204,7 @@ int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, 
 	int err = check(r, wait);
 	if (err)
 		return err;
-	if (!form) /* the handle refuses that */
+	if (!form) /* the handle refuses that form */
 		return weir_handle_insert_keys(r->handle, keys, bitmap);
 	return ended(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Opening a replica, which joins the set that redis has or begins one, and closing it. */
+ * Open a replica, which joins the set in redis or begins one; and close it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 3000,    /* for a running node to publish the set again */
-	CALL_MS = 10000,   /* for a node that has the image that redis lost */
+	WAIT_MS = 3000,    /* wait for a running node to publish the set again */
+	CALL_MS = 10000,   /* wait for a node that has the image that redis lost */
 	LIVING_MS = 10000, /* a node without a report for this long may have ended */
-	LEASE_MS = 60000,  /* for the upload of another node: any client can hold the lease */
-	LOOK_MS = 50,      /* between two looks at redis while open waits */
-	ONE_TRY_MS = 1000, /* for what is pending, if redis does not answer at close */
-	STILL_MS = 60000,  /* that open waits without any progress */
+	LEASE_MS = 60000,  /* wait for another node's upload; any client can keep the lease */
+	LOOK_MS = 50,      /* time between two polls of redis */
+	ONE_TRY_MS = 1000, /* limit for pending inserts at close if redis does not answer */
+	STILL_MS = 60000,  /* longest wait without any progress */
 };
 
 /* ---- the node of a handle ---- */
@@ -63,7 +63,7 @@ static int make_handle(struct weir_replica *r, struct weir_filter *f)
 	return err ? err : make_node(r);
 }
 
-/* Return: 0; or as weir_handle_destroy(): then the handle is still there. */
+/* Return: 0; or as weir_handle_destroy(), whose failure leaves the handle unchanged. */
 static int unmake_node(struct weir_replica *r)
 {
 	int err = r->own_handle ? weir_handle_destroy(r->handle) : 0;
@@ -76,7 +76,7 @@ static int unmake_node(struct weir_replica *r)
 	return 0;
 }
 
-/* Run a round of the node. Return: 0; or what keeps it from redis. */
+/* Run a round of the node. Return: 0; or the error that keeps the node offline. */
 static int step(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
@@ -89,7 +89,7 @@ static int step(struct weir_replica *r)
 
 /* ---- join ---- */
 
-/* The first publisher chose kind and size. A node that asks for others tells its application. */
+/* The first publisher chose kind and size. Report to the application if its params differ. */
 static void compare(struct weir_replica *r, const struct weir_params *params,
                     const struct weir_filter *image)
 {
@@ -98,7 +98,7 @@ static void compare(struct weir_replica *r, const struct weir_params *params,
 	if (!params || weir_measure(image, WEIR_SAMPLED, &is) != 0 ||
 	    weir_plan_make(params, &asked) != 0)
 		return;
-	/* a growing filter that has grown has a size that no params ask for */
+	/* A growing filter that has grown has another size than its params. */
 	const bool size = asked.capacity == is.capacity && asked.bytes == is.bytes;
 	if (asked.shape.kind == is.shape.kind && (size || is.shape.kind == WEIR_GROWING))
 		return;
@@ -109,13 +109,13 @@ static void compare(struct weir_replica *r, const struct weir_params *params,
 	         weir_kind_name(asked.shape.kind), asked.capacity, asked.bytes);
 }
 
-/* How far the node has come, and when it came there. */
+/* The node's progress, and the time of the last progress. */
 struct progress {
 	uint64_t since, joined, image;
 	struct weir_log_id cursor;
 };
 
-/* Limit the wait, since any client that writes to redis can keep a node from what it waits for.
+/* Limit the wait, since any client that writes to redis can delay a node for ever.
  * Return: 0; -EAGAIN no progress for too long. */
 static int stands_still(struct weir_replica *r, struct progress *p)
 {
@@ -138,8 +138,8 @@ static int stands_still(struct weir_replica *r, struct progress *p)
 	                                     "replicate status, and try again");
 }
 
-/* Run rounds until the node has all that redis had when @last was the log's end. In doubt the node
- * cannot pass a head that it refuses. */
+/* Run rounds until the node has everything up to @last, the end of the log at the start. A node in
+ * doubt cannot proceed if it refuses the head's manifest. */
 static int catch_up(struct weir_replica *r, struct weir_log_id last)
 {
 	const struct weir_node *n = &r->node;
@@ -157,8 +157,8 @@ static int catch_up(struct weir_replica *r, struct weir_log_id last)
 	return err;
 }
 
-/* Give the error of the trust files, which the node does not see. -EEXIST becomes -EKEYREJECTED: it
- * would say that another node began the set first, and that waiting helps. */
+/* Return the error of the trust files, which the node does not see. -EEXIST becomes -EKEYREJECTED:
+ * after -EEXIST the caller would wait for another node that begins the set. */
 static int distrusted(const struct weir_replica *r, int err)
 {
 	const struct weir_failure *f = &r->distrust;
@@ -167,7 +167,7 @@ static int distrusted(const struct weir_replica *r, int err)
 	                           weir__failure_answer(f);
 }
 
-/* @image_lost: receives whether a part of the image is missing or damaged in redis. */
+/* @image_lost: receives true if a chunk is missing or damaged in redis. */
 static int join(struct weir_replica *r, const struct weir_params *params, struct weir_log_id last,
                 bool *image_lost)
 {
@@ -193,7 +193,7 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 
 /* ---- begin ---- */
 
-/* The set has no generation yet: the first node to publish one decides on the seed.
+/* Begin a set that has no generation: the first node to publish one decides the seed.
  * Return: 0; -EEXIST another node was first. */
 static int begin(struct weir_replica *r, const struct weir_params *params)
 {
@@ -222,7 +222,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 
 struct living {
 	uint64_t now_ms;
-	char version[WEIR_ID_TEXT]; /* held by one of them; "": none */
+	char version[WEIR_ID_TEXT]; /* version in a live node's report; "": none */
 };
 
 static int see_living(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
@@ -242,7 +242,7 @@ static int see_living(void *context, uint64_t node, uint64_t ms, const char *rep
 	return 0;
 }
 
-/* Fail if running nodes hold the set: one that begins here would be a second set. */
+/* Fail if running nodes have the set, since this node would begin a second set. */
 static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 {
 	struct living l = { .now_ms = now_ms };
@@ -255,9 +255,9 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 	                 "that file", r->o.set, l.version);
 }
 
-/* May a set begin here? An empty set never replaces a version that was taken here. In that case a
- * node that signs and has no params gets -ENOENT: it may open with the handle of a file.
- * Return: 0; -EINPROGRESS another node may yet publish it again. */
+/* Check that a set may begin. An empty set never replaces a version that this machine accepted: a
+ * node that signs and has no params then gets -ENOENT, and may open with a file's handle.
+ * Return: 0; -EINPROGRESS another node may still publish the set again. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };
@@ -290,11 +290,11 @@ static int look(struct weir_replica *r, bool call, struct weir_head *head)
 	return err ? err : r->store->touch(r->store->context, &touch, head);
 }
 
-/* Look again as long as another node may be about to publish. */
+/* Retry while another node may be about to publish. */
 static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
 {
 	const uint64_t begun = weir__service_now();
-	uint64_t called = 0, lost = 0; /* when it called; the lost generation */
+	uint64_t called = 0, lost = 0; /* lost: the generation whose image is lost */
 	unsigned tries = 0;
 	struct weir_head head = { .mark = 0 };
 	for (;;) {
@@ -400,7 +400,7 @@ struct weir_handle *weir_replica_handle(const struct weir_replica *r)
 	return r->handle;
 }
 
-/* Return: the bytes of hashes that wait to be sent. */
+/* Return: bytes of hashes that are not sent. */
 static uint64_t unsent(struct weir_replica *r)
 {
 	uint64_t bytes = 0;

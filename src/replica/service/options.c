@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The options of a replica: check and copy them, and make the parts from them. */
+ * The options of a replica: check and copy them, and create the objects that they describe. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { DAY_MS = 24 * 3600 * 1000, SECRET = 16 };
 
-/* The options that are texts: they are copied. */
+/* Text options, which are copied. */
 #define AT(name) offsetof(struct weir_replica_options, name)
 static const size_t texts[] = { AT(set), AT(url), AT(user), AT(password), AT(password_file),
 	AT(sentinel_user), AT(sentinel_password), AT(ca_file), AT(cert_file), AT(key_file),
@@ -86,7 +86,7 @@ static int copy_options(struct weir_replica *r, const struct weir_replica_option
 		void *secret = malloc(SECRET);
 		r->o.secret = secret ? memcpy(secret, o->secret, SECRET) : NULL;
 	}
-	r->o.params = NULL; /* only weir_replica_open() needs them */
+	r->o.params = NULL; /* used only by weir_replica_open() */
 	if (!all || (o->secret && !r->o.secret))
 		return weir_fail(-ENOMEM, "no memory for the options of a replica");
 	r->o.keep = o->keep ? o->keep : 2;
@@ -116,7 +116,7 @@ static int make_links(struct weir_replica *r)
 		.server_name = o->server_name,
 		.insecure = o->insecure,
 		.connect_ms = o->connect_ms,
-		/* a master that is silent may have been replaced */
+		/* a silent master may have been replaced */
 		.answer_ms = o->answer_ms || !is_sentinel(o->url) ? o->answer_ms : 2000,
 		.waiting = weir__service_waiting,
 		.waiting_context = r,
@@ -125,7 +125,7 @@ static int make_links(struct weir_replica *r)
 	return err ? err : weir__link_open_beside(&r->image_link, r->link);
 }
 
-/* ---- what the store calls ---- */
+/* ---- callbacks of the store ---- */
 
 static int call(void *arg, const struct iovec *args, size_t n, struct redisReply **reply)
 {
@@ -148,27 +148,27 @@ static void rest(void *line)
 	weir__link_rest(((struct weir_line *)line)->link);
 }
 
-/* Would the node merge a second generation of one version? That replaces nothing. */
+/* Return: true if @m would be merged. A second generation of one version then replaces nothing. */
 static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
-/* Does a node that signs begin with its own image? Its owner is about to publish above the head. */
+/* Return: true if the node signs and opened with its own set, to publish it above the head. */
 static bool is_below(const struct weir_replica *r)
 {
 	return r->has_node && r->signer && !r->node.era;
 }
 
-/* Is @m older than the version taken here? A running node needs nothing of it, and reads on after
- * its position (U5). */
+/* Return: true if @m is older than the accepted version. A running node only uses its position
+ *   (U5). */
 static bool is_old(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&
 	       weir__version_compare(m->version, weir__trust_held(r->trust)->version) < 0;
 }
 
-/* If a manifest cannot be trusted, or the state file cannot be written, the node stays as it is. */
+/* If a manifest is not trusted, or the state file cannot be written, the node keeps its set. */
 static int trusted(void *replica, const struct weir_manifest *m, const char *text, size_t len,
                    const char *signature, size_t signature_len)
 {
@@ -229,7 +229,7 @@ static int make_redis(struct weir_replica *r)
 	return err;
 }
 
-/* A node that refuses its own generations would serve another set than the other nodes. */
+/* A node that refuses its own generations would serve another set than the other nodes do. */
 static int check_signer(const struct weir_replica *r)
 {
 	static const char text[] = "a text that is not a manifest";

@@ -7,9 +7,9 @@
 #include <weir/image.h>
 #include "service.h"
 
-/* ---- both ends ---- */
+/* ---- request and thread ---- */
 
-/* Run @run on the thread and wait for it. Return: its answer, with its sentence. */
+/* Run @run on the thread and wait for its result. Return: that result, with its sentence. */
 static int ask(struct weir_replica *r, weir_request_fn *run, void *arg)
 {
 	struct weir_request q = { .run = run, .arg = arg };
@@ -90,17 +90,17 @@ static int may_publish(const struct weir_replica *r)
 }
 
 struct publishing {
-	const struct weir_filter *more; /* NULL: none; or merged already */
+	const struct weir_filter *more; /* NULL: none, or already merged */
 	bool asked;
-	uint64_t published;             /* generations of this node before that */
-	uint64_t since;                 /* when it began to wait, or last made progress */
-	uint64_t image;                 /* bytes of an image that have come */
+	uint64_t published;             /* generations of this node at the request */
+	uint64_t since;                 /* when the wait or the last progress started */
+	uint64_t image;                 /* bytes fetched of an image */
 };
 
-/* Redis was put back to an older version than this machine took. The node first joins that image,
- * so the set that it publishes above the taken version has the image's keys too. A filter merged
- * before that would be lost with the set that the image replaces, if their sizes differ.
- * Return: 0; -EINPROGRESS the image has not come. */
+/* Redis has an older version than this machine accepted. The node first joins that image, so the
+ * set that it publishes above the accepted version has its keys too. A filter merged before that
+ * would be lost with the set that the image replaces, if their sizes differ.
+ * Return: 0; -EINPROGRESS the image is not joined yet. */
 static int reclaim(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
@@ -124,7 +124,7 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	return again(r);
 }
 
-/* A publication in flight lacks what was inserted since it began, so wait for the next one. */
+/* A publication in flight lacks recent inserts, so wait for the next one. */
 static int want(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
@@ -140,7 +140,7 @@ static int want(struct weir_replica *r, struct publishing *p)
 	return 0;
 }
 
-/* Return: 0: the publication may yet succeed; or why it does not. */
+/* Return: 0 while the publication may succeed, or the reason for its failure. */
 static int stands_still(const struct weir_replica *r, struct publishing *p)
 {
 	const struct weir_node *n = &r->node;
@@ -198,13 +198,13 @@ int weir_replica_publish_with(struct weir_replica *r, const struct weir_filter *
 
 struct replacing {
 	struct weir_record record;
-	const struct weir_filter *filter; /* NULL: that of a kept generation */
-	struct weir_version version;      /* of that generation */
+	const struct weir_filter *filter; /* NULL: the image of a kept generation */
+	struct weir_version version;      /* the kept generation's version */
 	bool out;
-	uint64_t since, asked;            /* when it began to wait; when it had the filter */
+	uint64_t since, asked;            /* start of the wait; start of the publication */
 };
 
-/* @kept: as weir__node_record(). A new node has not seen the head yet, so ask again. */
+/* @kept: as for weir__node_record(). A new node has not read the head yet, so retry. */
 static int note_record(struct weir_replica *r, struct replacing *p,
                        const struct weir_manifest *kept)
 {
@@ -235,7 +235,8 @@ static int replace(struct weir_replica *r, void *arg)
 	const uint64_t now = weir__service_now();
 	int err = p->out ? 0 : offline(r);
 	p->asked = p->asked ? p->asked : now;
-	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* the record took a while to make */
+	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* making the record took time, so redis
+	                                                      gets another chance */
 		return again(r);
 	if (!err && !p->out)
 		err = weir__node_publish_record(n, &p->record, p->filter);
@@ -317,7 +318,7 @@ int weir_replica_rollback(struct weir_replica *r, struct weir_replica_version ve
 
 /* ---- copies ---- */
 
-/* This thread alone swaps the handle's filters, so no section is needed. */
+/* Only this thread swaps the handle's filters, so this needs no read section. */
 static int params(struct weir_replica *r, void *out)
 {
 	return weir_params_of(weir_handle_get(r->handle), out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The state of the node: what measure() gives, what the application and other nodes are told. */
+ * The state of the node: stats, messages to the application, reports to the other nodes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct weir_replica_version version(struct weir_version v)
 
 /* ---- failures ---- */
 
-/* Has another program written entries, within the last hour, that no node of this set can use? */
+/* Return: an error if another program wrote unusable entries within the last hour. */
 static int passes_by(struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
@@ -35,12 +35,12 @@ static int passes_by(struct weir_replica *r)
 	                 "filter of this name", r->o.set, n->foreign);
 }
 
-/* No call fails, yet this node has lacked something for long: an image comes byte by byte, or
- * entries of the log do not come. A server that holds a node back looks like that. */
+/* No call fails, yet this node has lacked something for long: an image comes slowly, or log entries
+ * are missing. A server that holds back data has this effect. */
 static int lags(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char what[100] = "the log is not here up to its end";
-	/* not lacking_ms: a round that began before the last wait would take the error back */
+	/* not lacking_ms, which an old round has set */
 	const uint64_t now = weir__service_now(), lacking_ms = now - r->whole_ms;
 	if (s->complete || lacking_ms < WEIR_SERVICE_SLOW_MS)
 		return 0;
@@ -54,7 +54,7 @@ static int lags(const struct weir_replica *r, const struct weir_replica_stats *s
 	                 r->o.set, lacking_ms / 1000, what);
 }
 
-/* Return: 0; or the most urgent failure, as a negative errno with its sentence. */
+/* Return: 0; or the most urgent error, with its sentence. */
 static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	const struct weir_node *n = &r->node;
@@ -86,9 +86,9 @@ static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 	return late ? late : passed;
 }
 
-/* ---- telling the application ---- */
+/* ---- messages to the application ---- */
 
-/* Two sentences that differ only in their numbers tell of one failure. */
+/* Two sentences that differ only in their numbers are about the same failure. */
 static bool is_news(const char *a, const char *b)
 {
 	static const char digits[] = "0123456789";
@@ -127,7 +127,7 @@ static void add(char *text, size_t room, const char *word, uint64_t value)
 		snprintf(text + n, room - n, " %s %" PRIu64, word, value);
 }
 
-/* Add how full the set is, and take its size, which may have grown since it began. */
+/* Add the fill of the set, and note its size, which may have grown. */
 static void add_fill(struct weir_replica *r, char *text, size_t room)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -142,7 +142,7 @@ static void add_fill(struct weir_replica *r, char *text, size_t room)
 	add(text, room, "nearly_full", s.nearly_full);
 }
 
-/* Write words and values, but for those that are 0. The error comes last and extends to the end. */
+/* Write words and values that are not 0. The error comes last, up to the end of the text. */
 static void write_report(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char id[WEIR_ID_TEXT], host[65] = "";
@@ -184,9 +184,9 @@ static void report(struct weir_replica *r, const struct weir_replica_stats *s)
 	r->node.report = r->text;
 }
 
-/* ---- what measure() gives ---- */
+/* ---- stats ---- */
 
-/* The thread may hang in a call, so ask here for how long redis has not answered. */
+/* The thread may block in a call, so compute here how long redis has not answered. */
 static void complete(const struct weir_replica *r, struct weir_replica_stats *s, uint64_t now)
 {
 	s->complete = s->complete && now - r->met_ms <= COMPLETE_MS;
@@ -216,7 +216,7 @@ static void fill(struct weir_replica *r, struct weir_replica_stats *s)
 	weir__redis_progress(r->redis, &s->image_here, &s->image_bytes);
 }
 
-/* For measure(). */
+/* Publish the stats for weir_replica_measure(). */
 static void put(struct weir_replica *r, struct weir_replica_stats *s, const struct weir_failure *f)
 {
 	memcpy(s->error, f->why, sizeof s->error);
@@ -229,10 +229,10 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 {
 	struct weir_failure f;
 	const struct weir_node *n = &r->node;
-	struct weir_replica_stats s = r->stats; /* this thread alone writes it */
+	struct weir_replica_stats s = r->stats; /* only this thread writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->met_ms = n->well_at; /* not met_at: readings may fail although redis answers */
+	r->met_ms = n->well_at; /* not met_at: reads may fail while heartbeats succeed */
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	pthread_mutex_unlock(&r->lock);
@@ -260,7 +260,7 @@ void weir__service_waiting(void *replica)
 
 int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
 {
-	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* its lock */
+	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* to lock it */
 	if (!r || !out)
 		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
 	if (out->struct_size != sizeof *out)
@@ -273,7 +273,7 @@ int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats
 	return 0;
 }
 
-/* The names are those that weir replicate status uses for nodes, so the same alerts serve. */
+/* The same names as in weir replicate status, so the same alerts apply. */
 #define GAUGE(name, help, value) { "weir_replica_node_" name, help, (double)(value), 0, 0 }
 #define COUNTER(name, help, value) { "weir_replica_node_" name, help, (double)(value), 1, 0 }
 

@@ -16,8 +16,8 @@ static uint32_t between(uint64_t least, uint64_t ms, uint64_t most)
 	return (uint32_t)(ms < least ? least : ms > most ? most : ms);
 }
 
-/* All nodes together read at most 5,000 times a second and send at most 1,000 heartbeats, until the
- * intervals reach WEIR_NODE_BEAT_MS. A heartbeat shows a node that redis has lost the set. */
+/* Limit all nodes together to 5,000 reads and 1,000 heartbeats a second, until their intervals
+ * reach WEIR_NODE_BEAT_MS. A heartbeat shows a node that redis has lost the set. */
 static void take_pace(struct weir_replica *r, uint64_t nodes)
 {
 	if (!r->o.poll_ms)
@@ -40,8 +40,7 @@ static int look_at_memory(struct weir_replica *r)
 	return 0;
 }
 
-/* The clock decides whether this node may sign. If so, it signs the joined generation again before
- * that expires. */
+/* If the clock is good enough to sign, sign the joined generation again before it expires. */
 static int look_at_signature(struct weir_replica *r, struct weir_now now)
 {
 	struct weir_node *n = &r->node;
@@ -56,12 +55,12 @@ static int look_at_signature(struct weir_replica *r, struct weir_now now)
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }
 
-/* A generation with a short life is signed again, or expires, in less than a minute. */
+/* A generation may expire in less than a minute, so check it 8 times in its life. */
 static uint64_t pause_of(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
-	if (r->evicts.err) /* look again soon whether that is over */
+	if (r->evicts.err) /* check again soon */
 		return WEIR_NODE_BEAT_MS;
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }
@@ -76,7 +75,7 @@ static void note_peer(struct weir_replica *r, uint64_t now)
 	snprintf(r->peer, sizeof r->peer, "%s", peer);
 }
 
-/* Run the checks at each new connection and at intervals. */
+/* Run the checks after each reconnection and at intervals. */
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_now clocks = weir__service_clocks();
@@ -93,7 +92,7 @@ static void watch(struct weir_replica *r, uint64_t now)
 		weir__failure_take(&r->watched, err);
 }
 
-/* A connection to a master that was replaced may stay open. */
+/* The connection to a replaced master may stay open. */
 static void ask_sentinel(struct weir_replica *r, uint64_t now)
 {
 	if (now < r->master_at)
@@ -105,7 +104,7 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 
 /* ---- rounds ---- */
 
-/* The state file records this node's own generations too: its next start refuses older ones. */
+/* Record own generations in the state file too, so that the next start refuses older ones. */
 static void take_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;
@@ -120,7 +119,7 @@ static void take_own(struct weir_replica *r, uint64_t now)
 		weir__failure_take(&r->watched, err);
 }
 
-/* Return: when the next one is due. */
+/* Return: the time of the next round. */
 static uint64_t round_of(struct weir_replica *r)
 {
 	const uint64_t now = weir__service_now();
@@ -129,9 +128,9 @@ static uint64_t round_of(struct weir_replica *r)
 	const uint64_t newest = r->node.newest.id, joined = r->node.joined.id;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
-		r->node.wrote = false; /* S1: the node may acknowledge what others wrote */
+		r->node.wrote = false; /* S1: the node may acknowledge writes of others */
 	if (r->watched.err && r->node.joined.id != joined)
-		r->watch_at = 0; /* that may have ended the failure */
+		r->watch_at = 0; /* joining may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
 		take_own(r, now);
 		watch(r, now);
@@ -161,7 +160,7 @@ static void *run(void *arg)
 	while (!is_stopping(r))
 		weir__service_sleep(r, round_of(r));
 	if (r->node.state != WEIR_NODE_OFFLINE)
-		(void)weir__redis_leave(r->redis, r->id); /* a courtesy */
+		(void)weir__redis_leave(r->redis, r->id); /* best effort */
 	pthread_mutex_lock(&r->lock);
 	r->stopped = true; /* no request comes after this */
 	pthread_cond_broadcast(&r->done);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An operator's view of a set in redis. The server is not trusted. */
+ * An operator's view of a set in redis. The server is untrusted. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <weir/kinds.h>
 #include "service.h"
 
-enum { FEW = 16 }; /* elements in a list's first allocation */
+enum { FEW = 16 }; /* elements of a list's first allocation */
 
 struct viewing {
 	struct weir_replica *r;
@@ -20,7 +20,7 @@ static struct weir_replica_version version(struct weir_version v)
 	return (struct weir_replica_version){ v.era, v.number };
 }
 
-/* Make room for one more element. Return: it, all zero; or NULL. */
+/* Append an element to a list. Return: the element, all zero; or NULL. */
 static void *one_more(void **list, size_t *room, size_t n, size_t bytes)
 {
 	if (n == *room) {
@@ -77,7 +77,7 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
                     const char *signature, size_t signature_len)
 {
 	struct viewing *x = context;
-	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* more are not weir's */
+	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* more cannot come from nodes */
 		return 0;
 	struct weir_replica_generation *g = one_more((void **)&x->v->kept, &x->kept_room,
 	                                             x->v->kept_count, sizeof *g);
@@ -89,7 +89,7 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
 
 /* ---- reports ---- */
 
-/* Find the value of a word, up to the next blank. */
+/* Find a word and copy the value that follows, up to the next blank. */
 static bool value(const char *report, const char *word, char *out, size_t room)
 {
 	const size_t n = strlen(word);
@@ -123,7 +123,7 @@ static struct weir_replica_version version_of(const char *report, const char *wo
 	return version(v);
 }
 
-/* Read words and values (stats.c); a missing one is 0. */
+/* Read words and values, which stats.c writes; a missing value is 0. */
 static void read_report(struct weir_replica_node *n, const char *report)
 {
 	(void)value(report, "host", n->host, sizeof n->host);
@@ -155,7 +155,7 @@ static int by_age(const void *a, const void *b)
 	return x->age < y->age ? -1 : x->age > y->age;
 }
 
-/* A client can make up any number of reports: keep the newest. */
+/* A client can forge any number of reports, so keep the newest. */
 static void leave_out(struct weir_replica_view *v)
 {
 	if (v->node_count)
@@ -186,7 +186,7 @@ static int add_node(void *context, uint64_t node, uint64_t ms, const char *repor
 	return 0;
 }
 
-/* Show the set even if all reports together exceed the limit of an answer. */
+/* If all reports together exceed the limit of an answer, show the set without them. */
 static int read_nodes(struct viewing *x, uint64_t nodes)
 {
 	int err = weir__redis_reports(x->r->redis, add_node, x);
@@ -251,7 +251,7 @@ int weir_replica_view(struct weir_replica_view **out, const struct weir_replica_
 	if (!out || !options)
 		return weir_fail(-EINVAL, "the %s is NULL", out ? "options" : "result");
 	struct weir_replica_options o = *options;
-	o.secret_key = NULL; /* nothing is written */
+	o.secret_key = NULL; /* the view writes nothing */
 	struct viewing x = { .r = NULL };
 	int err = weir__service_check(&o);
 	if (err)
