@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The table of Redis's functions, filled when the module is loaded. */
+ * The table of Redis's functions, which is filled when the module is loaded. */
 #include "abi.h"
 
 struct redis_api redis;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The part of Redis's module API that the module uses, declared here. The first word of a context
- * points to a function that finds each function of the API by its name. */
+ * Declarations of the part of Redis's module API that this module uses. The first word of a context
+ * points to a function that finds each API function by its name. */
 #ifndef WEIR_REDIS_ABI_H
 #define WEIR_REDIS_ABI_H
 
@@ -21,7 +21,7 @@ enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 2
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
 
-/* Version 4 of the callbacks of a type: Redis 7.0. */
+/* Version 4 of a type's callbacks, from Redis 7.0. */
 struct redis_methods {
 	uint64_t version;
 	void *(*rdb_load)(struct redis_io *, int);
@@ -99,7 +99,7 @@ struct redis_api {
 };
 extern struct redis_api redis;
 
-/* Return: NULL, or the name of a function that this server lacks. */
+/* Return: NULL, or the name of an API function that this server lacks. */
 const char *redis_find(struct redis_context *context);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The commands that write: BF.RESERVE, ADD, MADD and INSERT.
+ * The write commands BF.RESERVE, ADD, MADD and INSERT.
  *
- * Replicas and the append-only file get the effects, not the command: BF.RESERVE with the drawn
- * seed for a new key, and BF.MADD with the items that were taken. Both ignore max-bytes there, so
- * that a replica never differs from its master. */
+ * Replicas and the append-only file get the effects instead of the command: BF.RESERVE with the
+ * drawn seed for a new key, and BF.MADD with the added items. A replica ignores max-bytes for both,
+ * so it never differs from its master. */
 #include <stdio.h>
 #include <strings.h>
 #include "keys.h"
@@ -21,7 +21,7 @@ void bf_replicate(struct redis_context *context, struct redis_string *name,
 
 /* ---- arguments ---- */
 
-/* The error texts of INSERT and RESERVE differ in the code before them. */
+/* INSERT and RESERVE have the same error texts, except for the code before them. */
 struct texts {
 	const char *bad_error, *bad_capacity, *bad_expansion;
 };
@@ -114,7 +114,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 	return taken + (err < 0);
 }
 
-/* @s: NULL: do not make the key */
+/* @s: NULL: do not make a key */
 static int add(struct redis_context *context, struct redis_string *name,
                struct chain_settings *s, struct redis_string **items, int n, bool many)
 {
@@ -122,7 +122,7 @@ static int add(struct redis_context *context, struct redis_string *name,
 	struct chain *c;
 	if (!key_open_to_add(context, &bf_keys, name, s, &key, &c)) {
 		if (many)
-			redis.ReplyWithArray(context, -1); /* its length follows */
+			redis.ReplyWithArray(context, -1); /* the length follows */
 		long answers = add_items(context, name, c, items, n);
 		if (many)
 			redis.ReplySetArrayLength(context, answers);

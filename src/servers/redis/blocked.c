@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The items of a chain of blocked filters. */
+ * Add items to a chain of blocked filters. */
 #include <errno.h>
 #include "chain.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The commands that write: CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX and DEL.
+ * The write commands CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX and DEL.
  *
- * Replicas and the append-only file get the effects, not the command: CF.RESERVE with the drawn
- * seed for a new key, and CF.INSERT with the items that were added, in their order. Both ignore
- * max-bytes there, so that a replica never differs from its master. */
+ * Replicas and the append-only file get the effects instead of the command: CF.RESERVE with the
+ * drawn seed for a new key, and CF.INSERT with the added items in their order. A replica ignores
+ * max-bytes for both, so it never differs from its master. */
 #include <strings.h>
 #include "keys.h"
 
@@ -80,7 +80,7 @@ int cf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 
 /* ---- items ---- */
 
-/* The arguments of ADD, ADDNX, INSERT or INSERTNX. */
+/* Arguments of ADD, ADDNX, INSERT or INSERTNX. */
 struct task {
 	struct chain_settings settings;
 	bool create, absent, many;
@@ -94,13 +94,13 @@ static void answer(struct redis_context *context, const struct task *t, int answ
 		redis.ReplyWithLongLong(context, -1);
 	else if (answered < 0)
 		key_fail(context, &cf_keys, answered);
-	else if (t->many && t->absent) /* integers in RESP3 too: the array may have a -1 */
+	else if (t->many && t->absent) /* an integer in RESP3 too, since the array may contain -1 */
 		redis.ReplyWithLongLong(context, answered);
 	else
 		redis.ReplyWithBool(context, answered);
 }
 
-/* @added: has room for all items. Return: the number added. */
+/* @added: has a slot for each item. Return: the number of added items. */
 static size_t add_each(struct redis_context *context, struct chain *c, const struct task *t,
                        struct redis_string **added)
 {

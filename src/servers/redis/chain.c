@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: MIT
- * The links of a chain. */
+/* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -47,7 +46,8 @@ unsigned char *chain_bits(const struct chain_link *l)
 	return (unsigned char *)l->memory + (LINE - (uintptr_t)l->memory % LINE);
 }
 
-/* A bucket has four fingerprints of 16 bits; 0 is a free place, in any byte order. */
+/* A bucket has four fingerprints of 16 bits. A fingerprint of 0 is a free slot, in any byte
+ * order. */
 uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
 {
 	const unsigned char *at = bits;
@@ -112,7 +112,6 @@ void chain_shrink(struct chain *c)
 
 /* ---- chains ---- */
 
-/* Are the settings valid? */
 static int check(const struct chain_settings *s)
 {
 	if (s->bucket ? s->error != 0 || signbit(s->error) : !(s->error > 0 && s->error < 1))
@@ -171,8 +170,8 @@ void chain_destroy(struct chain *c)
 	c->memory->put(c);
 }
 
-/* Append a link with these bits, in the chain's own memory.
- * @from: NULL, or the filter of the bits: it must have the parameters of the link */
+/* Append a link with a copy of @bits.
+ * @from: NULL, or the filter of @bits, which must have the link's parameters */
 static int append_bits(struct chain *c, const unsigned char *bits, struct weir_filter *from,
                        uint64_t items)
 {
@@ -181,7 +180,8 @@ static int append_bits(struct chain *c, const unsigned char *bits, struct weir_f
 	int err = make_link(c, l, &p);
 	if (err)
 		return err;
-	err = from ? weir_merge(from, l->filter) : 0; /* adds nothing, but compares the two */
+	err = from ? weir_merge(from, l->filter) : 0; /* copies no keys, but compares the
+	                                                 parameters */
 	if (err) {
 		free_link(c, l);
 		return err;
@@ -209,7 +209,7 @@ int chain_copy(struct chain **out, const struct chain *from)
 	return err;
 }
 
-/* @at: room for plan->bytes bytes */
+/* @at: has plan->bytes bytes */
 static int append_image(struct chain *c, uint64_t items, const void *image, size_t bytes,
                         const struct weir_plan *plan, unsigned char *at)
 {
@@ -251,7 +251,7 @@ int chain_append(struct chain *c, uint64_t items, const void *image, size_t byte
 	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
-	/* images are plain, so none is shorter: do not allocate what bad settings ask for */
+	/* A plain image is not shorter than its bits, so untrusted settings get no more memory. */
 	if (plan.bytes > bytes)
 		return weir_fail(-EBADMSG, "link %zu is %llu bytes of bits, its image %llu bytes",
 		                 c->links, (unsigned long long)plan.bytes,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The items of a chain of cuckoo filters. */
+ * Add, remove and count items in a chain of cuckoo filters. */
 #include <errno.h>
 #include "chain.h"
 
-/* Do the links differ in size? */
+/* Return: true if the links differ in size. */
 static bool is_uneven(const struct chain *c)
 {
 	return c->settings.expansion > 1;
 }
 
-/* Return: 1: added; 0: the link refuses the item; or a negative errno. */
+/* Return: 1 if added, 0 if the link refuses the item; or a negative errno. */
 static int put_in(struct chain *c, struct chain_link *l, const void *item, size_t len)
 {
 	int answer = weir_insert(l->filter, item, len);
@@ -20,9 +20,9 @@ static int put_in(struct chain *c, struct chain_link *l, const void *item, size_
 	return 1;
 }
 
-/* Try the newest link first: it has the most room. With uneven links, prefer a link that has the
- * item already, even beyond its capacity: if two had it, chain_take() could not remove it.
- * Return: as put_in(). */
+/* Try the newest link first, since it has the most free slots. With uneven links, first try the
+ * links that already have the item, even beyond their capacity: chain_take() cannot remove an item
+ * that two links have. Return: as put_in(). */
 static int put_somewhere(struct chain *c, const void *item, size_t len)
 {
 	int answer = 0;

@@ -2,16 +2,16 @@
  * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks with the bits of each link
  * in turn. No chunk spans two links. Iterators and chunks depend only on the chain, so a replica
  * can continue a dump that its master began. The header makes the first link; LOADCHUNK makes each
- * other link when its first chunk comes.
+ * later link when its first chunk comes.
  *
  * BF: the header has iterator 1, a chunk has 1 + the offset of its end. Bits only change from 0 to
- * 1, so a dump has all items added before it began, whatever is added during it.
+ * 1, so a dump has all items added before it began, even if others are added during it.
  *
- * CF: items move and vanish, so a dump from two moments could lack items that were there at both.
- * The header has the number of changes to the chain, so its checksum identifies the moment. Each
- * chunk has that checksum. An iterator has MARK_BITS bits of it above the number of the next piece,
+ * CF: items move and are removed, so a dump of two moments could lack items that the chain had at
+ * both. The header contains the number of changes to the chain, so its checksum identifies one
+ * state. Each chunk has that checksum. An iterator has MARK_BITS bits of it above the piece number,
  * since clients may have only 53 bits in a number. A loaded chain continues the header's count of
- * changes: if an item is added before the last chunk, LOADCHUNK refuses the rest of the dump. */
+ * changes: if an item is added before the last chunk, LOADCHUNK refuses the other chunks. */
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

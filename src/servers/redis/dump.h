@@ -12,27 +12,26 @@ enum { DUMP_PIECE_BITS = 23 };                           /* CF: low bits of an i
 struct dump_header {
 	unsigned char text[DUMP_HEADER_MOST];
 	size_t bytes;
-	uint64_t name; /* its checksum, which names the chain in each chunk */
+	uint64_t name; /* the header's checksum, which identifies the chain in each chunk */
 };
 struct dump_header dump_header_of(const struct chain *c);
-/* Return: is it a header of this kind with a correct checksum? Then @out has its settings and
- * counts. */
+/* Check a header and its checksum. @out: receives settings and counts. Return: true if valid. */
 bool dump_parse_header(const struct key_kind *kind, const unsigned char *data, size_t bytes,
                        struct chain *out);
 
-/* The head of a chunk of a link's bits. */
+/* The header of a chunk of a link's bits. */
 struct dump_frame {
-	uint64_t name, offset, items; /* of the chain; begin of the bits in it; of the link */
+	uint64_t name, offset, items; /* of the chain; of the bits in the chain; of the link */
 };
 void dump_put_frame(unsigned char *out, const struct dump_frame *f, const void *bits, size_t bytes);
-/* Return: is the checksum right? */
+/* Return: true if the checksum is correct. */
 bool dump_get_frame(const unsigned char *chunk, size_t bytes, struct dump_frame *out);
 
-/* CF: the part of a header's checksum that an iterator has above its piece. */
+/* CF: the part of a header's checksum that an iterator contains, above the piece number. */
 uint64_t dump_mark(uint64_t name);
 /* Return: the iterator that continues at byte @offset of the chain. */
 uint64_t dump_iterator(const struct chain *c, uint64_t name, uint64_t offset);
-/* The inverse. Return: does the iterator fit the chain in its current state? */
+/* The inverse of dump_iterator(). Return: true if the iterator fits the chain's current state. */
 bool dump_offset(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t *offset);
 /* Return: the link with byte @offset of the chain. @offset becomes the offset in that link. */
 size_t dump_find_link(const struct chain *c, uint64_t *offset);

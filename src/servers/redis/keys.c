@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys and arguments, for the commands of both kinds. */
+ * Keys and arguments of the commands BF.* and CF.*. */
 #include <errno.h>
 #include <stdio.h>
 #include "keys.h"
@@ -53,7 +53,7 @@ static uint64_t draw_seed(void)
 {
 	uint64_t seed;
 	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1; /* below 2^63: every client can read it */
+	seed >>= 1; /* below 2^63, since every client can read that */
 	return seed ? seed : 1;
 }
 

@@ -1,58 +1,59 @@
 /* SPDX-License-Identifier: MIT
- * Functions that the commands BF.* and CF.* share. */
+ * Functions shared by the commands BF.* and CF.*. */
 #ifndef WEIR_REDIS_KEYS_H
 #define WEIR_REDIS_KEYS_H
 
 #include "abi.h"
 #include "chain.h"
 
-/* A kind of key: of BF.* or of CF.*. */
+/* The kind of a key: BF.* or CF.*. */
 struct key_kind {
 	struct redis_type *type;
-	bool cuckoo;              /* its chains are of cuckoo filters */
-	const char *link;         /* the command that carries one link */
+	bool cuckoo;              /* its chains have cuckoo filters */
+	const char *link;         /* the command that loads one link */
 	const char *load_chunk;
-	const char *full;         /* the error of a full key */
-	/* Send the RESERVE of a new key to replicas and the append-only file. */
+	const char *full;         /* the error text for a full key */
+	/* Send the RESERVE command of a new key to replicas and the append-only file. */
 	void (*replicate)(struct redis_context *, struct redis_string *name,
 	                  const struct chain_settings *);
 };
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
-extern const struct chain_memory key_memory; /* Redis's, so that Redis counts it */
-extern uint64_t key_most;                    /* max-bytes, 0: no limit */
+extern const struct chain_memory key_memory; /* Redis's allocator, so that Redis counts the
+                                                memory */
+extern uint64_t key_most;                    /* max-bytes; 0: no limit */
 
-/* max-bytes, or 0 for commands from a master or a file. */
+/* Return: max-bytes; 0 for commands from a master or a file. */
 uint64_t key_most_for(struct redis_context *context);
 
 int key_types_create(struct redis_context *context);
 
-/* Return: 0: @out has the chain, or NULL for a missing key; else it has replied with an error.
- * Close @key in any case. */
+/* Return: 0, and @out receives the chain, or NULL for a missing key; else it has replied with an
+ *   error. The caller closes @key in any case. */
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
-/* The same for commands that add: make a missing key with @s, and draw its seed if that is 0.
- * @s: NULL: do not make the key
- * Return: 0: @out has the chain; else it has replied with an error. */
+/* Open a key to add to. @s: settings of a missing key, which this makes; NULL: do not make the key.
+ * If the seed of @s is 0, this draws a seed. Close @key in any case.
+ * Return: 0, and @out receives the chain; else it has replied with an error. */
 int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,
                     struct chain **out);
 
-/* RESERVE, with its parsed arguments. */
+/* Make a key for RESERVE, with its parsed arguments. */
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the sentence about the last failure. For -ENOSPC, reply with the error of a full key,
+/* Reply with the sentence of the last failure. For -ENOSPC reply with the error of a full key,
  * unless @kind is NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
-/* Reply for each item of argv[2..argc): is it in the key? @many: reply with an array. */
+/* Reply for each item of argv[2..argc) whether it is in the key. @many: reply with an array. */
 int key_look(struct redis_context *context, const struct key_kind *kind,
              struct redis_string **argv, int argc, bool many);
 
-/* Parse a number from @least to @most, both below 2^63. Return: NULL, or the error and an unchanged
- * @out: @bad if @s is not a number, @range if it is out of range. */
+/* Parse a number from @least to @most, both below 2^63. Return: NULL; or the error, which leaves
+ * @out unchanged: @bad if @s is not a number, @range if it is out of range. */
 const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,
                        const char *bad, const char *range);
 
@@ -69,14 +70,14 @@ redis_command weir_publish, weir_load_set;                     /* set_publish.c,
 
 /* ---- a link as an image, and a chain from images ---- */
 
-/* Return: the plain image, mapped, or NULL. */
+/* Return: a mapped plain image of @f, or NULL. */
 void *key_image(const struct weir_filter *f, size_t *bytes);
 
-/* Make a chain without links, with the settings and the counts of @head. Return: 0 or a negative
- * errno: a chain of this kind cannot have these, or no memory. */
+/* Make a chain without links, with settings and counts of @head. Return: 0; or a negative errno:
+ * memory is short, or a chain of this kind cannot have these values. */
 int key_begin(struct chain **out, const struct key_kind *kind, const struct chain *head);
 
-/* The aof_rewrite of both types. */
+/* The aof_rewrite callback of both types. */
 void key_rewrite(struct redis_io *io, struct redis_string *key, void *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * BF.WEIRLINK and CF.WEIRLINK, the commands in a rewritten append-only file. Each carries one link
- * as an image of weir with its checksums.
+ * BF.WEIRLINK and CF.WEIRLINK, the commands in a rewritten append-only file. Each command has one
+ * link as an image of weir with its checksums.
  *
  *     BF.WEIRLINK key error capacity expansion seed link items image
  *     CF.WEIRLINK key error capacity expansion seed link items bucket iterations deleted changes
@@ -22,7 +22,7 @@ void *key_image(const struct weir_filter *f, size_t *bytes)
 		(void)weir_fail(-errno, "no file in memory for an image");
 		return NULL;
 	}
-	o.allow_uneven = true; /* the filter is in the keyspace already */
+	o.allow_uneven = true; /* already in the keyspace, so save even an uneven set */
 	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved > 0) {
 		*bytes = (size_t)saved;
@@ -53,7 +53,7 @@ int key_begin(struct chain **out, const struct key_kind *kind, const struct chai
 	return 0;
 }
 
-/* ---- out ---- */
+/* ---- rewrite ---- */
 
 static void emit(struct redis_io *io, struct redis_string *key, const struct chain *c, size_t i,
                  const char *error, char *image, size_t bytes)
@@ -89,10 +89,10 @@ void key_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 	}
 }
 
-/* ---- in ---- */
+/* ---- load ---- */
 
 enum { CAPACITY, EXPANSION, SEED, LINK, ITEMS, BUCKET, ITERATIONS, DELETED, CHANGES, NUMBERS };
-enum { FIRST = 3 }; /* index in argv: the numbers follow the key and the error */
+enum { FIRST = 3 }; /* index in argv; the numbers follow the key and the error rate */
 
 static int numbers_of(const struct key_kind *kind)
 {

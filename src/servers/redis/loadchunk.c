@@ -5,7 +5,7 @@
 
 static const char bad_data[] = "ERR received bad data";
 
-/* Return: NULL, or the error of BF.LOADCHUNK. The next functions do the same. */
+/* All functions up to load_chunk() return NULL, or the error of BF.LOADCHUNK. */
 static const char *load_header(struct redis_context *context, const struct key_kind *kind,
                                struct redis_key *key, const unsigned char *data, size_t bytes)
 {
@@ -35,14 +35,14 @@ static const char *take_bits(const struct chain *c, struct chain_link *l, uint64
 	}
 	if (items > l->capacity)
 		return bad_data;
-	/* Only set bits: items added in between keep theirs, and a chunk may come twice. */
+	/* Only set bits, which keeps items added in between and allows duplicate chunks. */
 	for (size_t k = 0; k < bytes; k++)
 		bits[k] |= data[k];
 	l->items = items > l->items ? items : l->items;
 	return NULL;
 }
 
-/* Does the iterator match a chunk of these bytes? */
+/* Return: true if the iterator matches a chunk of @bytes bytes. */
 static bool belongs(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t offset,
                     size_t bytes)
 {
@@ -73,7 +73,7 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
-/* CF.LOADCHUNK has fewer errors. @c: NULL: the key was missing; @first: a header was expected. */
+/* CF.LOADCHUNK has fewer errors. @c: NULL: the key was missing. @first: a header was expected. */
 static const char *as_of(const struct key_kind *kind, const char *wrong, const struct chain *c,
                          bool first)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The types of the keys: how Redis saves, loads, copies, measures and frees them. Each link is an
- * image of weir with its checksums (link.c). */
+ * The key types: how Redis saves, loads, copies, measures and frees keys. Each link is an image of
+ * weir with its checksums (link.c). */
 #include <errno.h>
 #include <sys/mman.h>
 #include "keys.h"
@@ -27,7 +27,7 @@ static void save(struct redis_io *io, void *value)
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
 		void *image = key_image(c->link[i].filter, &bytes);
-		/* a load refuses an empty image, so no answer becomes false: log it here */
+		/* Log a failed save. The empty image fails to load, so no lookup becomes wrong. */
 		if (!image)
 			redis.LogIOError(io, "warning", "link %zu was not saved: %s", i,
 			                 weir_error_detail());
@@ -101,7 +101,7 @@ static void *load_cf(struct redis_io *io, int version)
 	return load(io, &cf_keys, version);
 }
 
-/* ---- the rest ---- */
+/* ---- other callbacks ---- */
 
 static size_t usage(const void *value)
 {
@@ -113,7 +113,7 @@ static void release(void *value)
 	chain_destroy(value);
 }
 
-/* Megabytes: above 64 Redis frees the value in the background. */
+/* Return: the size in MB; above 64 Redis frees the value in the background. */
 static size_t effort(struct redis_string *key, const void *value)
 {
 	(void)key;

@@ -21,7 +21,7 @@ static void reply_end(struct redis_context *context, const struct chain *c)
 	redis.ReplyWithNull(context);
 }
 
-/* Begin at byte @at of the link, which is byte @offset of the chain. */
+/* Send the chunk from byte @at of the link, which is byte @offset of the chain. */
 static void reply_chunk(struct redis_context *context, const struct chain *c,
                         const struct chain_link *l, uint64_t at, uint64_t offset, uint64_t name)
 {

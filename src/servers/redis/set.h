@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * A set of libweir-redis with its keys in this server. src/replica/store reads and writes them as
- * for a node, but its commands are calls within the server. The server runs one command at a time,
- * so nothing else changes the set while ours runs. */
+ * A set of libweir-redis whose keys are in this server. src/replica/store reads and writes the set
+ * as for a node, but sends its commands within the server. The server runs one command at a time,
+ * so nothing else changes the set during a command of this module. */
 #ifndef WEIR_REDIS_SET_H
 #define WEIR_REDIS_SET_H
 
-#include "keys.h" /* first: hiredis has macros REDIS_OK and REDIS_ERR */
+#include "keys.h" /* first, since hiredis has macros REDIS_OK and REDIS_ERR */
 #include "../../replica/store/parts.h"
 
 struct set {
 	struct redis_context *context;
 	struct weir_redis *redis;
 	struct weir_head head;          /* generation 0: the set has no generation yet */
-	struct weir_manifest manifest;  /* of that generation */
+	struct weir_manifest manifest;  /* the manifest of that generation */
 };
 
 /* Functions that return an int return 0 or a negative errno, with weir_error_detail(). */
 
-/* Read the head and the manifest of a set. Refuses a signed generation, a kind other than blocked,
- * normalised keys, and a key that belongs to the set.
- * @words: KEY SET name. @touch: begin the set, or an epoch, as a node's heartbeat does.
- * @s: close it in any case */
+/* Read a set's head and manifest. Refuses a signed generation, a kind other than blocked,
+ * normalised keys, and a key that belongs to the set. Close @s in any case.
+ * @words: KEY SET name. @touch: begin the set, or an epoch, as a node's heartbeat does. */
 int set_open(struct set *s, struct redis_context *context, struct redis_string **words, bool touch);
 void set_close(struct set *s);
 static inline const char *set_name(const struct set *s)
@@ -28,20 +27,20 @@ static inline const char *set_name(const struct set *s)
 	return s->redis->o.set;
 }
 
-/* Check that the set and the key can be united: the key has one link, and the set's seed. */
+/* Check that the set and the key can be merged: the key has one link, and the set's seed. */
 int set_check_key(const struct set *s, const struct chain *c);
 
-/* Read the manifest's image, and check all of it.
- * @most: upper bound on its bytes of bits; 0: the bytes of its chunks, so that a compressed image
- * cannot ask for more than is there */
+/* Read and check the manifest's image.
+ * @most: limit in bytes of bits; 0: the bytes of its chunks, so that a compressed image cannot
+ *   unpack to more memory than redis has of it */
 int set_image(struct set *s, uint64_t most, struct weir_filter **out);
 
-/* Insert the hashes that follow the manifest in the log, up to its end (U4).
- * @hashing: the filter's. @batches: receives the number of batches.
- * Errors: -ENOENT: an entry is missing, and @f lacks its keys. */
+/* Insert the hashes that follow the manifest in the log, up to the log's end (U4).
+ * @hashing: fingerprint of the filter's seed. @batches: receives the number of batches.
+ * Errors: -ENOENT an entry is missing, so @f lacks its keys. */
 int set_replay(const struct set *s, struct weir_filter *f, uint64_t hashing, uint64_t *batches);
 
-/* weir_redis_options.call: a call within the server, as the user who sent our command. */
+/* For weir_redis_options.call: call a command as the user who sent our command. */
 int set_call(void *context, const struct iovec *args, size_t n, struct redisReply **reply);
 
 #endif

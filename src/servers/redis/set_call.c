@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Calls commands of the server from within a command. The server checks that the user may call them
- * (C), returns their errors as replies (E), and sends their writes to replicas and the append-only
- * file (!). Replies are converted to those of hiredis, but only its header is used. */
+ * Call commands of the server from within a command. The server checks the user's permission (C),
+ * returns errors as replies (E), and sends writes to replicas and the append-only file (!). Replies
+ * are converted to those of hiredis, from which only the header is needed. */
 #include <errno.h>
 #include <stdlib.h>
 #include "set.h"
@@ -45,8 +45,8 @@ static bool take_array(struct redisReply *r, size_t n, const char **at)
 	return r->element && taken;
 }
 
-/* Parse a reply in RESP2. This server has just written it, so it is valid.
- * Return: false: no memory. */
+/* Parse a reply in RESP2, which this server has just written and is valid. Return: false if memory
+ * is short. */
 static bool take(struct redisReply *r, const char **at)
 {
 	const char *begin = *at + 1, *line = begin + strcspn(begin, "\r");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * WEIR.LOAD key SET name: then the key answers true for all keys that redis has of the set.
+ * WEIR.LOAD key SET name: afterwards the key contains all keys of the set in redis.
  *
- * Replicas and the append-only file get neither the command nor the image, which may be gone when
- * they need it. They get the changes: BF.LOADCHUNK of a header, if the command made the key, and of
- * the pieces with new bits. So they are right whatever happens to the set. */
+ * Replicas and the append-only file do not get the command or the image, which may be gone when
+ * they need it. They get the changes: BF.LOADCHUNK of a header if the command made the key, and
+ * BF.LOADCHUNK of the pieces with new bits. So they are correct even if the set is gone. */
 #include <errno.h>
 #include <string.h>
 #include "dump.h"
@@ -12,9 +12,8 @@
 /* The pieces of a key's only link. */
 struct pieces {
 	uint64_t n;
-	uint64_t *ones;       /* for each piece: first the bits set before, later the bits added;
-	                         NULL: the key is new */
-	unsigned char *chunk; /* room for one */
+	uint64_t *ones;       /* set bits of each piece, then added bits; NULL: the key is new */
+	unsigned char *chunk; /* memory for one chunk */
 };
 
 static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
@@ -23,7 +22,7 @@ static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
 	return left < DUMP_BITS_MOST ? left : DUMP_BITS_MOST;
 }
 
-/* Bits are only added, so a piece with the same number of bits has not changed. */
+/* Bits are only added, so a piece with the same number of set bits is unchanged. */
 static uint64_t count_ones(const struct chain_link *l, uint64_t piece)
 {
 	const unsigned char *at = chain_bits(l) + piece * DUMP_BITS_MOST;
@@ -48,7 +47,7 @@ static int begin(struct pieces *p, const struct chain_link *l, bool made)
 	return 0;
 }
 
-/* Return: does any piece have new bits? */
+/* Return: true if a piece has new bits. */
 static bool have_changed(struct pieces *p, const struct chain_link *l)
 {
 	bool any = !p->ones;
@@ -87,7 +86,7 @@ static void replicate(struct redis_context *context, struct redis_string *name,
 	}
 }
 
-/* Estimate the items from the bits. Replicas get the number with each piece. */
+/* Estimate the number of items from the bits. Replicas get this number with each piece. */
 static uint64_t items_of(const struct chain_link *l)
 {
 	struct weir_stats st = WEIR_STATS_INIT;
@@ -98,7 +97,8 @@ static uint64_t items_of(const struct chain_link *l)
 	return items > l->items ? items : l->items;
 }
 
-/* All or nothing. @made: the new key that receives the chain; NULL: the chain has its key */
+/* Merge @f into the chain. On failure nothing changes.
+ * @made: the new key that receives the chain; NULL: the chain has a key */
 static int unite(const struct set *s, struct redis_string *name, struct chain *c,
                  const struct weir_filter *f, struct redis_key *made)
 {
@@ -124,7 +124,7 @@ static int unite(const struct set *s, struct redis_string *name, struct chain *c
 	return err;
 }
 
-/* The settings of a chain whose only link is as @f: capacity and rate alone must give its size. */
+/* The settings of a chain whose only link equals @f. Capacity and rate alone must give its size. */
 static int settings_of(const struct set *s, const struct weir_filter *f,
                        struct chain_settings *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Opens a set: reads its head and manifest, and checks that a module can use it. */
+ * Open a set: read its head and manifest, and check that a module can use the set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { HEAD_FIELDS = 9 };
 
-/* weir_redis_options.trusted: refuse a generation that only a node can check or use. */
+/* For weir_redis_options.trusted: refuse a generation that only a node can check or use. */
 static int check(void *set, const struct weir_manifest *m, const char *text, size_t len,
                  const char *signature, size_t signature_len)
 {
@@ -41,17 +41,17 @@ static int open_redis(struct set *s, struct redis_string **words)
 	if (strcasecmp(redis.StringPtrLen(words[1], NULL), "SET") != 0)
 		return weir_fail(-EINVAL, "after the key comes SET and the set's name");
 	if (strlen(o.set) != len)
-		o.set = ""; /* weir__redis_open() refuses it */
+		o.set = ""; /* weir__redis_open() refuses an empty name */
 	int err = weir__redis_open(&s->redis, &o);
 	if (err)
 		return err;
-	/* a key that a script touches may expire then, and its filter with it */
+	/* An access by a script can expire the key, and free its filter. */
 	const char *key = redis.StringPtrLen(words[0], &len), *own = s->redis->keys.prefix;
 	return len >= strlen(own) && memcmp(key, own, strlen(own)) == 0 ?
 		weir_fail(-EINVAL, "set %s: the key is one of its own: name another", o.set) : 0;
 }
 
-/* Read the head without a heartbeat, which would change it. */
+/* Read the head without a heartbeat, since a heartbeat changes it. */
 static int read_head(struct set *s)
 {
 	struct redisReply *reply;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * WEIR.PUBLISH key SET name unites the key with the image and the log of the set, and publishes the
- * result as the next generation. Its position is the log's end. The key does not change.
+ * WEIR.PUBLISH key SET name merges the key with the set's image and log, and publishes the result
+ * as the next generation. Its position is the log's end. The key does not change.
  *
- * The lease only keeps two publishers from doing the same work. A command is atomic and needs no
- * lease: a node that has the lease finds another head, and joins it. */
+ * A lease only keeps two publishers from the same work. This command is atomic and needs no lease:
+ * a node that has the lease then reads another head, and joins its generation. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <weir/replica.h>
 #include "set.h"
 
-/* Unite key, image and log in one filter. @hashing: the key's */
+/* Merge key, image and log into one filter. @hashing: fingerprint of the key's seed */
 static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
                  struct weir_filter **out)
 {
@@ -34,7 +34,7 @@ static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
 	return err;
 }
 
-/* Fill the manifest, except for its image. It is not pure: no log has the items of the key. */
+/* Set the manifest's fields except the image. It is not pure: no log has the key's items. */
 static int describe(const struct set *s, const struct weir_stats *of, struct weir_manifest *m)
 {
 	const struct weir_head *h = &s->head;
@@ -51,7 +51,7 @@ static int describe(const struct set *s, const struct weir_stats *of, struct wei
 	return err;
 }
 
-/* Keep as many generations as there are now: a node has chosen that number. */
+/* Keep as many generations as redis has now, a number that a node chose. */
 static int keep(struct set *s)
 {
 	struct redisReply *reply;
@@ -66,7 +66,7 @@ static int keep(struct set *s)
 	return 0;
 }
 
-/* Expire the chunks now. A chunk that a kept manifest names has no expiry, so XX spares it.
+/* Expire the uploaded chunks now. XX skips chunks without an expiry, which a kept manifest names.
  * @err: the error to return, with its sentence */
 static int take_back(const struct set *s, const struct weir_image_job *j, int err)
 {
@@ -76,7 +76,7 @@ static int take_back(const struct set *s, const struct weir_image_job *j, int er
 	for (uint64_t i = 0; i < j->chunks; i++) {
 		weir__number(number, i);
 		if (weir__redis_ask(s->redis, NULL, "EXPIRE", key, "0", "XX", NULL) != 0)
-			break; /* they expire by themselves */
+			break; /* these chunks expire later */
 	}
 	return weir_fail(err, "%s", why);
 }
@@ -87,7 +87,7 @@ static int upload(struct set *s, struct weir_image_job *j, const struct weir_fil
 	int err = weir__image_copy(j, f);
 	if (!err)
 		err = weir__image_upload(j);
-	/* the server checks its memory before a command, but not before the calls within */
+	/* The server checks its memory before a command, but not before calls within a command. */
 	if (!err && redis.GetUsedMemoryRatio() > 1)
 		err = weir_fail(-ENOSPC, "set %s: an image of %llu bytes would leave the server "
 		                "above its maxmemory: raise it", set_name(s),

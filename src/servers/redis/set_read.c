@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reads a set: its image, and the log after it. */
+ * Read a set: its image, and the log after the image. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "set.h"
@@ -9,7 +9,7 @@ enum { AT_ONCE = 16 }; /* entries per read */
 int set_image(struct set *s, uint64_t most, struct weir_filter **out)
 {
 	struct weir_image_job j = { .r = s->redis, .m = s->manifest };
-	/* each page is allocated when it is written: no more than the chunks fill */
+	/* Pages are allocated when written, so only as many as the chunks fill. */
 	int err = weir__image_room(&j, s->manifest.bytes);
 	s->redis->o.max_image_bytes = most ? most : s->manifest.bytes;
 	if (!err)
@@ -28,7 +28,7 @@ struct walk {
 	struct weir_log_id at;
 };
 
-/* A node that has the entries publishes them later. */
+/* A node that has the missing entries will publish them. */
 static int missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
@@ -37,14 +37,14 @@ static int missing(const struct walk *w, struct weir_log_id last)
 	                 weir__log_id_write(at, w->at), weir__log_id_write(end, last));
 }
 
-/* U4: an entry names the tag of its predecessor, or the entries between were given up (U9). */
+/* An entry must name its predecessor's tag, unless the entries between were given up (U4, U9). */
 static int take(void *walk, const struct weir_entry *e)
 {
 	struct walk *w = walk;
 	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
 	int answer = 0;
 	if (e->kind == WEIR_ENTRY_UNREAD)
-		return -EBADMSG; /* the store has said why */
+		return -EBADMSG; /* the store has set the sentence */
 	if (e->kind == WEIR_ENTRY_EPOCH)
 		last = e->last;
 	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&
