@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The records of an answer come from the message's own pools, which named frees with the message.
+ * The records of an answer come from the message's pools, which named frees with the message.
  *
- * A negative answer has a SOA in its authority section, so that resolvers cache it, for no longer
- * than its TTL (RFC 2308). The owner of the SOA is the blocked suffix. No answer is authoritative
- * or marked as validated: named clears that mark when it writes records that it has not validated.
- * Answers have no signatures, so a blocked name of a signed zone does not resolve for a client that
- * validates by itself. */
+ * A negative answer has a SOA in its authority section, so that resolvers cache the answer for at
+ * most the SOA's TTL (RFC 2308). The owner of the SOA is the blocked suffix. No answer is
+ * authoritative or marked as validated: named clears that mark when it writes records that it has
+ * not validated. Answers have no signatures, so a blocked name of a signed zone does not resolve
+ * for a client that validates. */
 #include <string.h>
 #include "answer.h"
 
@@ -69,7 +69,7 @@ static unsigned char *put32(unsigned char *to, uint32_t value)
 
 static isc_result_t add_soa(query_ctx_t *q, unsigned label, uint32_t ttl)
 {
-	static const unsigned char mailbox[] = "\6nobody\7invalid"; /* its NUL is the root */
+	static const unsigned char mailbox[] = "\6nobody\7invalid"; /* its NUL is the root label */
 	const dns_name_t *qname = q->client->query.qname;
 	unsigned char data[DNS_NAME_MAXWIRE + sizeof mailbox + 5 * 4], *to = data;
 	dns_name_t owner;
@@ -132,7 +132,7 @@ isc_result_t answer_blocked(query_ctx_t *q, const struct options *o, unsigned la
 
 isc_result_t answer_not_ready(query_ctx_t *q)
 {
-	/* named must not cache the failure: it ends as soon as there is an image */
+	/* named must not cache the failure, which ends with the first image */
 	q->client->attributes |= NS_CLIENTATTR_NOSETFC;
 	ns_client_extendederror(q->client, DNS_EDE_NOTREADY, NULL);
 	q->result = DNS_R_SERVFAIL;

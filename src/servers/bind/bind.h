@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * BIND's headers, after the macros that BIND's own build defines: BIND installs its headers without
- * config.h. */
+ * BIND's headers. BIND installs them without config.h, so this file first defines the macros that
+ * BIND's own build defines. */
 #ifndef WEIR_SERVERS_BIND_H
 #define WEIR_SERVERS_BIND_H
 
@@ -30,17 +30,16 @@
 #include <ns/log.h>
 #include <ns/query.h>
 
-/* Write a line to named's log. Any thread may. */
+/* Write a line to named's log. Any thread may call this. */
 #define SAY(level, ...) \
 	isc_log_write(ns_lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, level, \
 	              "weir-blocklist: " __VA_ARGS__)
 
-/* ---- was the plugin built for the named that loads it? ---- */
+/* ---- check of the named that loads the plugin ---- */
 
-/* A plugin reads named's own structs. They change between branches (9.18, 9.20), and the version of
- * the plugin interface does not tell the branches apart. Another branch is refused. Another release
- * of the same branch only gets a warning in the log.
- * Return: may registration go on? */
+/* A plugin reads named's own structs, which change between branches (9.18, 9.20). The version of
+ * the plugin interface does not tell branches apart. So this refuses another branch, and logs a
+ * warning for another release of the same branch. Return: true if registration may continue. */
 bool version_fits(void);
 
 #endif

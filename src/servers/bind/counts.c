@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Each thread counts in its own cells.
  *
- *  N1 Only its own thread writes a cell. A load, an addition and a store are therefore enough, and
- *     no two threads write one cache line.
- *  N2 Cells are never freed: named's threads live as long as named. A thread that sums needs no
- *     lock, and the counts of a thread outlive it.
+ *  N1 Only its own thread writes a cell. So a load, an addition and a store are enough, and no two
+ *     threads write one cache line.
+ *  N2 Cells are never freed, since named's threads live as long as named. A thread that sums needs
+ *     no lock, and the counts of a thread outlive the thread.
  *  N3 A thread zeroes its cells, then pushes them to the head of the list with release order. The
- *     thread that sums loads the head with acquire order, or it could read cells not yet zeroed.
- *  N4 The number of a list belongs to its name for ever: no other name gets it.
- */
+ *     thread that sums loads the head with acquire order, so it reads only zeroed cells.
+ *  N4 The number of a list belongs to its name for ever; no other name gets the number. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include "report.h"
 
 struct cells {
-	struct cells *next; /* set before the push, never changed after it */
+	struct cells *next; /* constant after the push */
 	_Atomic uint64_t of[COUNT_LISTS][COUNTS];
 };
 

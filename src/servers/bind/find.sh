@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Which BIND the headers are of, and where its plugins are, as "VERSION FOLDER", with - for what is
-# not known. Both are read from where the linker finds libns.so, which is a link to
-# libns-9.18.49-1~deb12u3-Debian.so, beside the folder bind.
+# Prints the version of BIND's headers and the folder of its plugins as "VERSION FOLDER", with - for
+# an unknown value. Both come from the file that the linker finds as libns.so. That file is a
+# symbolic link to libns-9.18.49-1~deb12u3-Debian.so, beside the folder bind.
 # find.sh COMPILER...
 library=$("$@" -print-file-name=libns.so 2> /dev/null)
 version=- folder=-

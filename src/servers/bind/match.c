@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A set of domains (--suffixes) reports by itself the suffixes of a name that it has. Any other set
- * has the domains alone as keys: we ask it for all suffixes, in one batch, so that their cache
+ * A set of domains (--suffixes) reports which suffixes of a name it has. Any other set has only
+ * whole domains as keys. This file then looks up all suffixes in one batch, so that their cache
  * misses overlap. */
 #include <string.h>
 #include <sys/uio.h>
@@ -54,7 +54,7 @@ int match_serves(const struct weir_filter *f)
 	return !(normal.steps & WEIR_TEXT_CIDR);
 }
 
-/* The batch has the shortest suffix first, so the highest bit found is the longest one. */
+/* The batch has the shortest suffix first, so the highest bit found is the longest suffix. */
 static int by_label(const struct weir_filter *f, const struct name *name)
 {
 	uint64_t found[WEIR_BITMAP_WORDS(NAME_LABELS)];
@@ -72,7 +72,7 @@ static int by_label(const struct weir_filter *f, const struct name *name)
 	return (int)name->labels - 64 * (int)word - 64 + __builtin_clzll(found[word]);
 }
 
-/* The set knows no escapes. Accept a matching key only if it begins at a label. */
+/* Such a set ignores escapes. Accept a matching key only if it begins at a label. */
 static int by_domain(const struct weir_filter *f, const struct name *name)
 {
 	char room[WEIR_TEXT_ROOM(NAME_ROOM)];

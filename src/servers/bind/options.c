@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * named's own parser reads the parameters. It reports an unknown word, a missing semicolon or a
- * word in place of a number as everywhere in named.conf. This file checks the rest. */
+ * named's own parser reads the parameters, so an unknown word, a missing semicolon or a word
+ * instead of a number gets the usual error message. This file checks the rest. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static cfg_type_t type_parameters = { "weir-blocklist-parameters", cfg_parse_map
 	                              cfg_print_mapbody, cfg_doc_mapbody, &cfg_rep_map,
 	                              clause_sets };
 
-/* The state of one reading. */
+/* The state of one read. */
 struct reading {
 	struct options *o;
 	const cfg_obj_t *map;
@@ -48,7 +48,7 @@ struct reading {
 	isc_result_t result; /* a failure if any check failed; all checks run */
 };
 
-/* Log an error. The parser reads a text, so @object knows its line but not its file.
+/* Log an error. The parser reads a string, so @object knows its line but not its file.
  * @object: the parameter; NULL: it is missing */
 static void ISC_FORMAT_PRINTF(3, 4) wrong(struct reading *r, const cfg_obj_t *object,
                                           const char *format, ...)
@@ -70,7 +70,7 @@ static const cfg_obj_t *get(const struct reading *r, const char *name)
 	return cfg_map_get(r->map, name, &found) == ISC_R_SUCCESS ? found : NULL;
 }
 
-/* The absolute path: "directory" moves named to another folder, but not the file. */
+/* Return an absolute path, since named later changes its folder ("directory"). */
 static char *path_of(struct reading *r, const char *name)
 {
 	const cfg_obj_t *object = get(r, name);
@@ -141,11 +141,11 @@ static bool address(const struct reading *r, const char *name, void *out, size_t
 		return false;
 	isc_netaddr_t net;
 	isc_netaddr_fromsockaddr(&net, cfg_obj_assockaddr(object));
-	memcpy(out, &net.type, bytes); /* a union: in and in6 both begin with the address */
+	memcpy(out, &net.type, bytes); /* a union whose members in and in6 begin with the address */
 	return true;
 }
 
-/* A number of bytes, or of KiB, MiB or GiB with k, m or g at its end. */
+/* Parse a number of bytes, or of KiB, MiB or GiB with k, m or g after the number. */
 static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 {
 	const cfg_obj_t *object = get(r, name);
@@ -167,7 +167,7 @@ static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 	return (uint64_t)value << shift;
 }
 
-/* The name of the list, a label of the statistics: as given, or the end of the file's path. */
+/* Set the list's name, a label of the statistics: the parameter, or the last part of the path. */
 static void name_of(struct reading *r)
 {
 	const cfg_obj_t *object = get(r, "name");
@@ -250,7 +250,7 @@ isc_result_t options_read(struct options *out, const struct place *place)
 	cfg_parser_t *parser = NULL;
 	cfg_obj_t *map = NULL;
 	isc_buffer_t buffer;
-	char where[PATH_MAX + 24]; /* the parser logs this text, but no line */
+	char where[PATH_MAX + 24]; /* the parser logs this text without a line number */
 	snprintf(where, sizeof where, "%s:%lu", place->file, place->line);
 	memset(out, 0, sizeof *out);
 	isc_result_t result = cfg_parser_create(place->mctx, place->lctx, &parser);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The plugin's parameters, which stand between the braces in named.conf. */
+ * The plugin's parameters, between the braces in named.conf. */
 #ifndef WEIR_SERVERS_BIND_OPTIONS_H
 #define WEIR_SERVERS_BIND_OPTIONS_H
 
@@ -9,24 +9,24 @@
 #include "bind.h"
 
 enum answer { ANSWER_NXDOMAIN, ANSWER_NODATA, ANSWER_ADDRESS, ANSWERS };
-/* The answer to queries until all images have been there once. */
+/* The action on queries until each image has been loaded once. */
 enum on_error { ON_ERROR_PASS, ON_ERROR_SERVFAIL, ON_ERROR_FAIL };
 
-extern const char *const answer_names[ANSWERS + 1]; /* NULL ends them */
+extern const char *const answer_names[ANSWERS + 1]; /* terminated by NULL */
 
 enum { NAME_MOST = 64 };
 
-/* The key of keyed images. */
+/* The secret key of keyed images. */
 struct secret {
 	bool given;
 	unsigned char bytes[WEIR_SECRET_BYTES];
 };
 
 struct options {
-	char *file;            /* absolute paths */
-	char *allow_file;      /* or NULL */
-	char *statistics_file; /* or NULL */
-	struct secret key, allow_key; /* of the images */
+	char *file;            /* paths are absolute */
+	char *allow_file;      /* NULL: none */
+	char *statistics_file; /* NULL: none */
+	struct secret key, allow_key; /* for the images */
 	char name[NAME_MOST + 1];
 	enum answer answer;
 	enum on_error on_error;
@@ -35,22 +35,22 @@ struct options {
 	unsigned char ipv4[4], ipv6[16];
 	uint32_t ttl;                 /* seconds */
 	uint32_t statistics_interval; /* seconds */
-	uint64_t max_size;            /* bytes of an image's bits */
+	uint64_t max_size;            /* limit in bytes of an image's bits */
 };
 
-/* The place of a plugin's parameters in the configuration. */
+/* The location of a plugin's parameters in the configuration. */
 struct place {
 	const char *parameters, *file;
-	unsigned long line; /* the first one */
+	unsigned long line; /* the first line */
 	isc_mem_t *mctx;
 	isc_log_t *lctx;
 };
 
-/* Make a place from named's arguments. @line: the last line of the parameters, as named gives. */
+/* Make a location from named's arguments. @line: the parameters' last line, as named passes it. */
 struct place place_of(const char *parameters, const char *file, unsigned long line,
                       isc_mem_t *mctx, isc_log_t *lctx);
 
-/* Parse and check. Each error goes to the log with its file and line. Free @out in any case. */
+/* Parse and check the parameters. Logs each error with file and line. Free @out in any case. */
 isc_result_t options_read(struct options *out, const struct place *place);
 void options_free(struct options *o);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * A query plugin for named. It blocks a name if an image has the name or a parent of it.
+ * A query plugin for named. It blocks a name if an image has the name or a parent of the name.
  *
  *     plugin query "weir-blocklist.so" { file "/var/lib/bind/blocked.weir"; };
  *
- * named calls the hook when it has found the database for a name: first for the name that a client
- * asks for, then for the target of each CNAME. Clients that the view refuses never get this far.
+ * named calls the hook when it has found the database for a name: first for the queried name, then
+ * for the target of each CNAME. A client that the view refuses never reaches the hook.
  *
- *  P1 An instance lives as long as its view, which each query holds: no query meets a freed
+ *  P1 An instance lives as long as its view. Each query holds its view, so it never uses a freed
  *     instance.
- *  P2 A query holds a read-side section of urcu-bp, the flavor of the sets' handles, only while it
- *     uses a filter. No call inside the section may wait.
- *  P3 In a reload of the configuration the new view's instance joins its sets, counts and
- *     statistics file before the old instance leaves them.
- */
+ *  P2 A query is in a read-side section of urcu-bp, the flavor of the sets' handles, only while it
+ *     uses a filter. No call inside the section may block.
+ *  P3 In a reload of the configuration, the new view's instance joins its sets, counts and
+ *     statistics file before the old instance leaves them. */
 #include <stdlib.h>
 #include <urcu/urcu-bp.h>
 #include <weir/error.h>
@@ -25,7 +24,7 @@
 #include "report.h"
 #include "set.h"
 
-/* The symbols that named looks up; all others are hidden. */
+/* The symbols that named looks up; all other symbols are hidden. */
 #define ENTRY __attribute__((visibility("default")))
 ENTRY ns_plugin_check_t plugin_check;
 ENTRY ns_plugin_destroy_t plugin_destroy;
@@ -35,7 +34,7 @@ ENTRY ns_plugin_version_t plugin_version;
 struct instance {
 	struct options options;
 	struct set *block, *allow; /* allow: NULL without an allow list */
-	int list;                  /* its number for counts_add() */
+	int list;                  /* number for counts_add() */
 	struct report_part part;
 };
 
@@ -49,8 +48,8 @@ static void name_of(struct name *out, const dns_name_t *name)
 	name_text(out, name->ndata, name->length);
 }
 
-/* Does the allow list have the name? At the target of a CNAME, the name that the client asked for
- * counts too: an allowed name stays allowed wherever its CNAMEs lead. */
+/* Return: true if the allow list has the name. At the target of a CNAME, look up the queried name
+ *   too, since an allowed name stays allowed wherever its CNAMEs lead. */
 static bool is_allowed(const struct weir_filter *allow, const query_ctx_t *q,
                        const struct name *name)
 {
@@ -79,7 +78,7 @@ static int judge(const struct instance *in, const query_ctx_t *q)
 	return allowed ? -1 : label;
 }
 
-/* Log in the category rpz, as named does for its own policy zones. */
+/* Log in the category rpz, as named does for its policy zones. */
 static void log_blocked(const struct instance *in, query_ctx_t *q, unsigned label)
 {
 	char name[DNS_NAME_FORMATSIZE], by[DNS_NAME_FORMATSIZE];
@@ -106,7 +105,7 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 	enum answer given;
 	if (q->client->message->rdclass != dns_rdataclass_in)
 		return NS_HOOK_CONTINUE;
-	/* named looks for a stale answer while the query is in flight: it has been judged */
+	/* named looks for a stale answer of a query in flight, which was checked before */
 	if (q->client->query.attributes & NS_QUERYATTR_RECURSING)
 		return NS_HOOK_CONTINUE;
 	counts_add(in->list, COUNT_QUERIES);
@@ -126,7 +125,7 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 	return NS_HOOK_RETURN;
 }
 
-/* Is the configuration valid though an image may be missing? */
+/* Return: true if the configuration is valid even if an image is missing. */
 static bool may_lack(const struct instance *in, const struct place *place)
 {
 	if (is_ready(in))
@@ -210,7 +209,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
 	return ISC_R_SUCCESS;
 }
 
-/* Read only the head of the image: set_get() reads all of it. */
+/* Read only the header of the image, since set_get() reads all of it. */
 static isc_result_t check_image(const char *path, bool fails, const struct place *place)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Statistics files. Each has its own thread, which writes it.
+ * Statistics files. Each file has a thread that writes it.
  *
  *  R1 Files, their parts and their intervals change only under the lock.
  *  R2 A thread makes the text under the lock, so that the handles of the parts are valid. It writes
- *     the text without the lock: a slow disk delays neither a reload of the configuration nor
+ *     the text without the lock, so a slow disk delays neither a reload of the configuration nor
  *     another file.
- *  R3 The last part to leave ends the file's thread, then frees the file.
- */
+ *  R3 The last part to leave ends the file's thread, then frees the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,11 +21,11 @@
 
 struct report_file {
 	struct report_file *next;
-	struct report_part *parts; /* the newest first */
+	struct report_part *parts; /* newest first */
 	char *path, *beside;
 	uint32_t seconds;
 	bool due, stop;
-	int failed; /* 0, or errno of the last write, already logged */
+	int failed; /* errno of the last write, already logged; 0: success */
 	pthread_cond_t wake;
 	pthread_t thread;
 };
@@ -48,8 +47,8 @@ static int put(int fd, const char *text)
 	return 0;
 }
 
-/* Without a sync: after a power cut the next file comes within seconds. A file that stands beside
- * is left from a killed process, or from root, as which named starts. */
+/* Write without a sync, since the next file follows within seconds after a power failure. An
+ * existing temporary file was left by a killed process, or by root, as which named starts. */
 static int replace(const struct report_file *f, const char *text)
 {
 	unlink(f->beside);
@@ -66,7 +65,7 @@ static int replace(const struct report_file *f, const char *text)
 	return error;
 }
 
-/* The caller holds the lock, on return too. */
+/* The caller holds the lock, before and after. */
 static void write_file(struct report_file *f)
 {
 	char *text = text_of(f->parts);
@@ -111,7 +110,7 @@ static void discard(struct report_file *f)
 	free(f);
 }
 
-/* The thread blocks all signals, so that it gets none of named's. */
+/* The thread blocks all signals, so that it gets no signal for named. */
 static int start(struct report_file *f)
 {
 	sigset_t all, before;
@@ -180,7 +179,7 @@ void report_leave(struct report_part *part)
 	part->file = NULL;
 	pthread_mutex_lock(&lock);
 	bool last = f->parts == part && !part->next;
-	if (last) { /* the part stays: the thread writes it once more */
+	if (last) { /* the part stays, and the thread writes it once more */
 		struct report_file **at = &files;
 		while (*at != f)
 			at = &(*at)->next;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Sets that the views of named share: one for each path, limit and key.
+ * Sets that the views of named share: one set for each path, limit and key.
  *
- *  S1 The list of sets, and the number of users of each, change only under the lock.
+ *  S1 The list of sets, and the number of users of each set, change only under the lock.
  *  S2 Each user of a set is counted, so the set's handle is valid without the lock.
- *  S3 ready is set after the first image was published, and never cleared. A query that sees it
- *     finds that image or a later one.
- *  S4 A set of a kind that takes inserts cannot take over an image of a kind that is built once
- *     (reload.h), though nothing is inserted here. Such a set is stuck: it still answers, and the
- *     next reload of the configuration makes a new set from the file.
- *  S5 The follower is stopped, and its thread has ended, before its handle is destroyed.
- */
+ *  S3 ready is set after the first image was published, and never cleared. A query that sees
+ *     ready finds that image or a later image.
+ *  S4 A handle whose set takes inserts cannot switch to an image of a kind that is built once
+ *     (reload.h), even though nothing is inserted here. Such a set is stuck: it still answers, and
+ *     the next reload of the configuration makes a new set from the file.
+ *  S5 The follower is stopped, and its thread has ended, before its handle is destroyed. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -35,9 +34,9 @@ struct set {
 	struct weir_follower *follower;
 	_Atomic bool ready;
 	_Atomic bool stuck; /* S4; relaxed: it publishes no other memory */
-	char said[WEIR_SENTENCE_BYTES]; /* the error of begin()'s look, or empty */
-	double lines;           /* log lines that may be written at once, as of: */
-	double when;            /* CLOCK_MONOTONIC, s */
+	char said[WEIR_SENTENCE_BYTES]; /* error of the first read in begin(); "": none */
+	double lines;           /* log lines allowed now, at the time `when` */
+	double when;            /* CLOCK_MONOTONIC, seconds */
 	unsigned long held_back; /* lines suppressed since the last line */
 };
 
@@ -53,8 +52,8 @@ bool set_ready(const struct set *s)
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
-/* The owner of the file decides how often it changes, but not how fast the log grows: after
- * LINES_AT_ONCE lines comes one in LINE_EVERY seconds. Only one thread at a time logs for a set. */
+/* The owner of the file decides how often it changes, so limit the growth of the log: LINES_AT_ONCE
+ * lines, then one line in LINE_EVERY seconds. Only one thread at a time logs for a set. */
 enum { LINES_AT_ONCE = 10, LINE_EVERY = 5 };
 
 static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, const char *format,
@@ -88,7 +87,7 @@ static void became(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
-	/* release: S3; without it a query could see ready and then no set */
+	/* release: S3; otherwise a query could see ready but no set */
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
 	if (weir_handle_measure(s->handle, &stats, &filter) == 0)
@@ -96,7 +95,7 @@ static void became(struct set *s)
 		    filter.keys_estimated, (double)filter.bytes / 1048576);
 }
 
-/* Runs on the follower's thread. Its first look may repeat the error that begin() has logged. */
+/* Runs on the follower's thread. The first read may repeat the error that begin() has logged. */
 static void report(void *context, int result, const char *sentence)
 {
 	struct set *s = context;
@@ -108,7 +107,7 @@ static void report(void *context, int result, const char *sentence)
 	if (result > 0)
 		became(s);
 	else if (!said)
-		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* which has the path */
+		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* the sentence has the path */
 		    set_ready(s) ? ": the set in use stays" : "");
 }
 
@@ -121,7 +120,7 @@ static int check(const struct weir_filter *next, void *context)
 	return -1;
 }
 
-/* The first look at the file is here, so that named answers no query before it. */
+/* The first read of the file runs here, so that named answers no query before it. */
 static int begin(struct set *s)
 {
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
@@ -162,7 +161,7 @@ static void end(struct set *s)
 	int result = weir_follower_stop(s->follower); /* S5 */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
-	if (result < 0) { /* in a read-side section, where no caller is: keep the set */
+	if (result < 0) { /* fails only in a read-side section, where no caller is: keep the set */
 		SAY(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
 		return;
 	}
@@ -235,5 +234,5 @@ void set_put(struct set *s)
 	}
 	pthread_mutex_unlock(&lock);
 	if (last)
-		end(s); /* outside the lock: it may wait for a grace period */
+		end(s); /* outside the lock, since this may wait for a grace period */
 }

@@ -27,7 +27,7 @@ static const struct row {
 	{ COUNT_ADDRESS, BLOCKED },
 };
 
-/* The labels of a set's handle, or of some counts of a list. */
+/* The labels of a handle or of a list's counts. */
 struct line {
 	char labels[LABELS_ROOM];
 	const struct row *row;
@@ -35,14 +35,14 @@ struct line {
 	uint64_t counts[COUNTS];
 };
 
-/* The parts of one text. */
+/* All metrics of one text. */
 struct lines {
 	struct weir_metrics *of;
 	struct line *lines;
 	size_t n;
 };
 
-/* Skip a part if a newer one has its name: the same labels may stand only once. */
+/* Skip a part if a newer part has the same name, since labels must be unique. */
 static bool is_newest(const struct report_part *parts, const struct report_part *part)
 {
 	while (parts != part && strcmp(parts->name, part->name) != 0)
@@ -95,7 +95,7 @@ static void add_part(struct lines *to, const struct report_part *p)
 	add_counts(to, p, ",answer=\"address\"", 5, 1);
 }
 
-/* The first call only measures. Counts may gain digits before the next one: then retry. */
+/* The first call only measures. If counts gain digits before the second call, retry. */
 static char *write_text(const struct lines *lines)
 {
 	char *text = NULL;
