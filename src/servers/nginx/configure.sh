@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The two headers of nginx's configuration, by the configure script that Debian's nginx-dev has of
-# the nginx that is installed, with its options: nginx loads only a module that has the same ones.
-# configure.sh SOURCE FOLDER: writes ngx_auto_config.h and ngx_auto_headers.h in FOLDER.
+# Makes the two configuration headers of nginx, with the configure script of Debian's nginx-dev and
+# the options of the installed nginx: nginx loads only a module with the same options.
+# configure.sh SOURCE FOLDER: writes ngx_auto_config.h and ngx_auto_headers.h to FOLDER.
 set -eu
 folder=$(realpath "$2")
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The directives: README.md lists their arguments. */
+ * The directives. README.md lists their arguments. */
 #include "module.h"
 
 static const size_t usual_max = 256 << 20;
@@ -21,7 +21,7 @@ static bool is_name(const ngx_str_t *name)
 	return name->len && name->len <= NGX_WEIR_NAME;
 }
 
-/* Find or add the zone of that name: a rule may name a zone before it is defined. */
+/* Find or add the zone with that name, since a rule may name a zone before its definition. */
 static struct ngx_weir_zone *zone_of(ngx_conf_t *cf, const ngx_str_t *name)
 {
 	struct ngx_weir_main_conf *conf =
@@ -66,7 +66,7 @@ static char *set_key(ngx_conf_t *cf, struct ngx_weir_key *key, ngx_str_t value)
 	return key->variable == NGX_ERROR ? NGX_CONF_ERROR : NGX_CONF_OK;
 }
 
-/* Does @value begin with @name? Then @rest receives the part behind it. */
+/* Return: true if @value begins with @name; @rest then receives the text after @name. */
 static bool behind(const ngx_str_t *value, const char *name, ngx_str_t *rest)
 {
 	size_t n = strlen(name);
@@ -90,7 +90,7 @@ static char *set_on_error(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_
 	return NGX_CONF_OK;
 }
 
-/* The master reads the key now: workers need no right to read it. */
+/* The master reads the key now, so workers need no permission to read it. */
 static char *set_secret(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
 {
 	u_char *key = ngx_palloc(cf->pool, WEIR_SECRET_BYTES);

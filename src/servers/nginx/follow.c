@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * A worker's timer for a zone. On each tick a worker switches to the set in use, so that an idle
- * worker does not hold an old slot for long. One worker is the leader. It looks at the file, and
- * reads a new one beside the event loop, in nginx's thread pool. An exiting worker resigns. The
- * timer is cancelable, so it does not delay the exit of a worker. */
+ * worker soon releases an old slot. One worker is the leader: it checks the file, and reads a new
+ * file in nginx's thread pool, outside the event loop. An exiting worker resigns. The timer is
+ * cancelable, so it does not delay the exit of a worker. */
 #include "module.h"
 
-/* ms. SOON: until the next look, if a slot is still read or a file may still be written to.
- * SETTLED: a file is refused only after it has been bad this long without a change. */
+/* In ms. SOON: delay of the next check if a slot is still read or a file may still be written to.
+ * SETTLED: a file is refused only after it was bad and unchanged for this long. */
 enum { SOON = 50, SETTLED = 1000 };
-/* Report a new file that has waited for PATIENCE checks and at least PATIENCE_LEAST ms. */
+/* Report a new file that is pending for PATIENCE checks and at least PATIENCE_LEAST ms. */
 enum { PATIENCE = 10, PATIENCE_LEAST = 2000 };
 
 static bool is_ending(void)
@@ -16,7 +16,7 @@ static bool is_ending(void)
 	return ngx_exiting || ngx_quit || ngx_terminate;
 }
 
-/* Runs in the thread. An exiting worker waits for the thread, so this ends the reading. */
+/* Runs in the thread. An exiting worker waits for the thread, so this ends the read. */
 static int stop(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -81,14 +81,14 @@ static void finish(ngx_event_t *event)
 		ngx_weir_take(zone, zone->timer.log);
 		zone->doubted = false;
 		store_follow(zone->store);
-	} else if (!reading->changed && !is_ending()) { /* an exit stops the reading */
+	} else if (!reading->changed && !is_ending()) { /* an exit stops the read */
 		doubt(zone, &reading->file, reading->sentence, reading->err);
 	}
 	if (reading->changed)
 		again(zone, SOON);
 }
 
-/* Return: try again soon? */
+/* Return: true if the caller should retry soon. */
 static bool start(struct ngx_weir_zone *zone, const struct file_identity *file,
                   const struct store_facts *before, bool tidying)
 {
@@ -114,13 +114,13 @@ static bool start(struct ngx_weir_zone *zone, const struct file_identity *file,
 	return false;
 }
 
-/* Is the file refused for good, so that it needs no other look? */
+/* Return: true if the file is refused and need not be read again. */
 static bool is_refused(const struct store_facts *facts, const struct file_identity *file)
 {
 	return facts->refused_since && !facts->refused_again && file_same(&facts->refused, file);
 }
 
-/* Leader only. Return: look again soon? */
+/* Leader only. Return: true if the next check should be soon. */
 static bool look(struct ngx_weir_zone *zone)
 {
 	struct store *store = zone->store;
@@ -148,7 +148,7 @@ static bool look(struct ngx_weir_zone *zone)
 	return file_is_young(&file) || start(zone, &file, &facts, false);
 }
 
-/* Is there a file that is neither in use nor refused? The wait restarts if the set has changed. */
+/* Return: true if a file is neither in use nor refused. A change of the set restarts the wait. */
 static bool is_waiting(struct ngx_weir_zone *zone)
 {
 	struct file_identity file;
@@ -167,7 +167,7 @@ static void say_waiting(struct ngx_weir_zone *zone)
 {
 	pid_t other = zone->store->busy ? 0 : store_hinders(zone->store);
 	if (!other)
-		return; /* this worker reads the file, or no process hinders it */
+		return; /* this worker reads the file, or no process delays it */
 	zone->waiting_said = true;
 	ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been waiting "
 	              "for %M ms for process %P, to take it or to leave an older set: does it "
@@ -175,7 +175,7 @@ static void say_waiting(struct ngx_weir_zone *zone)
 	              ngx_current_msec - zone->waiting, other);
 }
 
-/* All workers watch, because the leader may be the one that hangs. */
+/* All workers watch, since the leader may hang. */
 static void watch(struct ngx_weir_zone *zone)
 {
 	const ngx_msec_t patience = ngx_max(PATIENCE * zone->check, PATIENCE_LEAST);

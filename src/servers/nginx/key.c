@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Looks up a variable's value in the set, which normalises it. An address is looked up as a prefix
- * in a set of prefixes, else as text. In both, an IPv4 address from an IPv6 socket
+ * Look up a variable's value in the set, which normalises the value. An address is looked up as a
+ * prefix in a set of prefixes, else as text. In both, an IPv4 address from an IPv6 socket
  * (::ffff:192.0.2.1) counts as the IPv4 address. A list is read from the right, where the trusted
  * proxies append to it. */
 #include <arpa/inet.h>
@@ -8,11 +8,11 @@
 
 static const u_char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 
-/* Can the set read this text? Sets of prefixes or domains cannot read every text. */
+/* Return: true if the set can parse this text. Sets of prefixes or domains refuse some texts. */
 static bool readable(const struct weir_text *normal, const void *text, size_t len)
 {
 	const struct weir_text shape = { .steps = normal->steps & ~(uint32_t)WEIR_TEXT_LOWERCASE };
-	u_char room[WEIR_TEXT_ROOM(0)]; /* without lowercase only addresses need room */
+	u_char room[WEIR_TEXT_ROOM(0)]; /* without lowercase only addresses need a buffer */
 	struct iovec key;
 	return weir_text_key(&shape, text, len, room, &key) == 0;
 }
@@ -63,7 +63,7 @@ static int ask_address(const struct weir_filter *f, const struct weir_text *norm
 	return bytes ? ask_binary(f, normal, address, bytes) : ask_text(f, normal, text, len);
 }
 
-/* Is it empty, or a colon and a port? */
+/* Return: true if the text is empty, or a colon and a port. */
 static bool is_port(const u_char *text, size_t len)
 {
 	if (!len)
@@ -74,7 +74,7 @@ static bool is_port(const u_char *text, size_t len)
 	return port >= 0 && port <= 65535;
 }
 
-/* As parse(), for ADDRESS, IPV4:PORT, [IPV6] and [IPV6]:PORT. */
+/* Parse ADDRESS, IPV4:PORT, [IPV6] or [IPV6]:PORT. Return: as parse(). */
 static size_t parse_element(const u_char *text, size_t len, u_char address[16])
 {
 	for (; len && (text[0] == ' ' || text[0] == '\t'); len--)
@@ -105,9 +105,9 @@ static bool is_excess(const u_char *list, size_t len)
 	return elements > NGX_WEIR_LIST_MOST;
 }
 
-/* @from: ask only this element, counted from the right; 0: all
- * Return: -E2BIG if the list is beyond its limits; 1 if the set has an asked element; else -EINVAL
- * if an asked element is not an address; else 0, also if the list is shorter than @from. */
+/* @from: look up only this element, counted from the right; 0: all
+ * Return: -E2BIG the list is beyond its limits; 1 the set has an element looked up; else -EINVAL
+ *   such an element is not an address; else 0, also if the list is shorter than @from. */
 static int ask_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
                     const u_char *list, size_t len)
 {
@@ -143,7 +143,7 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_w
 	if (!f)
 		return NGX_WEIR_OFF;
 	if (form != NGX_WEIR_FORM_CLIENT && !len)
-		return NGX_WEIR_MISS; /* all clients without a value would share that key */
+		return NGX_WEIR_MISS; /* otherwise all clients without a value would share a key */
 	if (form == NGX_WEIR_FORM_CLIENT)
 		answer = ask_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_LIST)

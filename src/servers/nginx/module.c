@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The module as nginx sees it: configurations, phases, the beginning of a worker. */
+ * The module for nginx: configurations, phases, the start of a worker. */
 #include "module.h"
 
 static void *create_main_conf(ngx_conf_t *cf)
@@ -16,7 +16,7 @@ static void *create_loc_conf(ngx_conf_t *cf)
 	return ngx_pcalloc(cf->pool, sizeof(struct ngx_weir_loc_conf));
 }
 
-/* As with nginx's own lists: a level with rules inherits none. */
+/* As with nginx's own lists, a level that has rules inherits none. */
 static char *merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 {
 	struct ngx_weir_loc_conf *above = parent, *conf = child;
@@ -62,7 +62,7 @@ static ngx_int_t postconfiguration(ngx_conf_t *cf)
 	return NGX_OK;
 }
 
-/* Only workers follow the file: the processes that manage caches serve no requests. */
+/* Only workers follow the file, since the processes that manage caches serve no requests. */
 static ngx_int_t init_process(ngx_cycle_t *cycle)
 {
 	struct ngx_weir_main_conf *conf =

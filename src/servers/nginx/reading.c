@@ -59,7 +59,7 @@ static const char *hint(const struct reading *r)
 	return "";
 }
 
-/* Copy the library's sentence, and put the name of the file before it if it lacks that. */
+/* Copy the library's sentence, and prepend the file's name if the sentence lacks it. */
 static void explain(struct reading *r)
 {
 	char name[STORE_TEXT / 2], detail[WEIR_SENTENCE_BYTES];
@@ -71,7 +71,7 @@ static void explain(struct reading *r)
 		snprintf(r->sentence, sizeof r->sentence, "%s: %.200s%s", name, detail, hint(r));
 }
 
-/* Load the filter: copy the file into the slot or, with map, use the file itself. */
+/* Load the filter: copy the file into the slot or, with map, map the file itself. */
 static int get(struct reading *r, struct weir_filter **f)
 {
 	const struct store *s = r->store;
@@ -105,7 +105,7 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, cons
 	r->err = -ECANCELED;
 }
 
-/* With keys of the other sort no lookup would match. Other steps apply to lookups as well. */
+/* If prefixes and text are exchanged, no lookup matches. Other text steps also apply to lookups. */
 static void judge_keys(struct reading *r)
 {
 	static const char *const what[] = { "text", "addresses (--cidr)" };
@@ -115,9 +115,9 @@ static void judge_keys(struct reading *r)
 		       what[r->prefixes_before]);
 }
 
-/* As in weir_handle_refresh(): the capacity may be made up, and few keys may reach such a rate by
- * chance. Without saturation the rate may exceed the limit by the share of one full line, or for
- * layers by a tenth. */
+/* The rule of weir_handle_refresh(). The capacity may be made up, and few keys may exceed the rate
+ * by chance. So without saturation the rate may exceed the limit by the share of one full line, or
+ * by a tenth for layers. */
 static bool overfull(const struct weir_stats *s)
 {
 	const bool layers = weir_kind_can(s->shape.kind, WEIR_CAN_GROW);
@@ -126,8 +126,8 @@ static bool overfull(const struct weir_stats *s)
 	return above > 0 && (s->saturated || (s->fp_rate > 0 && above > 1 / fmax(lines, 10)));
 }
 
-/* The checks of weir_handle_refresh(), on every bit, so that no attacker can predict a sample. A
- * set with all bits set tells nothing about its keys. */
+/* The checks of weir_handle_refresh(), on every bit, so that no attacker can predict a sample. If
+ * all bits are set, the number of keys is unknown. */
 static void judge(struct reading *r, const struct weir_stats *s)
 {
 	bool full = overfull(s);
@@ -187,7 +187,7 @@ void reading_run(struct reading *r)
 	if (r->err)
 		store_tidy(r->store);
 	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
-	/* if it changed, we may have read either file: the leader looks again */
+	/* If the file changed, the slot may have either version, so the leader reads it again. */
 	if (!r->changed)
 		r->facts.file = r->file;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads a file into a store's free slot, and checks every byte and whether the set is plausible. If
- * a check fails, it empties the slot. It is one call, independent of nginx, for a thread beside the
- * event loop. */
+ * Read a file into a store's free slot, check every byte, and check that the set is plausible. If a
+ * check fails, free the slot's pages. It is one call, independent of nginx, for a thread besides
+ * the event loop. */
 #ifndef WEIR_NGINX_READING_H
 #define WEIR_NGINX_READING_H
 
@@ -11,24 +11,24 @@ struct reading {
 	struct store *store;         /* after store_begin() */
 	double keys_before;          /* in the set in use; 0: no set */
 	bool any_before, prefixes_before;
-	weir_progress_fn *stop;      /* returns non-zero to end the reading */
-	/* the result: */
+	weir_progress_fn *stop;      /* a nonzero result ends the read */
+	/* The result: */
 	int err;                     /* 0: facts are valid */
-	bool changed;                /* the file was written to or replaced during the reading */
-	struct file_identity file;   /* the one read */
+	bool changed;                /* written or replaced during the read */
+	struct file_identity file;   /* identity of the file */
 	struct store_facts facts;
 	char sentence[STORE_TEXT];   /* if err is not 0 */
 };
 
 void reading_run(struct reading *r);
 
-/* Will the same file fail in the same way again? Otherwise the system has failed. */
+/* Return: true if the same file would fail in the same way again; false if the system failed. */
 bool reading_is_verdict(int err);
 
-/* Did memory or descriptors run out, so that the error says nothing about the file? */
+/* Return: true if memory or descriptors ran out, so that the error says nothing about the file. */
 bool reading_is_blameless(int err);
 
-/* A stand-in identity, made from @err, for a file that cannot be identified. */
+/* Return: a stand-in identity, made from @err, for a file that cannot be identified. */
 struct file_identity reading_absent(int err);
 /* The sentence for such a file. */
 void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Runs the rules of a request's location in the access phase, and computes a zone's variable. */
+ * Run the rules of a request's location in the access phase, and compute a zone's variable. */
 #include "module.h"
 
 static const ngx_str_t words[NGX_WEIR_ANSWERS] = {
@@ -17,7 +17,7 @@ static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 	v->not_found = 0;
 }
 
-/* Look up the bytes of $binary_remote_addr, without the cost of a variable. */
+/* Look up the bytes of $binary_remote_addr without the cost of a variable. */
 static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone,
                                        const struct ngx_weir_key *key)
 {
@@ -34,7 +34,7 @@ static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zo
 	return ngx_weir_ask(zone, key, address, len);
 }
 
-/* @name: as variables spell it: x_forwarded_for matches X-Forwarded-For */
+/* @name: as in variables: x_forwarded_for matches X-Forwarded-For */
 static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 {
 	if (!line->hash || line->key.len != name->len)
@@ -47,7 +47,7 @@ static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 	return true;
 }
 
-/* Append up to one byte beyond the limit, by which is_excess() sees that the list is too long. */
+/* Append at most one byte beyond the limit, so that is_excess() detects a long list. */
 static void append(ngx_str_t *list, const u_char *data, size_t len)
 {
 	len = ngx_min(len, NGX_WEIR_LIST_BYTES + 1 - list->len);
@@ -55,7 +55,7 @@ static void append(ngx_str_t *list, const u_char *data, size_t len)
 	list->len += len;
 }
 
-/* @lines: lines in the list so far. A single line is used in place, without a copy. */
+/* @lines: lines in the list so far. A single line is used without a copy. */
 static ngx_int_t add_line(ngx_http_request_t *r, ngx_str_t *list, ngx_uint_t lines,
                           const ngx_str_t *value)
 {
@@ -76,8 +76,8 @@ static ngx_int_t add_line(ngx_http_request_t *r, ngx_str_t *list, ngx_uint_t lin
 	return NGX_OK;
 }
 
-/* Join all header lines of that name, in their order: before nginx 1.23, most header variables have
- * only the first line. */
+/* Join all header lines with that name in their order. Before nginx 1.23, most header variables
+ * have only the first line. */
 static ngx_int_t gather(ngx_http_request_t *r, const ngx_str_t *name, ngx_str_t *list)
 {
 	ngx_uint_t lines = 0;
@@ -116,7 +116,7 @@ static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
 	return NGX_OK;
 }
 
-/* A list beyond its limits is refused whatever on_invalid is: any client can send one. */
+/* A list beyond its limits is refused whatever on_invalid is, since any client can send one. */
 static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answer)
 {
 	if (answer == NGX_WEIR_OFF)
@@ -128,14 +128,14 @@ static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answe
 	return rule->allow ? answer != NGX_WEIR_HIT : answer == NGX_WEIR_HIT;
 }
 
-/* If several workers find a line due, the one that sets the time writes it. */
+/* If several workers find a log line due, the worker that sets the time writes it. */
 void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log)
 {
 	struct ngx_weir_counters *counters = zone->counters;
 	ngx_atomic_uint_t at = counters->invalid_logged_at, before = counters->invalid_logged;
 	ngx_atomic_uint_t n = 0;
 	char plain[256] = "";
-	/* the time of another worker may be ahead of ours */
+	/* another worker's time may be ahead of this worker's */
 	if (at && (ngx_msec_int_t)(ngx_current_msec - at) < LOG_EVERY)
 		return;
 	for (unsigned i = 0; i < NGX_WEIR_STRIPES; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The content of weir_status: the figures of all zones as JSON, or as Prometheus text under the
- * names of weir/metrics.h, so that the same alerts work. */
+ * The content of weir_status: the figures of all zones as JSON, or as Prometheus text with the
+ * names of weir/metrics.h, so that the same alerts apply. */
 #include <math.h>
 #include <weir/metrics.h>
 #include "module.h"
@@ -48,7 +48,7 @@ struct row {
 	double figure[FIGURES_ALL];
 };
 
-/* Sum the stripes of all workers. Each load is atomic; the sum mixes moments a little apart. */
+/* Sum the stripes of all workers. Each load is atomic, but the loads run at different times. */
 static void count(struct row *row)
 {
 	const struct ngx_weir_counters *counters = row->zone->counters;
@@ -97,7 +97,7 @@ static void measure(struct row *row)
 	count(row);
 }
 
-/* Put a whole number or a rate. JSON has no infinity. */
+/* Write an integer or a rate. JSON has no infinity. */
 static u_char *put_number(u_char *p, u_char *end, double x)
 {
 	if (!isfinite(x))
@@ -108,7 +108,7 @@ static u_char *put_number(u_char *p, u_char *end, double x)
 static u_char *put_text(u_char *p, u_char *end, const char *name, const u_char *text, size_t len)
 {
 	char plain[STORE_TEXT];
-	weir_escape(plain, sizeof plain, (const char *)text, len); /* makes it valid UTF-8 */
+	weir_escape(plain, sizeof plain, (const char *)text, len); /* makes valid UTF-8 */
 	p = ngx_slprintf(p, end, "\"%s\":\"", name);
 	if ((size_t)(end - p) > 6 * sizeof plain)
 		p = (u_char *)ngx_escape_json(p, (u_char *)plain, strlen(plain));
@@ -188,7 +188,7 @@ ngx_int_t ngx_weir_status(ngx_http_request_t *r)
 		return answer;
 	struct row *rows = ngx_pcalloc(r->pool, (n + 1) * sizeof *rows);
 	struct weir_metrics *of = ngx_pcalloc(r->pool, (n + 1) * sizeof *of);
-	/* an upper bound: a zone's longest texts, and each figure with its name, twice */
+	/* An upper bound: a zone's longest texts, and each figure with its name, twice. */
 	ngx_buf_t *b = ngx_create_temp_buf(r->pool, 8192 + n * (24 * STORE_TEXT + 8192));
 	if (!rows || !of || !b)
 		return NGX_HTTP_INTERNAL_SERVER_ERROR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The slots and their locks; N1 to N8 are in store.h. */
+ * The slots and their locks. store.h has the rules N1 to N8. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "store_page.h"
 
 enum { LEADER = 0, SLOT = 1 }; /* the locked bytes: SLOT + i for slot i */
-enum { MOST_TRIES = 8 };       /* to switch, while a leader publishes */
+enum { MOST_TRIES = 8 };       /* tries to switch, while a leader publishes */
 
 /* ---- locks ---- */
 
@@ -51,8 +51,8 @@ pid_t store_leader(const struct store *s)
 
 /* ---- creation ---- */
 
-/* The seals keep the file from shrinking, so that no process gets a SIGBUS. The kernel reserves no
- * pages: it allocates each one on the first write. */
+/* The seals keep the file from shrinking, which could send a process SIGBUS. The kernel reserves no
+ * pages: it allocates each page on the first write. */
 static int memory_file(off_t bytes)
 {
 	int fd = memfd_create("weir", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -161,12 +161,12 @@ static uint64_t current(const struct store *s)
 	return atomic_load_explicit(&s->shared->current, memory_order_acquire);
 }
 
-/* Replace the filter by the one of @word. */
+/* Replace the filter by that of @word. */
 static void settle(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
 {
 	weir_destroy(s->filter);
 	if (s->slot >= 0 && s->slot != slot)
-		lock(s, SLOT + s->slot, F_UNLCK); /* N3: we no longer read it */
+		lock(s, SLOT + s->slot, F_UNLCK); /* N3: this process no longer reads the slot */
 	s->filter = filter;
 	s->slot = slot;
 	s->seen = word;
@@ -175,7 +175,7 @@ static void settle(struct store *s, uint64_t word, struct weir_filter *filter, i
 		weir_text_of(filter, &s->normal);
 }
 
-/* Return: false: try again; true: the filter is that of the word, or it cannot be loaded. */
+/* Return: false: retry; true: the filter is that of @word, or cannot be loaded. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
 	const struct weir_load_options trusting = store_trusting(s); /* N4 */
@@ -198,7 +198,7 @@ static bool follow_slot(struct store *s, uint64_t word)
 	return true;
 }
 
-/* The path may name another file by now. Use the file only if the leader has checked this one.
+/* The path may name another file now. Load the file only if the leader has checked this one.
  * Otherwise the old filter stays until the leader has checked the new file. */
 static bool follow_file(struct store *s, uint64_t word)
 {
@@ -240,7 +240,7 @@ void store_follow(struct store *s)
 
 /* ---- the leader ---- */
 
-/* A slot that the word does not name. */
+/* Return: a slot that the current word does not name. */
 static int free_slot(const struct store *s)
 {
 	return store_place(current(s)) == 0 ? 1 : 0;
@@ -273,7 +273,7 @@ int store_begin(struct store *s)
 	s->filling = map_part(s, STORE_PAGE + (size_t)slot * s->room, s->room,
 	                      PROT_READ | PROT_WRITE);
 	s->busy = s->filling != NULL;
-	if (s->busy) { /* it may hold pages now, even if we are killed */
+	if (s->busy) { /* from now on the slot may have pages, even if this process is killed */
 		atomic_store_explicit(&s->shared->bytes[slot], s->room, memory_order_relaxed);
 		return 0;
 	}
@@ -303,13 +303,13 @@ void store_tidy(struct store *s)
 	if (s->map)
 		return;
 	int slot = free_slot(s);
-	/* best effort: a later image overwrites pages that stay */
+	/* best effort: a later image overwrites the pages */
 	(void)fallocate(s->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 	                (off_t)(STORE_PAGE + (size_t)slot * s->room), (off_t)s->room);
 	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
 }
 
-/* N4. The caller unlocks the slot only after this: then the word keeps writers away (N2). */
+/* N4. The caller then unlocks the slot, and the word keeps writers away from it (N2). */
 static void step(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;
@@ -347,7 +347,7 @@ void store_withdraw(struct store *s)
 
 bool store_facts(const struct store *s, struct store_facts *out)
 {
-	/* a leader writes the facts, then their word: retry between the two */
+	/* A leader writes the facts, then the word. Retry between the two. */
 	for (unsigned i = 0; i < MOST_TRIES; i++)
 		if (store_read_facts(s->shared, out) && out->number == store_number(current(s)))
 			return true;

@@ -2,19 +2,20 @@
  * The facts, a seqlock: one leader at a time writes them, any process reads them (N8). The words
  * are atomic, so a read during a write is not a data race. The count tells whether the words belong
  * together. The writer makes it odd before it stores the first word (the fence keeps the words
- * after it), and even after the last word (release). A reader loads the words between two loads of
- * the count: the first (acquire) keeps them after it, the fence keeps them before the second. */
+ * after the count), and even after the last word (release). A reader loads the words between two
+ * loads of the count: the first (acquire) keeps them after it, the fence keeps them before the
+ * second. */
 #include <string.h>
 #include "store_page.h"
 
-enum { MOST_READS = 1000 }; /* after so long, a leader was killed during a write */
+enum { MOST_READS = 1000 }; /* after this many, a leader was killed during a write */
 
 _Static_assert(sizeof(struct store_shared) <= STORE_PAGE, "the state is in one page");
 
 void store_write_facts(struct store_shared *shared, const struct store_facts *facts)
 {
 	uint64_t words[STORE_FACT_WORDS] = { 0 };
-	/* odd, even if a killed leader left it odd */
+	/* odd, even if a killed leader left an odd count */
 	uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed) | 1;
 	memcpy(words, facts, sizeof *facts);
 	atomic_store_explicit(&shared->count, count, memory_order_relaxed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The page of state at the beginning of a store's memory file. */
+ * The page of state at the start of a store's memory file. */
 #ifndef WEIR_NGINX_STORE_PAGE_H
 #define WEIR_NGINX_STORE_PAGE_H
 
@@ -13,10 +13,10 @@ enum {
 enum store_place { STORE_IN_SLOT_0, STORE_IN_SLOT_1, STORE_NOWHERE, STORE_IN_FILE };
 
 struct store_shared {
-	_Alignas(64) _Atomic uint64_t current; /* number * 4 + place; 0 before the first step */
-	/* of the image, or of the whole slot while the leader fills it; 0: no pages */
+	_Alignas(64) _Atomic uint64_t current; /* number * 4 + location; 0 before the first step */
+	/* bytes of the image, or of the whole slot while the leader fills it; 0: no pages */
 	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS];
-	_Atomic uint64_t count; /* odd: the facts are being written (N8) */
+	_Atomic uint64_t count; /* odd during a write of the facts (N8) */
 	_Atomic uint64_t facts[STORE_FACT_WORDS];
 };
 
@@ -36,7 +36,7 @@ static inline enum store_place store_place(uint64_t word)
 }
 
 void store_write_facts(struct store_shared *shared, const struct store_facts *facts);
-/* Return: false: no facts were ever written, or a write has not ended. */
+/* Return: false if facts were never written, or a write has not ended. */
 bool store_read_facts(const struct store_shared *shared, struct store_facts *out);
 
 #endif

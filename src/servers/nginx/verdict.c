@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Publishes the set of a file that was read, or refuses the file, once and with a sentence. */
+ * Publish the set of a file that was read, or refuse the file, once and with a sentence. */
 #include <math.h>
 #include "module.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Sets up a zone's memory after the configuration was read. The counters are in nginx's shared
- * zone, which a reload hands on. It hands the store on too, if path, size, mode and key stay. If
+ * Set up a zone's memory after the configuration is read. The counters are in nginx's shared zone,
+ * which a reload keeps. A reload also keeps the store if path, size, mode and key are unchanged. If
  * the store has a set, workers follow the file and the master reads nothing. Otherwise the master
- * reads the file here, as the workers' user: it refuses now a file that they could not read later.
- * A refused file stops neither a start nor a reload. */
+ * reads the file here, as the workers' user, so it now refuses a file that workers cannot read
+ * later. A refused file stops neither a start nor a reload. */
 #include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include "module.h"
 
-enum { MOST_GROUPS = 1 << 16 }; /* Linux allows no more */
+enum { MOST_GROUPS = 1 << 16 }; /* the limit of Linux */
 
 /* The rights of the master, to restore later. */
 struct rights {
@@ -20,7 +20,7 @@ struct rights {
 	gid_t *groups;
 };
 
-/* Take the effective rights of the workers' user. The master has one thread, so this is safe. */
+/* Take the effective rights of the workers' user. Safe, since the master has only one thread. */
 static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
 {
 	ngx_core_conf_t *core = (ngx_core_conf_t *)ngx_get_conf(cycle->conf_ctx, ngx_core_module);
@@ -31,7 +31,7 @@ static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
 	if (!rights->groups)
 		return NGX_ERROR;
 	rights->n = getgroups(MOST_GROUPS, rights->groups);
-	rights->dumpable = prctl(PR_GET_DUMPABLE); /* a change of user switches it off */
+	rights->dumpable = prctl(PR_GET_DUMPABLE); /* a change of user resets it */
 	rights->changed = true;
 	if (rights->n < 0 || initgroups(core->username, core->group) || setegid(core->group) ||
 	    seteuid(core->user)) {
@@ -74,7 +74,7 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 		store_abandon(zone->store);
 		ngx_weir_refuse(zone, &reading->file, reading->sentence, reading->err, cycle->log);
 	} else {
-		/* just written to: without an identity, the workers look once more */
+		/* a file just written gets no identity, so the workers read it again */
 		if (file_is_young(&reading->file) && !zone->map)
 			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
 		ngx_weir_take(zone, cycle->log);
@@ -90,7 +90,7 @@ static void refuse_unread(struct ngx_weir_zone *zone, int err, ngx_cycle_t *cycl
 	ngx_weir_refuse(zone, &file, sentence, err, cycle->log);
 }
 
-/* If the running configuration has a leader, leave the reading to it. */
+/* If the running configuration has a leader, that leader reads the file. */
 static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 {
 	ngx_int_t answer = NGX_OK;
@@ -105,7 +105,7 @@ static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 	return answer;
 }
 
-/* A set that was missing before this reload is reported again only if the rules changed. */
+/* A set that was missing before this reload is reported again only if the rules have changed. */
 static void say_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before,
                         ngx_log_t *log)
 {
