@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A log entry: names and values in this order.
  *
- *     t HEX      its tag, unique to the entry: random, drawn by its node; or weir__tag_again() of
+ *     t HEX      its tag, unique to the entry: random, drawn by its node; or weir__tag_next() of
  *                the old tag if its node sends an entry again for nodes that lack it
  *     a HEX      the tag of the previous entry; 16 zeros in the log's first entry (U4)
  *     then one of
@@ -58,7 +58,7 @@ static inline uint64_t weir__entry_hash(const struct weir_entry *e, size_t i)
 }
 
 /* The tag of the entry that replaces the entry with @tag. */
-static inline uint64_t weir__tag_again(uint64_t tag)
+static inline uint64_t weir__tag_next(uint64_t tag)
 {
 	return 3 * tag; /* 3 is odd, so distinct tags stay distinct, and no tag becomes 0 */
 }

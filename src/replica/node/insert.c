@@ -7,26 +7,26 @@
 
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 {
-	struct weir_debt *last = &n->relied[WEIR_NODE_RELIED - 1];
-	if (n->n_relied < WEIR_NODE_RELIED) {
-		n->relied[n->n_relied++] = (struct weir_debt){ id, stamp };
+	struct weir_debt *last = &n->debts[WEIR_NODE_DEBTS - 1];
+	if (n->n_debts < WEIR_NODE_DEBTS) {
+		n->debts[n->n_debts++] = (struct weir_debt){ id, stamp };
 		return;
 	}
 	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
-	n->noted -= n->noted == n->n_relied; /* the publication in flight does not have this debt */
+	n->n_publishing -= n->n_publishing == n->n_debts; /* not in the publication in flight */
 }
 
 /* The noted debts are first in the list. One debt for the new generation replaces them. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation)
 {
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = n->noted; i < n->n_relied && n->noted; i++)
-		n->relied[i - n->noted + 1] = n->relied[i];
-	if (n->noted) {
-		n->relied[0] = (struct weir_debt){ generation, 0 };
-		n->n_relied -= n->noted - 1;
+	for (uint32_t i = n->n_publishing; i < n->n_debts && n->n_publishing; i++)
+		n->debts[i - n->n_publishing + 1] = n->debts[i];
+	if (n->n_publishing) {
+		n->debts[0] = (struct weir_debt){ generation, 0 };
+		n->n_debts -= n->n_publishing - 1;
 	}
-	n->noted = 0;
+	n->n_publishing = 0;
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -52,8 +52,8 @@ static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint
 void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = 0; i < n->n_relied; i++) {
-		struct weir_debt *d = &n->relied[i];
+	for (uint32_t i = 0; i < n->n_debts; i++) {
+		struct weir_debt *d = &n->debts[i];
 		if (!weir__manifest_has(m, d->id) && is_in(n, m, d->id))
 			d->id = m->id;
 	}
@@ -67,12 +67,12 @@ void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_lock(&n->lock);
 	if (released)
 		weir__debt_add(n, m->id, 0);
-	for (uint32_t i = 0; i < n->n_relied; i++)
-		all = all && weir__manifest_has(m, n->relied[i].id);
-	if (all && n->n_relied) {
-		n->relied[0] = (struct weir_debt){ m->id, 0 };
-		n->n_relied = 1;
-		n->noted = 0;
+	for (uint32_t i = 0; i < n->n_debts; i++)
+		all = all && weir__manifest_has(m, n->debts[i].id);
+	if (all && n->n_debts) {
+		n->debts[0] = (struct weir_debt){ m->id, 0 };
+		n->n_debts = 1;
+		n->n_publishing = 0;
 	}
 	pthread_mutex_unlock(&n->lock);
 }
@@ -93,18 +93,19 @@ static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 	       is_little_newer(n, m);
 }
 
-void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m)
+void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (n->images_only) /* each generation replaces the previous one */
 		return;
 	if (is_lost(n, m)) {
 		pthread_mutex_lock(&n->lock);
-		weir__debt_add(n, n->joined.id, WEIR_NODE_OTHERS);
+		weir__debt_add(n, n->joined.id, WEIR_NODE_STAMP_OTHERS);
 		pthread_mutex_unlock(&n->lock);
 	}
-	if (covers(&m->seen, &n->had))
-		n->had.mark = 0;
-	const bool own = n->had.mark && n->had.mark == n->seen.mark; /* lost after @m */
+	if (covers(&m->seen, &n->lost_cursor))
+		n->lost_cursor.mark = 0;
+	const bool own = n->lost_cursor.mark && /* lost after @m */
+	                 n->lost_cursor.mark == n->seen.mark;
 	if (m->seen.mark && !(own && m->seen.mark != n->seen.mark) && !covers(&n->seen, &m->seen))
 		n->seen = m->seen;
 }
@@ -113,13 +114,13 @@ void weir__debts_drop_others(struct weir_node *n)
 {
 	uint32_t kept = 0;
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = 0; i < n->n_relied; i++)
-		if (n->relied[i].stamp != WEIR_NODE_OTHERS)
-			n->relied[kept++] = n->relied[i];
-	n->n_relied = kept;
-	n->noted = 0; /* a publication in flight has an old base now */
+	for (uint32_t i = 0; i < n->n_debts; i++)
+		if (n->debts[i].stamp != WEIR_NODE_STAMP_OTHERS)
+			n->debts[kept++] = n->debts[i];
+	n->n_debts = kept;
+	n->n_publishing = 0; /* a publication in flight has an old base now */
 	pthread_mutex_unlock(&n->lock);
-	n->had.mark = 0;
+	n->lost_cursor.mark = 0;
 }
 
 static bool head_has(const struct weir_node *n, uint64_t id)
@@ -129,12 +130,13 @@ static bool head_has(const struct weir_node *n, uint64_t id)
 	       is_in(n, m, id);
 }
 
-uint64_t weir__debts_stamp(struct weir_node *n)
+uint64_t weir__debts_lowest_stamp(struct weir_node *n)
 {
-	uint64_t stamp = n->had.mark && n->may_publish ? WEIR_NODE_OTHERS : UINT64_MAX;
+	uint64_t stamp = n->lost_cursor.mark && n->may_publish ? WEIR_NODE_STAMP_OTHERS
+	                                                       : UINT64_MAX;
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = 0; i < n->n_relied; i++) {
-		const struct weir_debt *d = &n->relied[i];
+	for (uint32_t i = 0; i < n->n_debts; i++) {
+		const struct weir_debt *d = &n->debts[i];
 		stamp = d->stamp < stamp && !head_has(n, d->id) ? d->stamp : stamp;
 	}
 	pthread_mutex_unlock(&n->lock);
@@ -152,7 +154,7 @@ static int token_open(struct weir_node *n)
 		return err;
 	(void)weir__has_add(&n->has, n->token);
 	weir__debt_add(n, n->token,
-	               atomic_load_explicit(&n->asked, memory_order_relaxed) + 1);
+	               atomic_load_explicit(&n->flushes_asked, memory_order_relaxed) + 1);
 	return 0;
 }
 
@@ -250,7 +252,7 @@ int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint6
 uint64_t weir__node_flush(struct weir_node *n)
 {
 	const uint64_t number =
-		atomic_fetch_add_explicit(&n->asked, 1, memory_order_release) + 1;
+		atomic_fetch_add_explicit(&n->flushes_asked, 1, memory_order_release) + 1;
 	if (n->ring.wake)
 		n->ring.wake(n->ring.context);
 	return number;
@@ -258,5 +260,5 @@ uint64_t weir__node_flush(struct weir_node *n)
 
 uint64_t weir__node_acknowledged(struct weir_node *n)
 {
-	return atomic_load_explicit(&n->acknowledged, memory_order_acquire);
+	return atomic_load_explicit(&n->flushes_acked, memory_order_acquire);
 }

@@ -11,32 +11,32 @@
 
 static const struct weir_log_id none = { 0, 0 };
 
-static bool reaches(const struct weir_node *n, struct weir_log_id position)
+static bool covers_hole(const struct weir_node *n, struct weir_log_id position)
 {
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
 /* Move the cursor up to the position (U4). The position covers an own entry only if the node read
  * the log from that entry on without a gap. The ring queues the other own entries again. */
-static void reach(struct weir_node *n, const struct weir_manifest *m)
+static void move_cursor(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
 		weir__node_jump(n, m->position, m->tag);
 	const bool all = weir__log_id_compare(n->gap, m->position) <= 0;
-	weir__ring_again(&n->ring, none, all ? n->gap : m->position, false);
+	weir__ring_requeue(&n->ring, none, all ? n->gap : m->position, false);
 	if (all)
 		n->gap = none;
 }
 
 static void advance(struct weir_node *n, const struct weir_manifest *m)
 {
-	reach(n, m);
-	if (reaches(n, m->position))
-		weir__node_whole(n);
+	move_cursor(n, m);
+	if (covers_hole(n, m->position))
+		weir__node_lack_nothing(n);
 	else
 		n->called = false;
-	if (weir__log_id_compare(n->answer, m->position) <= 0)
-		n->answer = none;
+	if (weir__log_id_compare(n->open_call, m->position) <= 0)
+		n->open_call = none;
 	if (weir__log_id_compare(n->joined.position, m->position) != 0) {
 		n->joined_at = n->now;
 		n->log_bytes = 0;
@@ -44,8 +44,8 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 	n->joined = *m;
 	n->followed = 0;
 	n->era = m->version.era;
-	n->unread = 0;
-	n->hopeless = false;
+	n->unusable_image = 0;
+	n->no_retry = false;
 }
 
 /* Only a generation of this epoch is sure to be included in the next one: an older generation may
@@ -80,10 +80,10 @@ static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 /* The node has not read all of that log, so it lacks keys that the manifest claims. It keeps its
  * set and publishes that set. If it may not publish, it owes the log until another node publishes
  * it. */
-static void join_part(struct weir_node *n, const struct weir_manifest *m)
+static void join_partly(struct weir_node *n, const struct weir_manifest *m)
 {
 	advance(n, m);
-	n->extra = true;
+	n->impure = true;
 	pthread_mutex_lock(&n->lock);
 	weir__debt_add(n, n->may_publish ? 0 : ~m->id, 0);
 	pthread_mutex_unlock(&n->lock);
@@ -117,7 +117,7 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 }
 
 /* End doubt (U3): read on from the head's position. */
-static void settle(struct weir_node *n)
+static void end_doubt(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
 	n->doubt = false;
@@ -134,21 +134,21 @@ static int refuse(struct weir_node *n, int err)
 	n->refused_id = n->head.generation;
 	n->refused = n->head.version;
 	n->refused_at = n->now + WEIR_NODE_BEAT_MS;
-	(void)weir__node_says(n, err);
+	(void)weir__node_note_error(n, err);
 	return 0;
 }
 
 /* A publication writes head and manifest together. If the head keeps another id than its manifest,
  * another client wrote the head.
  * @there: the manifest's id; 0: redis has no manifest. */
-static int astray(struct weir_node *n, uint64_t there)
+static int wait_for_manifest(struct weir_node *n, uint64_t there)
 {
 	const uint64_t named = n->head.generation;
-	if (n->astray != named)
-		n->astray_at = n->now;
-	n->astray = named;
-	n->look = true;
-	if (n->now < n->astray_at + WEIR_NODE_CALL_MS)
+	if (n->mismatch != named)
+		n->mismatch_at = n->now;
+	n->mismatch = named;
+	n->touch_now = true;
+	if (n->now < n->mismatch_at + WEIR_NODE_CALL_MS)
 		return 0;
 	return refuse(n, !there ? weir_fail(-EBADMSG, "set %s: its head names generation %016"
 	                                    PRIx64 " and has no manifest: redis-cli DEL "
@@ -175,77 +175,78 @@ int weir__node_manifest(struct weir_node *n)
 		    err == -ENOTSUP)
 			return refuse(n, err);
 		if (err == -ENOENT || (!err && m.id != n->head.generation))
-			return astray(n, err ? 0 : m.id);
-		n->look = false;
+			return wait_for_manifest(n, err ? 0 : m.id);
+		n->touch_now = false;
 		if (err)
 			return err;
 		n->newest = m;
 	}
-	n->astray = 0;
+	n->mismatch = 0;
 	n->refused = (struct weir_version){ 0, 0 };
 	n->other_seed = false;
-	if (n->doubt && !n->look)
-		settle(n);
+	if (n->doubt && !n->touch_now)
+		end_doubt(n);
 	return 0;
 }
 
 /* The image cannot be used: retry after a while, and call the other nodes (U8).
- * @hopeless: neither can help, as when two growing filters have no capacity for each other's keys.
+ * @no_retry: neither can help, as when two growing filters have no capacity for each other's keys.
  *   The set then lacks something until the next record. */
-static int unread(struct weir_node *n, int err, bool hopeless)
+static int put_off_image(struct weir_node *n, int err, bool no_retry)
 {
-	n->unread = n->head.generation;
-	n->hopeless = hopeless;
+	n->unusable_image = n->head.generation;
+	n->no_retry = no_retry;
 	n->image_at = n->now + WEIR_NODE_CALL_MS;
-	(void)weir__node_says(n, err);
+	(void)weir__node_note_error(n, err);
 	return 0;
 }
 
 /* Only this thread swaps the handle's filters, so this needs no read section. */
-static int unite(struct weir_node *n, const struct weir_filter *image)
+static int merge_into_set(struct weir_node *n, const struct weir_filter *image)
 {
 	return weir_merge((struct weir_filter *)(uintptr_t)weir_handle_get(n->handle), image);
 }
 
 static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir_filter *image)
 {
-	int err = unite(n, image);
+	int err = merge_into_set(n, image);
 	weir_destroy(image);
 	if (err)
-		return unread(n, err, true);
+		return put_off_image(n, err, true);
 	if (weir__needs_log(n, m)) {
-		join_part(n, m);
+		join_partly(n, m);
 		return 0;
 	}
 	add_has(n, m);
-	weir__debts_of_others(n, m);
+	weir__debts_add_others(n, m);
 	weir__node_joined(n, m);
 	return 0;
 }
 
 /* Read on after a generation whose image the set does not have, or only in part. */
-static void pass(struct weir_node *n, const struct weir_manifest *m)
+static void skip_generation(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
 		weir__node_jump(n, m->position, m->tag);
-	weir__node_whole(n);
-	n->extra = true;
+	weir__node_lack_nothing(n);
+	n->impure = true;
 }
 
 /* Merge the image of a lower era, for keys that this set lacks. The set keeps its era. */
 static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
                        struct weir_filter *image)
 {
-	(void)weir__node_says(n, unite(n, image)); /* if sizes differ, its keys are lost */
+	/* If the sizes differ, the image's keys are lost. */
+	(void)weir__node_note_error(n, merge_into_set(n, image));
 	weir_destroy(image);
-	pass(n, m);
+	skip_generation(n, m);
 	return 0;
 }
 
 /* Add the ring's batches that the position does not cover (U5). A batch has an id or is waiting. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
-	int err = weir__ring_collect(&n->ring, n->collected + 1);
+	int err = weir__ring_collect(&n->ring, n->flushes_collected + 1);
 	for (const struct weir_batch *b = n->ring.waiting.oldest; b && !err; b = b->newer)
 		err = weir__node_apply(n, b->hashes, b->n, next);
 	for (const struct weir_batch *b = n->ring.acked.newest; b && !err; b = b->older) {
@@ -262,9 +263,9 @@ static bool owes(struct weir_node *n, const struct weir_manifest *m)
 {
 	bool owes = false;
 	pthread_mutex_lock(&n->lock);
-	for (uint32_t i = 0; i < n->n_relied; i++)
-		owes |= n->relied[i].stamp != WEIR_NODE_OTHERS &&
-		        !weir__manifest_has(m, n->relied[i].id);
+	for (uint32_t i = 0; i < n->n_debts; i++)
+		owes |= n->debts[i].stamp != WEIR_NODE_STAMP_OTHERS &&
+		        !weir__manifest_has(m, n->debts[i].id);
 	pthread_mutex_unlock(&n->lock);
 	return owes;
 }
@@ -277,8 +278,8 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_lock(&n->lock);
 	for (uint32_t i = n->has.n; i > 0; i--) {
 		bool relied = own;
-		for (uint32_t k = 0; k < n->n_relied; k++)
-			relied |= n->relied[k].id == n->has.id[i - 1];
+		for (uint32_t k = 0; k < n->n_debts; k++)
+			relied |= n->debts[k].id == n->has.id[i - 1];
 		if (relied)
 			(void)weir__has_add(&has, n->has.id[i - 1]);
 	}
@@ -290,13 +291,13 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 /* After weir_reload_begin() each insert goes to both filters. weir_reload_begin() waits for a grace
  * period, so each insert into only the old filter has ended. Its key went into the ring first, so
  * the key is in the log, in the ring or behind a debt: read these three only now.
- * @own: receives true if @next has the whole old set too; @part: whether to call join_part(). */
-static int complete(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
+ * @own: receives true if @next has the whole old set too; @part: whether to call join_partly(). */
+static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                     bool *own, bool *part)
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
-	reach(n, m); /* before add_ring(), since it queues batches */
+	move_cursor(n, m); /* before add_ring(), since it queues batches */
 	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);
@@ -305,17 +306,17 @@ static int complete(struct weir_node *n, const struct weir_manifest *m, struct w
 	if (err || !*own)
 		return err;
 	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* reported: its keys are lost */
-		(void)weir__node_says(n, -EINVAL);
+		(void)weir__node_note_error(n, -EINVAL);
 	return 0;
 }
 
 /* @next has replaced the set. */
-static void replaced(struct weir_node *n, const struct weir_manifest *m, bool own, bool part)
+static void after_swap(struct weir_node *n, const struct weir_manifest *m, bool own, bool part)
 {
-	n->extra = own;
+	n->impure = own;
 	n->kind = m->kind;
 	if (part) {
-		join_part(n, m);
+		join_partly(n, m);
 		return;
 	}
 	weir__debts_drop_others(n);
@@ -338,44 +339,44 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 		err = weir_reload_begin(&next, n->handle, &options);
 	if (err || !still) {
 		weir_destroy(image);
-		return still ? unread(n, err, false) : err;
+		return still ? put_off_image(n, err, false) : err;
 	}
-	err = complete(n, m, next, &own, &part);
+	err = fill_next(n, m, next, &own, &part);
 	if (err)
 		weir_reload_abort(next);
 	else
 		err = weir_reload_commit(next);
 	if (err)
-		return err == -ENOSPC || err == -ECANCELED ? unread(n, err, false) : err;
-	replaced(n, m, own, part);
+		return err == -ENOSPC || err == -ECANCELED ? put_off_image(n, err, false) : err;
+	after_swap(n, m, own, part);
 	return 0;
 }
 
 /* Do not call for an image that was superseded while in flight (U8). */
-static int missing(struct weir_node *n, const struct weir_manifest *m, int err)
+static int image_missing(struct weir_node *n, const struct weir_manifest *m, int err)
 {
 	char why[WEIR_SENTENCE_BYTES];
 	snprintf(why, sizeof why, "%s", weir_error_detail());
 	int touched = weir__node_touch(n, false);
 	if (touched || n->doubt || n->head.generation != m->id)
 		return touched;
-	return unread(n, weir_fail(err, "%s", why), false);
+	return put_off_image(n, weir_fail(err, "%s", why), false);
 }
 
 static int fetch(struct weir_node *n, const struct weir_manifest *m)
 {
 	struct weir_filter *image;
-	if (n->unread == m->id && n->now < n->image_at)
+	if (n->unusable_image == m->id && n->now < n->image_at)
 		return 0;
-	if (n->recording) /* one image at a time; the record replaces this one */
+	if (n->record_id) /* one image at a time; the record replaces this one */
 		return 0;
 	int err = n->store->image(n->store->context, m, &image);
 	if (err == -EINPROGRESS)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
-		return missing(n, m, err);
+		return image_missing(n, m, err);
 	if (err == -EFBIG || err == -ENOTSUP) /* only this node cannot read it */
-		return unread(n, err, true);
+		return put_off_image(n, err, true);
 	if (err)
 		return err;
 	return m->version.era > n->era || n->images_only ? swap(n, m, image) :
@@ -389,7 +390,7 @@ static void abandon(struct weir_node *n, const struct weir_manifest *m)
 	const uint64_t era = n->era;
 	advance(n, m);
 	n->era = m->version.era > era ? m->version.era : era;
-	n->extra = true;
+	n->impure = true;
 }
 
 static bool is_next(const struct weir_node *n, const struct weir_manifest *m)
@@ -407,39 +408,39 @@ static bool follows(struct weir_node *n, const struct weir_manifest *m)
 	       (is_next(n, m) && weir__log_id_compare(n->cursor, m->position) >= 0);
 }
 
-int weir__node_look(struct weir_node *n)
+int weir__node_join_head(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
 	if (n->doubt || !n->head.generation || m->id != n->head.generation)
 		return 0;
 	if (weir__node_head_is_old(n)) {
-		if (n->reclaims && weir__node_can_reclaim(n) &&
+		if (n->reclaim_asked && weir__node_can_reclaim(n) &&
 		    weir__version_compare(n->joined.version, m->version) < 0)
 			return fetch(n, m);
-		if (n->lacks && reaches(n, m->position))
-			pass(n, m);
+		if (n->lacks && covers_hole(n, m->position))
+			skip_generation(n, m);
 		return 0;
 	}
 	if (m->id == n->abandoned) {
-		if (m->id != n->joined.id || (n->lacks && reaches(n, m->position)))
+		if (m->id != n->joined.id || (n->lacks && covers_hole(n, m->position)))
 			abandon(n, m);
 		return 0;
 	}
 	if (m->id == n->joined.id && m->version.era == n->era) {
-		if (n->lacks && reaches(n, m->position)) {
-			weir__debts_of_others(n, m);
+		if (n->lacks && covers_hole(n, m->position)) {
+			weir__debts_add_others(n, m);
 			weir__node_joined(n, m);
 		}
 		return 0;
 	}
 	if (m->version.era < n->era)
-		return n->lacks && reaches(n, m->position) ? fetch(n, m) : 0;
+		return n->lacks && covers_hole(n, m->position) ? fetch(n, m) : 0;
 	const bool higher = m->version.era > n->era;
 	const bool waits = higher ? weir__needs_log(n, m) : is_next(n, m);
 	if (higher || !follows(n, m))
 		return waits && !n->at_end ? 0 : fetch(n, m);
 	add_has(n, m);
-	weir__debts_of_others(n, m);
+	weir__debts_add_others(n, m);
 	weir__node_joined(n, m);
 	return 0;
 }

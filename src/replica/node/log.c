@@ -10,7 +10,7 @@
 static const struct weir_log_id none = { 0, 0 };
 
 enum {
-	READINGS = 64, /* reads in one round, so that other work gets its turn */
+	READS = 64, /* reads in one round, so that other work gets its turn */
 	TRIES = 8,     /* derived tags that a reader recognizes as a replacement */
 };
 
@@ -20,8 +20,10 @@ struct walk {
 	struct weir_log_id at, upto, hole;
 	uint64_t tag, named; /* named: the previous tag according to the last entry */
 	uint64_t missing;    /* the tag of the entry at hole, if only that entry is missing */
-	bool lacks, other, past, anew; /* past: read beyond upto; anew: read a log's first entry */
-	bool unread;         /* an entry was invalid */
+	bool lacks, other_log;
+	bool beyond;         /* read beyond upto */
+	bool from_start;     /* read a log's first entry */
+	bool invalid;         /* an entry was invalid */
 };
 
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
@@ -54,7 +56,7 @@ static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
-		(void)weir__node_says(w->node, -ENOSPC);
+		(void)weir__node_note_error(w->node, -ENOSPC);
 		lack(w, id, 0);
 	}
 }
@@ -86,7 +88,7 @@ static struct weir_log_id before(const struct weir_entry *e)
 }
 
 /* Check that @e continues the log (U4), and note missing entries. Return: false: another log. */
-static bool extend(struct walk *w, const struct weir_entry *e)
+static bool check_next(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
 	struct weir_log_id last = before(e);
@@ -94,9 +96,9 @@ static bool extend(struct walk *w, const struct weir_entry *e)
 	struct weir_batch *own = w->next ? NULL : weir__ring_find(&n->ring, e->id);
 	const bool adjacent = weir__log_id_compare(last, w->at) <= 0;
 	const bool first = !e->before && !last.epoch;
-	w->anew |= first;
+	w->from_start |= first;
 	if (first && !w->next && e->tag != n->head.mark)
-		n->began = n->began ? UINT64_MAX : e->tag;
+		n->new_log_mark = n->new_log_mark ? UINT64_MAX : e->tag;
 	if (own && own->tag != e->tag)
 		return false;
 	if (own)
@@ -121,14 +123,14 @@ static void send_again(struct weir_node *n, const struct weir_entry *call)
 	if (!n->lacks || n->now < n->lacks_since + WEIR_NODE_CALL_MS || n->now < n->again_at)
 		return;
 	n->again_at = n->now + WEIR_NODE_CALL_MS;
-	weir__ring_again(&n->ring, joined ? n->joined.position : none, call->id, true);
+	weir__ring_requeue(&n->ring, joined ? n->joined.position : none, call->id, true);
 }
 
 /* Return: true if @e replaces the entry with tag @missing. Each retry derives the next tag. */
 static bool replaces(const struct weir_entry *e, uint64_t missing)
 {
 	for (unsigned i = 0; i < TRIES && missing; i++) {
-		missing = weir__tag_again(missing);
+		missing = weir__tag_next(missing);
 		if (missing == e->tag)
 			return true;
 	}
@@ -136,7 +138,7 @@ static bool replaces(const struct weir_entry *e, uint64_t missing)
 }
 
 /* A node that lacks only one entry lacks nothing once it reads the replacement. */
-static void found(struct walk *w, const struct weir_entry *e)
+static void check_replacement(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
 	if (replaces(e, w->missing)) {
@@ -144,10 +146,10 @@ static void found(struct walk *w, const struct weir_entry *e)
 		w->missing = 0;
 	}
 	if (replaces(e, n->missing))
-		weir__node_whole(n);
+		weir__node_lack_nothing(n);
 }
 
-static void take(struct walk *w, const struct weir_entry *e)
+static void apply_entry(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
 	const bool ours = e->kind == WEIR_ENTRY_BATCH && e->hashing == n->hashing;
@@ -156,62 +158,62 @@ static void take(struct walk *w, const struct weir_entry *e)
 	if (w->next)
 		return;
 	if (ours)
-		found(w, e);
+		check_replacement(w, e);
 	n->log_bytes += ours ? WEIR_NODE_ENTRY + 8 * e->n : 0;
 	n->batches += ours;
 	n->foreign += e->kind == WEIR_ENTRY_BATCH && !ours;
 	if (e->kind == WEIR_ENTRY_CALL &&
-	    (!n->answer.epoch || weir__version_compare(e->version, n->named) >= 0)) {
-		n->answer = e->id;
-		n->named = e->version;
+	    (!n->open_call.epoch || weir__version_compare(e->version, n->call_version) >= 0)) {
+		n->open_call = e->id;
+		n->call_version = e->version;
 	}
 	if (e->kind == WEIR_ENTRY_CALL)
 		send_again(n, e);
 	if (e->kind == WEIR_ENTRY_GENERATION)
-		n->look |= weir__version_compare(e->version, n->head.version) > 0;
-	n->look |= e->id.epoch > n->head.last.epoch;
+		n->touch_now |= weir__version_compare(e->version, n->head.version) > 0;
+	n->touch_now |= e->id.epoch > n->head.last.epoch;
 }
 
 /* Skip an invalid entry. Another client or a later version wrote it, so no call can bring its keys.
  * If it was given up (U9), the node does not lack it. */
-static int pass_by(struct walk *w, struct weir_log_id id)
+static int skip_invalid(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;
-	(void)weir__node_says(n, -EBADMSG);
-	w->unread = true;
+	(void)weir__node_note_error(n, -EBADMSG);
+	w->invalid = true;
 	if (weir__log_id_compare(id, n->head.lost) > 0)
 		lack(w, id, 0);
 	if (!w->next)
 		weir__node_gap(n, w->at, id);
-	n->look |= id.epoch > n->head.last.epoch;
+	n->touch_now |= id.epoch > n->head.last.epoch;
 	w->at = id;
 	w->tag = 0;
 	return 0;
 }
 
 /* Note the cursor where the walk enters an epoch that no heartbeat has reported (U3). */
-static void note_left(const struct walk *w, struct weir_log_id to)
+static void note_crossing(const struct walk *w, struct weir_log_id to)
 {
 	struct weir_node *n = w->node;
 	const uint64_t known = n->head.last.epoch;
-	if (!w->next && !n->left.epoch && w->at.epoch <= known && to.epoch > known)
-		n->left = w->at;
+	if (!w->next && !n->crossing.epoch && w->at.epoch <= known && to.epoch > known)
+		n->crossing = w->at;
 }
 
 static int step(void *arg, const struct weir_entry *e)
 {
 	struct walk *w = arg;
-	w->past = weir__log_id_compare(e->id, w->upto) > 0;
-	if (w->past)
+	w->beyond = weir__log_id_compare(e->id, w->upto) > 0;
+	if (w->beyond)
 		return 0;
-	note_left(w, e->id);
+	note_crossing(w, e->id);
 	if (e->kind == WEIR_ENTRY_UNREAD)
-		return pass_by(w, e->id);
+		return skip_invalid(w, e->id);
 	w->named = e->before;
-	w->other = !extend(w, e);
-	if (w->other)
+	w->other_log = !check_next(w, e);
+	if (w->other_log)
 		return -ESTALE;
-	take(w, e);
+	apply_entry(w, e);
 	w->at = e->id;
 	w->tag = e->tag;
 	return 0;
@@ -220,8 +222,8 @@ static int step(void *arg, const struct weir_entry *e)
 static int walk(struct walk *w, size_t *some)
 {
 	const struct weir_store *s = w->node->store;
-	int err = s->read(s->context, w->at, WEIR_NODE_SENT, step, w, some);
-	return w->other ? 0 : err;
+	int err = s->read(s->context, w->at, WEIR_NODE_BATCHES, step, w, some);
+	return w->other_log ? 0 : err;
 }
 
 static int read_some(struct weir_node *n, size_t *some)
@@ -236,20 +238,20 @@ static int read_some(struct weir_node *n, size_t *some)
 		weir__node_lack(n, w.hole);
 		n->missing = missing;
 	}
-	if (w.other)
+	if (w.other_log)
 		weir__node_suspect(n, n->cursor, w.named);
 	return err;
 }
 
 int weir__node_read(struct weir_node *n)
 {
-	size_t some = WEIR_NODE_SENT;
+	size_t some = WEIR_NODE_BATCHES;
 	int err = 0;
-	for (unsigned i = 0; i < READINGS && !err && !n->doubt && some == WEIR_NODE_SENT; i++)
+	for (unsigned i = 0; i < READS && !err && !n->doubt && some == WEIR_NODE_BATCHES; i++)
 		err = read_some(n, &some);
 	if (err || n->doubt)
 		return err;
-	n->at_end = some < WEIR_NODE_SENT;
+	n->at_end = some < WEIR_NODE_BATCHES;
 	n->suspect_mark = n->at_end ? 0 : n->suspect_mark;
 	if (!n->at_end || weir__log_id_compare(n->cursor, n->head.last) >= 0)
 		return 0;
@@ -263,14 +265,14 @@ int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct
 {
 	struct walk w = { .node = n, .next = next, .at = m->position, .tag = m->tag,
 		          .upto = n->cursor };
-	size_t some = WEIR_NODE_SENT;
+	size_t some = WEIR_NODE_BATCHES;
 	int err = 0;
-	while (!err && !w.other && !w.past && some == WEIR_NODE_SENT)
+	while (!err && !w.other_log && !w.beyond && some == WEIR_NODE_BATCHES)
 		err = walk(&w, &some);
-	if (w.other || (!w.past && weir__log_id_compare(w.at, w.upto) < 0))
+	if (w.other_log || (!w.beyond && weir__log_id_compare(w.at, w.upto) < 0))
 		lack(&w, n->cursor, 0);
 	if (w.lacks)
 		weir__node_lack(n, w.hole);
-	*whole = !w.lacks && !w.anew && !w.unread;
+	*whole = !w.lacks && !w.from_start && !w.invalid;
 	return err;
 }

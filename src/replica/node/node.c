@@ -69,14 +69,14 @@ static bool needs_answer(const struct weir_node *n)
 	if (n->lacks && (joined || h->version.era < n->era) &&
 	    weir__log_id_compare(n->hole, n->newest.position) > 0)
 		return true;
-	return n->unread == h->generation && !joined && !n->hopeless &&
+	return n->unusable_image == h->generation && !joined && !n->no_retry &&
 	       (h->version.era >= n->era || n->lacks);
 }
 
 /* Give up entries or an image (U9). Keys that only a given-up generation had are lost. */
 static int give_up(struct weir_node *n)
 {
-	const uint64_t abandoned = n->unread == n->head.generation ? n->unread : 0;
+	const uint64_t abandoned = n->unusable_image == n->head.generation ? n->unusable_image : 0;
 	int err = weir__node_touch(n, true);
 	if (err)
 		return err;
@@ -84,11 +84,11 @@ static int give_up(struct weir_node *n)
 		n->abandoned = abandoned;
 	n->given_up++;
 	n->first_call = 0;
-	n->extra = true;
-	return weir__node_says(n, weir_fail(-ENODATA, "set %s: no node has what this one lacks, up "
-	                                    "to %llu-%llu: it goes on without", n->set,
-	                                    (unsigned long long)n->head.lost.epoch,
-	                                    (unsigned long long)n->head.lost.n)), 0;
+	n->impure = true;
+	err = weir_fail(-ENODATA, "set %s: no node has what this one lacks, up to %llu-%llu: it "
+	                "goes on without", n->set, (unsigned long long)n->head.lost.epoch,
+	                (unsigned long long)n->head.lost.n);
+	return weir__node_note_error(n, err), 0;
 }
 
 /* Return: true if a node is uploading, since its generation may be the answer. That node, perhaps
@@ -99,21 +99,21 @@ static bool is_answer_coming(struct weir_node *n)
 	if (n->now >= n->first_call + WEIR_NODE_LEASE_LONGEST_MS)
 		return false;
 	n->give_up_at = n->now + WEIR_NODE_LEASE_TRY_MS;
-	return n->publishing || n->recording ||
+	return n->publishing || n->record_id ||
 	       n->store->lease(n->store->context, n->id, 1) == -EPERM;
 }
 
 static bool is_touch_due(const struct weir_node *n)
 {
 	const uint64_t full = atomic_load_explicit(&n->ring.full, memory_order_relaxed);
-	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->look || n->call_due ||
+	if (n->state == WEIR_NODE_OFFLINE || n->now >= n->beat_at || n->touch_now || n->call_due ||
 	    n->report)
 		return true;
 	if (n->head.full)
 		return false;
 	return ((n->now >= n->send_at || full >= WEIR_RING_WAKE) &&
-	        (n->ring.waiting.oldest || weir__ring_has_fresh(&n->ring))) ||
-	       atomic_load_explicit(&n->asked, memory_order_relaxed) > n->collected;
+	        (n->ring.waiting.oldest || weir__ring_has_hashes(&n->ring))) ||
+	       atomic_load_explicit(&n->flushes_asked, memory_order_relaxed) > n->flushes_collected;
 }
 
 static int send(struct weir_node *n)
@@ -140,11 +140,11 @@ static int send(struct weir_node *n)
 /* Confirm flushes, even while an image is still missing. */
 static void acknowledge(struct weir_node *n)
 {
-	const uint64_t waits = weir__ring_stamp(&n->ring), owed = weir__debts_stamp(n);
-	const uint64_t stamp = waits < owed ? waits : owed;
+	const uint64_t waits = weir__ring_lowest_stamp(&n->ring);
+	const uint64_t owed = weir__debts_lowest_stamp(n);
+	const uint64_t stamp = waits < owed ? waits : owed, all = n->flushes_collected;
 	if (!n->doubt)
-		atomic_store_explicit(&n->acknowledged,
-		                      stamp > n->collected ? n->collected : stamp ? stamp - 1 : 0,
+		atomic_store_explicit(&n->flushes_acked, stamp > all ? all : stamp ? stamp - 1 : 0,
 		                      memory_order_release);
 }
 
@@ -178,9 +178,9 @@ static int steps(struct weir_node *n)
 	if (!err && !n->doubt)
 		err = weir__node_read(n);
 	if (!err)
-		err = weir__node_look(n);
+		err = weir__node_join_head(n);
 	if (!err)
-		n->well_at = n->met_at;
+		n->synced_at = n->answered_at;
 	if (!err)
 		err = weir__node_publish(n);
 	return err;
@@ -188,7 +188,7 @@ static int steps(struct weir_node *n)
 
 static uint64_t offline(struct weir_node *n, int err)
 {
-	(void)weir__node_says(n, err);
+	(void)weir__node_note_error(n, err);
 	n->failures++;
 	n->state = WEIR_NODE_OFFLINE;
 	n->at_end = false;
@@ -205,7 +205,7 @@ uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms)
 	if (n->state == WEIR_NODE_OFFLINE && now_ms < n->retry_at)
 		return n->retry_at;
 	if (is_over(n))
-		(void)weir__node_says(n, 0);
+		(void)weir__node_note_error(n, 0);
 	int err = steps(n);
 	if (err)
 		return offline(n, err);
@@ -220,7 +220,7 @@ void weir__node_status(struct weir_node *n, struct weir_node_status *out)
 	*out = (struct weir_node_status){ .state = n->state,
 		                          .behind = is_behind(n),
 		                          .lacks = n->lacks,
-		                          .owes = weir__debts_stamp(n) != UINT64_MAX,
+		                          .owes = weir__debts_lowest_stamp(n) != UINT64_MAX,
 		                          .lacks_ms = n->lacks ? n->now - n->lacks_since : 0,
 		                          .cursor = n->cursor,
 		                          .last = n->head.last,

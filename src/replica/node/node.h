@@ -15,7 +15,7 @@
 
 enum {
 	WEIR_NODE_BEAT_MS = 1000,     /* longest time between two heartbeats */
-	WEIR_NODE_SOON_MS = 250,      /* time between two heartbeats of a small set */
+	WEIR_NODE_BEAT_LEAST_MS = 250,      /* time between two heartbeats of a small set */
 	WEIR_NODE_POLL_MS = 20,       /* time between two reads, or sends of less than 64 KB */
 	WEIR_NODE_CALL_MS = 5000,     /* time until the node repeats a call (U8) */
 	WEIR_NODE_GIVE_UP_MS = 10000, /* time without an answer until the node gives up (U9), or
@@ -26,10 +26,10 @@ enum {
 	WEIR_NODE_LEASE_LONGEST_MS = 600000, /* longest wait for another node's upload */
 	WEIR_NODE_RETRY_MS = 20,      /* first delay after a failed exchange with redis */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed exchange */
-	WEIR_NODE_SENT = 16,          /* batches in one touch, and entries in one read */
+	WEIR_NODE_BATCHES = 16,          /* batches in one touch, and entries in one read */
 	WEIR_NODE_ENTRY = 72,         /* bytes of an entry in redis besides its hashes */
-	WEIR_NODE_RELIED = 32,        /* debts; more debts share the last slot, without an id */
-	WEIR_NODE_OUTRUN = 8,         /* consecutive superseded publications: no progress */
+	WEIR_NODE_DEBTS = 32,        /* debts; more debts share the last slot, without an id */
+	WEIR_NODE_SUPERSEDED = 8,         /* consecutive superseded publications: no progress */
 };
 
 enum weir_node_state {
@@ -62,7 +62,7 @@ struct weir_debt {
 };
 
 /* The stamp of a debt for other nodes' keys, for which no flush waits. */
-#define WEIR_NODE_OTHERS (UINT64_MAX - 1)
+#define WEIR_NODE_STAMP_OTHERS (UINT64_MAX - 1)
 
 /* The state at the start of a publication (U10, U11). */
 struct weir_record {
@@ -89,19 +89,19 @@ struct weir_node {
 	pthread_mutex_t lock;
 	uint64_t token;                    /* the open token; 0: none */
 	struct weir_has has;               /* ids of the generations and tokens in the set */
-	struct weir_debt relied[WEIR_NODE_RELIED];
-	uint32_t n_relied, noted;          /* noted: how many the publication in flight has */
+	struct weir_debt debts[WEIR_NODE_DEBTS];
+	uint32_t n_debts, n_publishing;    /* n_publishing: those in the publication in flight */
 
 	/* Flushes. */
-	_Atomic uint64_t asked, acknowledged;
-	uint64_t collected;                /* the last flush whose keys are all in batches */
+	_Atomic uint64_t flushes_asked, flushes_acked;
+	uint64_t flushes_collected;        /* the last flush whose keys are all in batches */
 
 	/* Times in milliseconds. */
-	uint64_t now, met_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
+	uint64_t now, answered_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
 	uint64_t first_call, give_up_at, due_since, publish_at, lease_at, image_at;
 	uint64_t joined_at;                /* publish_ms counts from here; 0: not known yet */
-	uint64_t well_at;                  /* the last heartbeat after which manifest, log and head
-	                                      succeeded too; met_at: any answer */
+	uint64_t synced_at;                /* the last heartbeat after which manifest, log and head
+	                                      succeeded too; answered_at: any answer */
 	uint32_t poll_ms, beat_ms;         /* the owner may change them between rounds */
 	uint64_t jitter;                   /* state of the random numbers */
 
@@ -114,12 +114,12 @@ struct weir_node {
 	uint64_t followed;                 /* the joined generation, if all later heads of this
 	                                      epoch and era include it (U7); 0: none */
 	uint64_t era;                      /* the set's era */
-	struct weir_log_id left;           /* where the cursor entered an epoch that no head has
+	struct weir_log_id crossing;       /* where the cursor entered an epoch that no head has
 	                                      reported; 0-0: nowhere */
-	uint64_t began;                    /* mark of a log start read since the last head;
+	uint64_t new_log_mark;             /* mark of a log start read since the last head;
 	                                      UINT64_MAX: two starts; 0: none */
 	struct weir_seen seen;             /* for each manifest that the node publishes */
-	struct weir_seen had;              /* the cursor in the log that redis lost; mark 0: the
+	struct weir_seen lost_cursor;      /* the cursor in the log that redis lost; mark 0: the
 	                                      head's image has all of that log */
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
@@ -130,37 +130,37 @@ struct weir_node {
 	struct weir_log_id gap;            /* the last skipped entry; own entries up to it may be in
 	                                      another log; 0-0: none */
 	uint64_t again_at;                 /* time when own entries may be sent again for a call */
-	struct weir_log_id answer;         /* the last call that no generation has answered */
-	struct weir_version named;         /* the version in that call; a newer head answers it */
+	struct weir_log_id open_call;      /* the last call that no generation has answered */
+	struct weir_version call_version;  /* the version in that call; a newer head answers it */
 	uint64_t log_bytes;                /* bytes of log applied above joined.position */
 	bool lacks;
 	bool doubt;                        /* in doubt (U3) until the head's position is known */
-	bool extra;                        /* the next generation is not pure (U10) */
+	bool impure;                       /* the next generation is not pure (U10) */
 	bool call_due, called;
-	bool look;                         /* the head has changed: touch at once */
+	bool touch_now;                    /* the head has changed: touch at once */
 	bool at_end;                       /* the cursor is at the end of the log */
-	bool wanted;                       /* the owner wants a generation as soon as possible */
-	bool reclaims;                     /* that request includes publishing the older head's
+	bool publish_asked;                /* the owner wants a generation as soon as possible */
+	bool reclaim_asked;                /* that request includes publishing the older head's
 	                                      image again, above the floor */
 	uint64_t refused_id;               /* the generation whose manifest was refused */
 	struct weir_version refused;       /* its version; 0.0: none */
 	uint64_t refused_at;               /* time to read its manifest again */
 	bool other_seed;                   /* it was refused for its seed, key or text steps */
-	uint64_t astray, astray_at;        /* the id that the head names but whose manifest is
+	uint64_t mismatch, mismatch_at;    /* the id that the head names but whose manifest is
 	                                      missing, and since when */
-	uint64_t unread;                   /* the generation whose image could not be used */
-	bool hopeless;                     /* retries cannot help for this head's image */
+	uint64_t unusable_image;           /* the generation whose image could not be used */
+	bool no_retry;                     /* retries cannot help for this head's image */
 	uint64_t abandoned;                /* the generation that the node gave up (U9) */
-	bool publishing, publishing_extra; /* upload in progress; `extra` before it */
-	uint64_t recording;                /* the record being uploaded; 0: none */
+	bool publishing, publishing_impure; /* upload in progress; `impure` before it */
+	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
-	unsigned outrun;                   /* consecutive superseded publications */
+	unsigned superseded;               /* consecutive superseded publications */
 	uint64_t stale_mark, stale_at;     /* stale_at: since when redis refuses this mark and base
 	                                      as superseded; 0: it does not */
 	struct weir_version stale_base;
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch wrote to redis; the owner resets it */
-	int ended;                         /* error of the last publication; 0: none */
+	int publish_error;                 /* error of the last publication; 0: none */
 	uint64_t batches, failures;        /* applied batches; failed exchanges */
 	uint64_t foreign, given_up, generations; /* entries hashed by another seed; times the node
 	                                            gave up (U9); generations it published */
@@ -220,7 +220,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f);
 /* Publish the newest generation again with a new date. Nodes that have it need no image.
  * Return: 0; -EAGAIN this node has not joined it; -EEXIST another head came; a store's error. */
-int weir__node_date(struct weir_node *n);
+int weir__node_republish(struct weir_node *n);
 void weir__node_status(struct weir_node *n, struct weir_node_status *out);
 
 /* ---- the files of a node; each calls only those before it ---- */
@@ -245,11 +245,11 @@ void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m);
 /* After @m is joined (U7): drop what @m covers from the ring. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* Return: the lowest stamp of the debts that the head lacks; UINT64_MAX: no debt. */
-uint64_t weir__debts_stamp(struct weir_node *n);
+uint64_t weir__debts_lowest_stamp(struct weir_node *n);
 
 /* Before @m is joined (U7): add a debt for other nodes' inserts that redis may have lost, since
  * those nodes may have ended. */
-void weir__debts_of_others(struct weir_node *n, const struct weir_manifest *m);
+void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m);
 /* Drop the debts for other nodes' keys after a swap, since the higher era decides which stay. */
 void weir__debts_drop_others(struct weir_node *n);
 
@@ -287,9 +287,9 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);
-void weir__node_whole(struct weir_node *n);
+void weir__node_lack_nothing(struct weir_node *n);
 /* Note an error for reports. Return: @err. */
-int weir__node_says(struct weir_node *n, int err);
+int weir__node_note_error(struct weir_node *n, int err);
 uint64_t weir__node_random(struct weir_node *n, uint64_t below);
 
 /* log.c */
@@ -306,7 +306,7 @@ int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t co
 /* Read the head's manifest. In doubt, also move the cursor to the head's position (U3). */
 int weir__node_manifest(struct weir_node *n);
 /* Join the head's generation, or fetch its image (U5). */
-int weir__node_look(struct weir_node *n);
+int weir__node_join_head(struct weir_node *n);
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m);
 
 /* publish.c */

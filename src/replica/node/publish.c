@@ -13,10 +13,11 @@ static enum due is_due(struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
 	/* A head newer than the version in the call answers that call (U8). */
-	const bool called = n->answer.epoch && weir__version_compare(h->version, n->named) <= 0;
-	if (!h->generation || h->version.era < n->era || called || n->wanted ||
+	const bool called = n->open_call.epoch &&
+	                    weir__version_compare(h->version, n->call_version) <= 0;
+	if (!h->generation || h->version.era < n->era || called || n->publish_asked ||
 	    n->abandoned == h->generation || weir__node_head_is_old(n) ||
-	    weir__debts_stamp(n) != UINT64_MAX)
+	    weir__debts_lowest_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
 	/* A full server takes no entries. A few generations later it has trimmed the log. */
@@ -27,14 +28,14 @@ static enum due is_due(struct weir_node *n)
 static bool may_publish(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	if (!n->at_end || n->doubt || n->hopeless || n->recording)
+	if (!n->at_end || n->doubt || n->no_retry || n->record_id)
 		return false;
 	if (!h->generation) /* without a hole only redis lost something */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
 	if (weir__node_head_is_old(n)) { /* removed keys must not come back */
-		const bool reclaims = n->wanted && weir__node_can_reclaim(n);
+		const bool reclaims = n->publish_asked && weir__node_can_reclaim(n);
 		const struct weir_version *least = reclaims ? &h->version : &n->floor;
 		return !n->lacks && weir__version_compare(n->joined.version, *least) >= 0;
 	}
@@ -42,7 +43,7 @@ static bool may_publish(const struct weir_node *n)
 }
 
 /* Set the manifest fields that are common to all sources. */
-static int describe(const struct weir_node *n, struct weir_record *r)
+static int set_common_fields(const struct weir_node *n, struct weir_record *r)
 {
 	struct weir_manifest *m = &r->manifest;
 	r->mark = n->head.mark;
@@ -68,11 +69,11 @@ static void note_has(struct weir_node *n, struct weir_has *has)
 {
 	pthread_mutex_lock(&n->lock);
 	n->token = 0;
-	n->noted = n->n_relied;
+	n->n_publishing = n->n_debts;
 	*has = n->has;
-	for (uint32_t i = 0; i < n->n_relied; i++)
-		if (n->relied[i].id)
-			(void)weir__has_add(has, n->relied[i].id);
+	for (uint32_t i = 0; i < n->n_debts; i++)
+		if (n->debts[i].id)
+			(void)weir__has_add(has, n->debts[i].id);
 	pthread_mutex_unlock(&n->lock);
 }
 
@@ -104,7 +105,7 @@ static int begin(struct weir_node *n)
 	bool new = false;
 	for (uint32_t i = 0; i < m->has.n; i++)
 		new |= !weir__manifest_has(&n->newest, m->has.id[i]);
-	int err = describe(n, r);
+	int err = set_common_fields(n, r);
 	if (!err)
 		err = choose_version(n, &m->version);
 	if (err)
@@ -112,12 +113,12 @@ static int begin(struct weir_node *n)
 	m->position = n->cursor;
 	m->tag = n->tag;
 	m->seen = n->seen;
-	m->pure = !n->extra && !new && h->generation && n->joined.id == h->generation &&
+	m->pure = !n->impure && !new && h->generation && n->joined.id == h->generation &&
 	          h->version.era == m->version.era;
-	n->publishing_extra = n->extra;
-	n->extra = false;
+	n->publishing_impure = n->impure;
+	n->impure = false;
 	n->publishing = true;
-	n->ended = 0;
+	n->publish_error = 0;
 	return 0;
 }
 
@@ -143,24 +144,24 @@ static int end(struct weir_node *n, int err)
 {
 	release_lease(n);
 	n->publishing = false;
-	n->noted = 0;
-	n->extra |= n->publishing_extra;
-	n->look = true;
+	n->n_publishing = 0;
+	n->impure |= n->publishing_impure;
+	n->touch_now = true;
 	n->due_since = n->now;
 	n->publish_at = n->now + (err == -ENOSPC ? WEIR_NODE_BEAT_MS : n->poll_ms);
 	const bool outrun = err == -ESTALE || err == -EEXIST;
-	n->outrun += outrun && n->outrun < WEIR_NODE_OUTRUN;
+	n->superseded += outrun && n->superseded < WEIR_NODE_SUPERSEDED;
 	if (outrun)
 		return 0;
-	n->ended = weir__node_says(n, err);
+	n->publish_error = weir__node_note_error(n, err);
 	return err == -ENOENT || err == -ENOSPC ? 0 : err;
 }
 
 static void published(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->publication.manifest;
-	n->publishing = n->wanted = false;
-	n->due_since = n->abandoned = n->had.mark = n->stale_at = n->outrun = 0;
+	n->publishing = n->publish_asked = false;
+	n->due_since = n->abandoned = n->lost_cursor.mark = n->stale_at = n->superseded = 0;
 	n->generations++;
 	release_lease(n);
 	n->head.version = m->version;
@@ -190,14 +191,15 @@ static int end_stale(struct weir_node *n, int err)
 	if (n->now - n->stale_at < WEIR_NODE_GIVE_UP_MS)
 		return err;
 	n->publish_at = n->now + WEIR_NODE_CALL_MS;
-	n->ended = weir_fail(-EAGAIN, "set %s: redis refuses each generation above %" PRIu64 ".%"
-	                     PRIu64 " as if another had come first, and has none (%s): see which "
-	                     "server or proxy answers", n->set, r->base.era, r->base.number, why);
-	(void)weir__node_says(n, n->ended);
+	n->publish_error =
+		weir_fail(-EAGAIN, "set %s: redis refuses each generation above %" PRIu64 ".%"
+		          PRIu64 " as if another had come first, and has none (%s): see which "
+		          "server or proxy answers", n->set, r->base.era, r->base.number, why);
+	(void)weir__node_note_error(n, n->publish_error);
 	return err;
 }
 
-static int go_on(struct weir_node *n)
+static int continue_publication(struct weir_node *n)
 {
 	const struct weir_record *r = &n->publication;
 	if (r->mark != n->head.mark || n->doubt ||
@@ -222,7 +224,7 @@ static int go_on(struct weir_node *n)
 int weir__node_publish(struct weir_node *n)
 {
 	if (n->publishing)
-		return go_on(n);
+		return continue_publication(n);
 	const enum due due = n->may_publish ? is_due(n) : NOT_DUE;
 	if (!due) {
 		n->due_since = 0;
@@ -246,10 +248,10 @@ int weir__node_publish(struct weir_node *n)
 	err = begin(n);
 	if (err == -EOVERFLOW) { /* no failure of redis, so the node reads on */
 		n->publish_at = n->now + WEIR_NODE_CALL_MS;
-		(void)weir__node_says(n, err);
+		(void)weir__node_note_error(n, err);
 		return 0;
 	}
-	return err ? err : go_on(n);
+	return err ? err : continue_publication(n);
 }
 
 int weir__node_merge(struct weir_node *n, const struct weir_filter *more)
@@ -286,7 +288,7 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
 	struct weir_manifest *m = &r->manifest;
 	if (h->generation)
 		m->has = n->newest.has;
-	err = describe(n, r);
+	err = set_common_fields(n, r);
 	m->position = kept ? kept->position : h->last;
 	m->tag = kept ? kept->tag : h->tag;
 	m->source = kept ? WEIR_SOURCE_ROLLBACK : WEIR_SOURCE_RECORD;
@@ -333,7 +335,7 @@ static int may_replace(const struct weir_node *n, const struct weir_record *r)
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f)
 {
-	if (n->recording && n->recording != r->manifest.id)
+	if (n->record_id && n->record_id != r->manifest.id)
 		return weir_fail(-EINPROGRESS, "set %s: another record is on its way", n->set);
 	int err = may_replace(n, r);
 	if (!err && f)
@@ -344,22 +346,22 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 		(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
-	n->recording = err == -EINPROGRESS ? r->manifest.id : 0; /* one upload at a time */
-	if (n->recording)
+	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* one upload at a time */
+	if (n->record_id)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };
 	if (!err)
 		err = n->store->publish(n->store->context, &p);
-	n->look = true;
+	n->touch_now = true;
 	release_lease(n);
 	return err;
 }
 
-int weir__node_date(struct weir_node *n)
+int weir__node_republish(struct weir_node *n)
 {
 	struct weir_manifest m = n->newest;
 	const struct weir_publication p = { n->head.mark, n->head.version, &m };
-	if (n->publishing || n->recording || n->doubt || n->joined.id != n->head.generation ||
+	if (n->publishing || n->record_id || n->doubt || n->joined.id != n->head.generation ||
 	    !weir__node_knows_head(n))
 		return weir_fail(-EAGAIN, "set %s: this node has not joined the newest generation",
 		                 n->set);
@@ -373,6 +375,6 @@ int weir__node_date(struct weir_node *n)
 	m.publisher = n->id;
 	m.pure = true;
 	err = n->store->publish(n->store->context, &p);
-	n->look = true;
+	n->touch_now = true;
 	return err;
 }

@@ -8,44 +8,45 @@
 #include <string.h>
 #include <weir/error.h>
 
-enum { FIRST = 64, MOST = 1024, GROWTH = 4 }; /* hashes in the first chunk of a list, in the
-                                                 largest, and the factor between two chunks */
+/* Hashes in a list's first and largest chunk; the factor from one chunk to the next. */
+enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 1024, CHUNK_GROWTH = 4 };
 
 /* ---- a list for each thread ---- */
 
-static _Atomic uint64_t owned = 1; /* a bit for each list; the first is shared */
-static _Thread_local unsigned number; /* this thread's list, from 1; 0: none yet */
+static _Atomic uint64_t lists_owned = 1; /* a bit for each list; the first is shared */
+static _Thread_local unsigned own_list; /* this thread's list, from 1; 0: none yet */
 static pthread_key_t at_exit;
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Release: the next owner of the list sees the writes of this thread. */
-static void give_back(void *bit)
+static void release_list(void *bit)
 {
-	number = 0;
-	atomic_fetch_and_explicit(&owned, ~(UINT64_C(1) << (uintptr_t)bit), memory_order_release);
+	own_list = 0;
+	atomic_fetch_and_explicit(&lists_owned, ~(UINT64_C(1) << (uintptr_t)bit),
+	                          memory_order_release);
 }
 
 static void make_key(void)
 {
-	has_key = pthread_key_create(&at_exit, give_back) == 0;
+	has_key = pthread_key_create(&at_exit, release_list) == 0;
 }
 
-/* Acquire: pairs with give_back(). Return: this thread's new list; 0: the shared list. */
-static unsigned take_list(void)
+/* Acquire: pairs with release_list(). Return: this thread's new list; 0: the shared list. */
+static unsigned claim_list(void)
 {
 	pthread_once(&once, make_key);
-	uint64_t all = atomic_load_explicit(&owned, memory_order_relaxed);
+	uint64_t all = atomic_load_explicit(&lists_owned, memory_order_relaxed);
 	do {
 		if (!~all || !has_key)
 			return 0;
-	} while (!atomic_compare_exchange_weak_explicit(&owned, &all, all | (all + 1),
+	} while (!atomic_compare_exchange_weak_explicit(&lists_owned, &all, all | (all + 1),
 	                                                memory_order_acquire,
 	                                                memory_order_relaxed));
 	const unsigned bit = (unsigned)__builtin_ctzll(~all);
 	if (!pthread_setspecific(at_exit, (void *)(uintptr_t)bit))
 		return bit;
-	give_back((void *)(uintptr_t)bit);
+	release_list((void *)(uintptr_t)bit);
 	return 0;
 }
 
@@ -81,14 +82,14 @@ void weir__ring_free(struct weir_ring *r)
 /* Relaxed: the counter publishes no data. Return: the number of hashes that fit into the budget. */
 static size_t reserve(struct weir_ring *r, size_t wanted)
 {
-	uint64_t used = atomic_load_explicit(&r->used, memory_order_relaxed), some;
+	uint64_t used = atomic_load_explicit(&r->used, memory_order_relaxed), fits;
 	do {
-		some = used < r->limit ? (r->limit - used) / 8 : 0;
-		some = some < wanted ? some : wanted;
-	} while (some && !atomic_compare_exchange_weak_explicit(&r->used, &used, used + 8 * some,
+		fits = used < r->limit ? (r->limit - used) / 8 : 0;
+		fits = fits < wanted ? fits : wanted;
+	} while (fits && !atomic_compare_exchange_weak_explicit(&r->used, &used, used + 8 * fits,
 	                                                        memory_order_relaxed,
 	                                                        memory_order_relaxed));
-	return some;
+	return fits;
 }
 
 /* Append a chunk after the newest one, which is full. Return: true if the budget allows it.
@@ -96,16 +97,16 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
 	struct weir_chunk *old = list->newest;
-	const size_t wanted = old ? GROWTH * old->room : FIRST;
-	const size_t room = reserve(r, wanted < MOST ? wanted : MOST);
-	struct weir_chunk *c = room ? malloc(sizeof *c + 8 * room) : NULL;
+	const size_t wanted = old ? CHUNK_GROWTH * old->capacity : FIRST_CHUNK;
+	const size_t capacity = reserve(r, wanted < LARGEST_CHUNK ? wanted : LARGEST_CHUNK);
+	struct weir_chunk *c = capacity ? malloc(sizeof *c + 8 * capacity) : NULL;
 	if (!c) {
-		atomic_fetch_sub_explicit(&r->used, 8 * room, memory_order_relaxed);
+		atomic_fetch_sub_explicit(&r->used, 8 * capacity, memory_order_relaxed);
 		return false;
 	}
-	*c = (struct weir_chunk){ .room = room };
+	*c = (struct weir_chunk){ .capacity = capacity };
 	if (old) { /* count it first: the node's thread may free it after the store below */
-		const uint64_t more = 8 * old->room;
+		const uint64_t more = 8 * old->capacity;
 		const uint64_t before =
 			atomic_fetch_add_explicit(&r->full, more, memory_order_relaxed);
 		*wake |= before / WEIR_RING_WAKE != (before + more) / WEIR_RING_WAKE;
@@ -117,59 +118,59 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 }
 
 /* Only its thread writes to a list; the shared list has a lock. Return: hashes added. */
-static inline size_t put_here(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
+static inline size_t put_in_chunk(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
 {
 	struct weir_chunk *c = list->newest;
 	if (!c)
 		return 0;
 	const size_t at = atomic_load_explicit(&c->n, memory_order_relaxed);
-	const size_t some = n < c->room - at ? n : c->room - at;
-	if (!some)
+	const size_t fits = n < c->capacity - at ? n : c->capacity - at;
+	if (!fits)
 		return 0;
-	for (size_t i = 0; i < some; i++)
+	for (size_t i = 0; i < fits; i++)
 		c->hashes[at + i] = htole64(hashes[i]);
 	/* release: publishes the hashes together with their count; acquire: ready(), fill() */
-	atomic_store_explicit(&c->n, at + some, memory_order_release);
-	return some;
+	atomic_store_explicit(&c->n, at + fits, memory_order_release);
+	return fits;
 }
 
 static size_t put(struct weir_ring *r, struct weir_ring_list *list, const uint64_t *hashes,
                   size_t n, bool *wake)
 {
-	size_t done = put_here(list, hashes, n);
+	size_t done = put_in_chunk(list, hashes, n);
 	while (done < n && grow(r, list, wake))
-		done += put_here(list, hashes + done, n - done);
+		done += put_in_chunk(list, hashes + done, n - done);
 	return done;
 }
 
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n)
 {
 	bool wake = false;
-	if (!number)
-		number = take_list() + 1;
-	const bool shared = number == 1;
+	if (!own_list)
+		own_list = claim_list() + 1;
+	const bool shared = own_list == 1;
 	if (shared)
 		pthread_mutex_lock(&r->shared);
-	const size_t some = put(r, &r->lists[number - 1], hashes, n, &wake);
+	const size_t fits = put(r, &r->lists[own_list - 1], hashes, n, &wake);
 	if (shared)
 		pthread_mutex_unlock(&r->shared);
 	if (wake && r->wake)
 		r->wake(r->context);
-	return some;
+	return fits;
 }
 
 /* Not inlined: the caller would otherwise save registers for each hash. */
-static __attribute__((noinline)) bool put_apart(struct weir_ring *r, uint64_t hash)
+static __attribute__((noinline)) bool put_slow(struct weir_ring *r, uint64_t hash)
 {
 	return weir__ring_put(r, &hash, 1);
 }
 
 bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
 {
-	const unsigned own = number;
-	if (own > 1 && put_here(&r->lists[own - 1], &hash, 1))
+	const unsigned own = own_list;
+	if (own > 1 && put_in_chunk(&r->lists[own - 1], &hash, 1))
 		return true;
-	return put_apart(r, hash);
+	return put_slow(r, hash);
 }
 
 /* ---- the node's thread ---- */
@@ -181,10 +182,10 @@ static size_t ready(const struct weir_ring_list *list)
 	const struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
 	for (; c; c = atomic_load_explicit(&c->newer, memory_order_acquire))
 		n += atomic_load_explicit(&c->n, memory_order_acquire);
-	return n - list->taken;
+	return n - list->read_pos;
 }
 
-bool weir__ring_has_fresh(const struct weir_ring *r)
+bool weir__ring_has_hashes(const struct weir_ring *r)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
 		if (ready(&r->lists[i]))
@@ -200,7 +201,7 @@ uint64_t weir__ring_bytes(const struct weir_ring *r)
 		const struct weir_chunk *c =
 			atomic_load_explicit(&r->lists[i].oldest, memory_order_acquire);
 		for (; c; c = atomic_load_explicit(&c->newer, memory_order_acquire))
-			free += c->room - atomic_load_explicit(&c->n, memory_order_acquire);
+			free += c->capacity - atomic_load_explicit(&c->n, memory_order_acquire);
 	}
 	return atomic_load_explicit(&r->used, memory_order_relaxed) - 8 * free;
 }
@@ -210,11 +211,11 @@ static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *lis
 {
 	struct weir_chunk *c = atomic_load_explicit(&list->oldest, memory_order_acquire);
 	struct weir_chunk *newer = atomic_load_explicit(&c->newer, memory_order_acquire);
-	if (list->taken < c->room || !newer)
+	if (list->read_pos < c->capacity || !newer)
 		return c;
-	atomic_fetch_sub_explicit(&r->full, 8 * c->room, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&r->full, 8 * c->capacity, memory_order_relaxed);
 	free(c);
-	list->taken = 0;
+	list->read_pos = 0;
 	atomic_store_explicit(&list->oldest, newer, memory_order_relaxed);
 	return newer;
 }
@@ -222,13 +223,14 @@ static struct weir_chunk *oldest(struct weir_ring *r, struct weir_ring_list *lis
 /* Fill a batch from a list that has at least as many hashes as the batch can hold. */
 static void fill(struct weir_ring *r, struct weir_ring_list *list, struct weir_batch *b)
 {
-	while (b->n < b->room) {
+	while (b->n < b->capacity) {
 		const struct weir_chunk *c = oldest(r, list);
-		const size_t has = atomic_load_explicit(&c->n, memory_order_acquire) - list->taken;
-		const size_t some = has < b->room - b->n ? has : b->room - b->n;
-		memcpy(b->hashes + 8 * b->n, c->hashes + list->taken, 8 * some);
-		list->taken += some;
-		b->n += some;
+		const size_t has =
+			atomic_load_explicit(&c->n, memory_order_acquire) - list->read_pos;
+		const size_t fits = has < b->capacity - b->n ? has : b->capacity - b->n;
+		memcpy(b->hashes + 8 * b->n, c->hashes + list->read_pos, 8 * fits);
+		list->read_pos += fits;
+		b->n += fits;
 	}
 }
 
@@ -240,30 +242,30 @@ static void append(struct weir_batches *to, struct weir_batch *b)
 	to->newest = b;
 }
 
-static void take_out(struct weir_batches *from, struct weir_batch *b)
+static void unlink_batch(struct weir_batches *from, struct weir_batch *b)
 {
 	*(b->older ? &b->older->newer : &from->oldest) = b->newer;
 	*(b->newer ? &b->newer->older : &from->newest) = b->older;
 }
 
-/* Move r->found off the batch before the batch leaves the list. */
-static void take_acked(struct weir_ring *r, struct weir_batch *b)
+/* Move r->last_found off the batch before the batch leaves the list. */
+static void unlink_acked(struct weir_ring *r, struct weir_batch *b)
 {
-	if (r->found == b)
-		r->found = b->newer ? b->newer : b->older;
-	take_out(&r->acked, b);
+	if (r->last_found == b)
+		r->last_found = b->newer ? b->newer : b->older;
+	unlink_batch(&r->acked, b);
 }
 
 /* The budget includes the headers of batches, since many small batches add up. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
-		for (size_t left = ready(&r->lists[i]), some; left; left -= some) {
-			some = left < WEIR_ENTRY_HASHES ? left : WEIR_ENTRY_HASHES;
-			struct weir_batch *b = malloc(sizeof *b + 8 * some);
+		for (size_t left = ready(&r->lists[i]), fits; left; left -= fits) {
+			fits = left < WEIR_ENTRY_HASHES ? left : WEIR_ENTRY_HASHES;
+			struct weir_batch *b = malloc(sizeof *b + 8 * fits);
 			if (!b)
-				return weir_fail(-ENOMEM, "no memory for %zu hashes to send", some);
-			*b = (struct weir_batch){ .room = some, .stamp = stamp };
+				return weir_fail(-ENOMEM, "no memory for %zu hashes to send", fits);
+			*b = (struct weir_batch){ .capacity = fits, .stamp = stamp };
 			fill(r, &r->lists[i], b);
 			append(&r->waiting, b);
 			atomic_fetch_add_explicit(&r->used, sizeof *b, memory_order_relaxed);
@@ -276,7 +278,7 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)
 	uint64_t before = 0;
 	for (size_t i = n; i > 0; i--) {
 		struct weir_batch *b = r->waiting.oldest;
-		take_out(&r->waiting, b);
+		unlink_batch(&r->waiting, b);
 		r->lowest = r->lowest == b ? NULL : r->lowest;
 		b->id = (struct weir_log_id){ last.epoch, last.n - (i - 1) };
 		b->before = before;
@@ -285,7 +287,7 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)
 	}
 }
 
-void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
+void weir__ring_requeue(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
                       bool replace)
 {
 	for (struct weir_batch *b = r->acked.newest, *older; b; b = older) {
@@ -293,7 +295,7 @@ void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir
 		if (weir__log_id_compare(b->id, after) <= 0)
 			return;
 		if (weir__log_id_compare(b->id, upto) <= 0) {
-			take_acked(r, b);
+			unlink_acked(r, b);
 			b->replaces = replace;
 			append(&r->waiting, b);
 		}
@@ -305,7 +307,7 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
 	bool any = false;
 	struct weir_batch *b;
 	while ((b = r->acked.oldest) && weir__log_id_compare(b->id, position) <= 0) {
-		take_acked(r, b);
+		unlink_acked(r, b);
 		atomic_fetch_sub_explicit(&r->used, sizeof *b + 8 * b->n, memory_order_relaxed);
 		free(b);
 		any = true;
@@ -317,24 +319,24 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position)
  * begins where the last search ended. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 {
-	struct weir_batch *b = r->found ? r->found : r->acked.newest;
+	struct weir_batch *b = r->last_found ? r->last_found : r->acked.newest;
 	while (b && b->newer && weir__log_id_compare(b->id, id) < 0)
 		b = b->newer;
 	while (b && b->older && weir__log_id_compare(b->id, id) > 0)
 		b = b->older;
-	r->found = b;
+	r->last_found = b;
 	return b && weir__log_id_compare(b->id, id) == 0 ? b : NULL;
 }
 
 /* Each round calls this, and a million batches that are sent again take a thousand rounds. So
  * compare only the batches that were added since the last call, until the lowest one is sent. */
-uint64_t weir__ring_stamp(struct weir_ring *r)
+uint64_t weir__ring_lowest_stamp(struct weir_ring *r)
 {
-	struct weir_batch *b = r->lowest ? r->looked_at->newer : r->waiting.oldest;
+	struct weir_batch *b = r->lowest ? r->lowest_upto->newer : r->waiting.oldest;
 	for (; b; b = b->newer) {
 		if (!r->lowest || b->stamp <= r->lowest->stamp)
 			r->lowest = b;
-		r->looked_at = b;
+		r->lowest_upto = b;
 	}
 	return r->lowest ? r->lowest->stamp : UINT64_MAX;
 }

@@ -19,8 +19,8 @@ struct weir_batch {
 	struct weir_log_id id; /* its entry's id, after the acknowledgment */
 	uint64_t tag, before;  /* its entry's tag; the previous entry's tag, 0: unknown */
 	uint64_t stamp;        /* flushes of this number or above wait for the batch */
-	bool replaces;         /* its next tag is weir__tag_again(tag) */
-	size_t n, room;
+	bool replaces;         /* its next tag is weir__tag_next(tag) */
+	size_t n, capacity;
 	unsigned char hashes[]; /* little-endian, as in an entry */
 };
 
@@ -33,14 +33,14 @@ struct weir_batches {
 struct weir_chunk {
 	struct weir_chunk *_Atomic newer;
 	_Atomic size_t n;
-	size_t room;
+	size_t capacity;
 	uint64_t hashes[]; /* little-endian */
 };
 
 struct weir_ring_list {
 	_Alignas(64) struct weir_chunk *newest; /* for the inserting thread */
 	struct weir_chunk *_Atomic oldest;      /* for the node's thread; NULL: empty */
-	size_t taken;                           /* read position in oldest */
+	size_t read_pos;                           /* read position in oldest */
 };
 
 struct weir_ring {
@@ -52,9 +52,9 @@ struct weir_ring {
 	pthread_mutex_t shared;      /* guards the shared first list */
 	struct weir_batches waiting; /* pending, or sent without an acknowledgment */
 	struct weir_batch *lowest;   /* a waiting batch with the lowest stamp, */
-	struct weir_batch *looked_at; /* compared up to this batch; NULL: unknown */
+	struct weir_batch *lowest_upto; /* compared up to this batch; NULL: unknown */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
-	struct weir_batch *found;    /* end of the last search in acked; NULL: none yet */
+	struct weir_batch *last_found;    /* end of the last search in acked; NULL: none yet */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 
@@ -68,7 +68,7 @@ size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 bool weir__ring_put_one(struct weir_ring *r, uint64_t hash);
 
 /* Only the node's thread may call the rest. Return: true if a list has hashes. */
-bool weir__ring_has_fresh(const struct weir_ring *r);
+bool weir__ring_has_hashes(const struct weir_ring *r);
 /* Return: the bytes in use, without free capacity of lists. */
 uint64_t weir__ring_bytes(const struct weir_ring *r);
 /* Move all hashes of the lists into waiting batches. Return: 0; -ENOMEM: the rest stays in the
@@ -78,7 +78,7 @@ int weir__ring_collect(struct weir_ring *r, uint64_t stamp);
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
 /* Queue the acknowledged batches with an id above @after and up to @upto again.
  * @replace: derive their next tags from the current ones, so readers recognize the replacement. */
-void weir__ring_again(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
+void weir__ring_requeue(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
                       bool replace);
 /* Free the batches with an id up to @position. Return: true if any batch was freed. */
 bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
@@ -86,6 +86,6 @@ bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
  *   the last call. */
 struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id);
 /* Return: the lowest stamp of the waiting batches; UINT64_MAX: no batch waits. */
-uint64_t weir__ring_stamp(struct weir_ring *r);
+uint64_t weir__ring_lowest_stamp(struct weir_ring *r);
 
 #endif

@@ -17,7 +17,7 @@ uint64_t weir__node_random(struct weir_node *n, uint64_t below)
 	return (x ^ (x >> 31)) % below;
 }
 
-int weir__node_says(struct weir_node *n, int err)
+int weir__node_note_error(struct weir_node *n, int err)
 {
 	n->error = err;
 	snprintf(n->why, sizeof n->why, "%s", err ? weir_error_detail() : "");
@@ -35,7 +35,7 @@ void weir__node_lack(struct weir_node *n, struct weir_log_id hole)
 		n->hole = hole;
 }
 
-void weir__node_whole(struct weir_node *n)
+void weir__node_lack_nothing(struct weir_node *n)
 {
 	n->lacks = n->called = false;
 	n->hole = none;
@@ -44,7 +44,7 @@ void weir__node_whole(struct weir_node *n)
 
 void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto)
 {
-	weir__ring_again(&n->ring, after, upto, false);
+	weir__ring_requeue(&n->ring, after, upto, false);
 	if (weir__log_id_compare(n->gap, upto) < 0)
 		n->gap = upto;
 }
@@ -59,11 +59,11 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 /* Doubt (U3): the next head's manifest sets the cursor. */
 void weir__node_doubt(struct weir_node *n)
 {
-	weir__ring_again(&n->ring, none, most, false);
-	n->hole = n->answer = n->gap = none;
+	weir__ring_requeue(&n->ring, none, most, false);
+	n->hole = n->open_call = n->gap = none;
 	n->followed = 0;
 	weir__node_lack(n, none);
-	n->doubt = n->extra = n->look = true;
+	n->doubt = n->impure = n->touch_now = true;
 	n->at_end = false;
 }
 
@@ -84,30 +84,30 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 /* The log continues after base (U2). If the cursor is above base, the entry at the cursor is
  * unknown, since a dump may have been restored unseen. The node then reads again from the joined
  * position and compares the tags. */
-static void go_on(struct weir_node *n, struct weir_log_id base)
+static void continue_log(struct weir_node *n, struct weir_log_id base)
 {
-	weir__ring_again(&n->ring, base, most, false);
+	weir__ring_requeue(&n->ring, base, most, false);
 	n->followed = 0;
 	if (weir__log_id_compare(n->cursor, base) > 0) {
 		n->cursor = n->joined.position;
 		n->tag = n->joined.tag;
 		n->log_bytes = 0;
-		n->extra = true;
+		n->impure = true;
 		n->at_end = false;
 	}
-	if (weir__log_id_compare(n->answer, base) > 0)
-		n->answer = none;
+	if (weir__log_id_compare(n->open_call, base) > 0)
+		n->open_call = none;
 	n->called = false;
 }
 
-static bool can_go_on(const struct weir_node *n, struct weir_log_id base)
+static bool can_continue_log(const struct weir_node *n, struct weir_log_id base)
 {
 	return weir__log_id_compare(n->cursor, base) <= 0 ||
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
 /* Return: true if the head is older than the last one, or the log is another one (U4). */
-static bool is_other(const struct weir_node *n, const struct weir_head *head)
+static bool is_other_log(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
 	const struct weir_batch *own = n->ring.acked.newest;
@@ -119,55 +119,57 @@ static bool is_other(const struct weir_node *n, const struct weir_head *head)
 /* Redis lost the log that this node read, and perhaps no other node has all of its entries (U3). A
  * set that is published as images only has no keys in its log.
  * @old: the last head of the lost log. */
-static void lost(struct weir_node *n, const struct weir_head *old)
+static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 {
-	const bool twice = n->had.mark || (n->began && n->began != n->head.mark);
-	const struct weir_log_id id = n->left.epoch ? n->left : n->cursor;
+	const bool twice = n->lost_cursor.mark ||
+	                   (n->new_log_mark && n->new_log_mark != n->head.mark);
+	const struct weir_log_id id = n->crossing.epoch ? n->crossing : n->cursor;
 	if (!id.epoch || n->images_only)
 		return;
-	n->had = (struct weir_seen){ old->mark, twice ? most : id }; /* no image covers two logs */
+	/* No image covers two logs. */
+	n->lost_cursor = (struct weir_seen){ old->mark, twice ? most : id };
 	if (!n->lacks && !twice && n->joined.id == old->generation)
-		n->seen = n->had;
+		n->seen = n->lost_cursor;
 	n->era = n->era ? n->era : 1; /* so the node merges a first generation */
 }
 
 /* @appended: how many entries this touch appended to the log. */
-static void meet(struct weir_node *n, const struct weir_head *head, uint64_t appended)
+static void apply_head(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
 	const struct weir_head old = n->head;
 	const uint64_t mark = old.mark;
 	const struct weir_log_id before = { head->last.epoch, head->last.n - appended };
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
-	const bool other = mark == head->mark && !n->doubt && is_other(n, head);
+	const bool other = mark == head->mark && !n->doubt && is_other_log(n, head);
 	if (head->generation != n->head.generation)
-		n->called = n->hopeless = false; /* both apply to one head only */
+		n->called = n->no_retry = false; /* both apply to one head only */
 	n->head = *head;
 	if (back) /* even in doubt: this log lacks entries sent since */
 		weir__node_doubt(n);
 	else if (other)
 		weir__node_suspect(n, head->last, head->tag);
-	else if (mark && head->prev == mark && !n->lacks && can_go_on(n, head->base))
-		go_on(n, head->base);
+	else if (mark && head->prev == mark && !n->lacks && can_continue_log(n, head->base))
+		continue_log(n, head->base);
 	else if (head->mark != mark) {
 		if (mark && (!head->base.epoch || (head->prev && head->prev != mark)))
-			lost(n, &old);
+			note_lost_log(n, &old);
 		weir__node_doubt(n);
 	}
-	n->left = none;
-	n->began = 0;
-	n->look = false; /* this head is current */
+	n->crossing = none;
+	n->new_log_mark = 0;
+	n->touch_now = false; /* this head is current */
 }
 
 /* Return: the number of batches among the entries; -EIO, -ENOMEM. */
 static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry *entries)
 {
 	int batches = 0;
-	if (weir__ring_collect(&n->ring, n->collected + 1))
+	if (weir__ring_collect(&n->ring, n->flushes_collected + 1))
 		return -ENOMEM;
 	/* A full server accepts a call only without batches. */
 	struct weir_batch *b = n->head.full && n->call_due ? NULL : n->ring.waiting.oldest;
-	for (; b && batches < WEIR_NODE_SENT; b = b->newer) {
-		uint64_t tag = weir__tag_again(b->tag);
+	for (; b && batches < WEIR_NODE_BATCHES; b = b->newer) {
+		uint64_t tag = weir__tag_next(b->tag);
 		if (!b->replaces && weir__draw(&tag))
 			return -EIO;
 		entries[batches++] = (struct weir_entry){ .kind = WEIR_ENTRY_BATCH,
@@ -188,7 +190,7 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 
 /* Each entry has its own tag. After an error redis may have these entries, so a replacing batch
  * derives its next tag from the tag just used. A full server appended none, so tags stay. */
-static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t batches,
+static void store_tags(struct weir_node *n, const struct weir_entry *entries, size_t batches,
                    bool accepted)
 {
 	struct weir_batch *b = n->ring.waiting.oldest;
@@ -200,7 +202,7 @@ static void tagged(struct weir_node *n, const struct weir_entry *entries, size_t
 
 /* @named: the generation of the head that the call named. If the head now has another generation,
  *   that generation answers the call (U8). */
-static void sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
+static void note_sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
 {
 	struct weir_log_id last = n->head.last;
 	if (called) {
@@ -223,34 +225,34 @@ static uint64_t joined_at(const struct weir_node *n, const struct weir_head *hea
 
 int weir__node_touch(struct weir_node *n, bool give_up)
 {
-	struct weir_entry entries[WEIR_NODE_SENT + 1];
+	struct weir_entry entries[WEIR_NODE_BATCHES + 1];
 	struct weir_touch touch = { .node = n->id, .report = n->report, .entries = entries,
 		                    .give_up = give_up };
 	struct weir_head head;
 	/* acquire: inserts before the flush are in the ring, or have a token */
-	const uint64_t asked = atomic_load_explicit(&n->asked, memory_order_acquire);
+	const uint64_t asked = atomic_load_explicit(&n->flushes_asked, memory_order_acquire);
 	const int batches = fill(n, &touch, entries);
 	if (batches < 0)
 		return batches;
 	const uint64_t named = n->head.generation;
 	touch.mark = n->head.mark;
 	touch.epoch = n->head.last.epoch;
-	n->collected = asked;
+	n->flushes_collected = asked;
 	int err = n->store->touch(n->store->context, &touch, &head);
 	if (err || !head.full)
-		tagged(n, entries, (size_t)batches, !err);
+		store_tags(n, entries, (size_t)batches, !err);
 	if (err)
 		return err;
 	const bool called = touch.n > (size_t)batches;
 	n->wrote |= touch.report || (touch.n && !head.full);
 	n->report = NULL;
-	n->met_at = n->now;
+	n->answered_at = n->now;
 	n->beat_at = n->now + n->beat_ms;
 	n->send_at = n->now + n->poll_ms;
 	if (n->joined.id && !n->joined_at)
 		n->joined_at = joined_at(n, &head);
-	meet(n, &head, head.full ? 0 : touch.n);
+	apply_head(n, &head, head.full ? 0 : touch.n);
 	if (!head.full)
-		sent(n, (size_t)batches, called, named);
+		note_sent(n, (size_t)batches, called, named);
 	return 0;
 }

@@ -69,7 +69,7 @@ void weir__service_confirm(struct weir_replica *r)
 {
 	struct weir_node *n = &r->node;
 	struct weir_failure few;
-	const uint64_t acknowledged = weir__node_acknowledged(n), seen = n->collected;
+	const uint64_t acknowledged = weir__node_acknowledged(n), seen = n->flushes_collected;
 	const uint32_t replicas = wanted(r);
 	pthread_mutex_lock(&r->lock);
 	const bool any = acknowledged > r->confirmed, waits = r->waiting && seen > r->confirmed;

@@ -124,7 +124,7 @@ static int stands_still(struct weir_replica *r, struct progress *p)
 	uint64_t here, all;
 	weir__redis_progress(r->redis, &here, &all);
 	const bool works = (all && (here == all || here != p->image)) ||
-	                   (n->publishing && n->outrun < WEIR_NODE_OUTRUN);
+	                   (n->publishing && n->superseded < WEIR_NODE_SUPERSEDED);
 	const bool further = weir__log_id_compare(n->cursor, p->cursor) > 0;
 	if (!p->since || works || further || n->joined.id != p->joined)
 		p->since = now;
@@ -211,8 +211,8 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 		err = step(r);
 		if (!err)
 			err = stands_still(r, &p);
-		if (!err && (n->refused.era || n->ended))
-			err = weir_fail(n->refused.era ? -EEXIST : n->ended, "%s", n->why);
+		if (!err && (n->refused.era || n->publish_error))
+			err = weir_fail(n->refused.era ? -EEXIST : n->publish_error, "%s", n->why);
 	}
 	if (!err && n->generations) /* a mistyped name would begin a set too */
 		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
@@ -317,7 +317,7 @@ static int join_or_begin(struct weir_replica *r, const struct weir_params *param
 		else if (err != -EINPROGRESS && err != -EEXIST)
 			return err;
 		tries += err != -EINPROGRESS;
-		if (tries > WEIR_NODE_OUTRUN && weir__service_now() - begun >= STILL_MS)
+		if (tries > WEIR_NODE_SUPERSEDED && weir__service_now() - begun >= STILL_MS)
 			return weir_fail(-EAGAIN, "set %s: for %d s another generation came each "
 			                 "time before this node had one: see weir replicate "
 			                 "status, and try again", r->o.set, STILL_MS / 1000);
@@ -433,7 +433,7 @@ int weir_replica_close(struct weir_replica *r)
 	r->own_handle = false;
 	const uint64_t bytes = unsent(r);
 	const bool other = r->node.other_seed && r->node.ring.used;
-	const bool owes = weir__debts_stamp(&r->node) < WEIR_NODE_OTHERS;
+	const bool owes = weir__debts_lowest_stamp(&r->node) < WEIR_NODE_STAMP_OTHERS;
 	char set[WEIR_SET_NAME + 1];
 	snprintf(set, sizeof set, "%s", r->o.set);
 	free_all(r);

@@ -107,7 +107,7 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	const struct weir_version its = n->newest.version, floor = n->floor;
 	const bool newer = weir__version_compare(n->joined.version, its) >= 0;
 	uint64_t here, all;
-	n->reclaims = weir__node_can_reclaim(n) && !newer;
+	n->reclaim_asked = weir__node_can_reclaim(n) && !newer;
 	if (weir__node_head_is_old(n) && its.era < floor.era &&
 	    weir__version_compare(n->joined.version, floor) < 0)
 		return weir_fail(-EKEYREJECTED, "set %s: redis has version %" PRIu64 ".%" PRIu64
@@ -115,7 +115,7 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 		                 "removed keys would come back: publish what you want (weir "
 		                 "replicate publish --replace)",
 		                 r->o.set, its.era, its.number, floor.era, floor.number);
-	if (p->asked || !n->head.generation || newer || (n->joined.id && !n->reclaims))
+	if (p->asked || !n->head.generation || newer || (n->joined.id && !n->reclaim_asked))
 		return 0;
 	weir__redis_progress(r->redis, &here, &all);
 	if (here != p->image)
@@ -136,7 +136,7 @@ static int want(struct weir_replica *r, struct publishing *p)
 		return 0;
 	p->asked = true;
 	p->published = n->generations;
-	n->ended = 0;
+	n->publish_error = 0;
 	return 0;
 }
 
@@ -146,15 +146,15 @@ static int stands_still(const struct weir_replica *r, struct publishing *p)
 	const struct weir_node *n = &r->node;
 	const uint64_t now = weir__service_now();
 	const bool behind = n->state == WEIR_NODE_CATCHING_UP;
-	if (n->refused.era || (p->asked && n->ended))
-		return weir_fail(n->refused.era ? n->error : n->ended, "%s", n->why);
-	if (n->publishing && n->outrun < WEIR_NODE_OUTRUN)
+	if (n->refused.era || (p->asked && n->publish_error))
+		return weir_fail(n->refused.era ? n->error : n->publish_error, "%s", n->why);
+	if (n->publishing && n->superseded < WEIR_NODE_SUPERSEDED)
 		p->since = now;
 	if (now - p->since < (behind ? WEIR_SERVICE_LACKS_MS : WEIR_SERVICE_LEASE_MS))
 		return 0;
 	return weir_fail(-EAGAIN, "set %s: not published: %s", r->o.set, n->error ? n->why :
 	                 behind    ? "this node lacks inserts of others: see that they run" :
-	                 n->outrun ? "other generations came first each time: call again" :
+	                 n->superseded ? "other generations came first each time: call again" :
 	                             "another node is about to publish: call again");
 }
 
@@ -175,8 +175,8 @@ static int publish(struct weir_replica *r, void *arg)
 		err = want(r, p);
 	if (!err || err == -EINPROGRESS)
 		err = stands_still(r, p);
-	n->wanted = !err && p->asked;
-	n->reclaims = n->reclaims && !err;
+	n->publish_asked = !err && p->asked;
+	n->reclaim_asked = n->reclaim_asked && !err;
 	return err ? err : again(r);
 }
 
@@ -240,8 +240,8 @@ static int replace(struct weir_replica *r, void *arg)
 		return again(r);
 	if (!err && !p->out)
 		err = weir__node_publish_record(n, &p->record, p->filter);
-	if (err != -EINPROGRESS && n->recording == p->record.manifest.id)
-		n->recording = 0;
+	if (err != -EINPROGRESS && n->record_id == p->record.manifest.id)
+		n->record_id = 0;
 	if (err)
 		return err;
 	if (!p->out)

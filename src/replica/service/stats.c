@@ -68,7 +68,7 @@ static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 		                 "here: see that a node with the secret key runs, which publishes "
 		                 "again", r->o.set, n->newest.version.era,
 		                 n->newest.version.number, n->floor.era, n->floor.number);
-	if (!n->may_publish && weir__debts_stamp(&r->node) != UINT64_MAX)
+	if (!n->may_publish && weir__debts_lowest_stamp(&r->node) != UINT64_MAX)
 		return weir_fail(-ENODATA, "set %s: redis lost a generation, and this node cannot "
 		                 "sign it: start a node with the secret key, or save this set and "
 		                 "publish the file, signed",
@@ -232,7 +232,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* only this thread writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->met_ms = n->well_at; /* not met_at: reads may fail while heartbeats succeed */
+	r->met_ms = n->synced_at; /* not met_at: reads may fail while heartbeats succeed */
 	complete(r, &s, n->now);
 	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
 	pthread_mutex_unlock(&r->lock);

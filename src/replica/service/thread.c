@@ -22,7 +22,7 @@ static void take_pace(struct weir_replica *r, uint64_t nodes)
 {
 	if (!r->o.poll_ms)
 		r->node.poll_ms = between(WEIR_NODE_POLL_MS, nodes / 5, WEIR_NODE_BEAT_MS);
-	r->node.beat_ms = between(WEIR_NODE_SOON_MS, nodes, WEIR_NODE_BEAT_MS);
+	r->node.beat_ms = between(WEIR_NODE_BEAT_LEAST_MS, nodes, WEIR_NODE_BEAT_MS);
 }
 
 static int look_at_memory(struct weir_replica *r)
@@ -50,7 +50,7 @@ static int look_at_signature(struct weir_replica *r, struct weir_now now)
 	if (r->clock.err || !n->head.generation || n->joined.id != n->head.generation ||
 	    n->publishing || !weir__signer_due(&n->joined, now.wall_ms, life_ms))
 		return 0;
-	int err = weir__node_date(n);
+	int err = weir__node_republish(n);
 	r->published += !err;
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }

@@ -19,9 +19,9 @@ CC = shlex.split(os.environ.get("CC", "gcc")) + "-std=gnu11 -D_GNU_SOURCE -w -O1
 MUTANTS = [
     ("ACKNOWLEDGES_WHAT_WAITS", "node/node.c", "waits < owed ? waits : owed;", "owed;",
      "room full_and_then_not"),
-    ("RESENDS_NOTHING", "node/touch.c", "weir__ring_again(&n->ring, base, most, false);", "",
+    ("RESENDS_NOTHING", "node/touch.c", "weir__ring_requeue(&n->ring, base, most, false);", "",
      "faults loses_power"),
-    ("NO_RING_IN_DOUBT", "node/touch.c", "weir__ring_again(&n->ring, none, most, false);", "",
+    ("NO_RING_IN_DOUBT", "node/touch.c", "weir__ring_requeue(&n->ring, none, most, false);", "",
      "faults redis_begins_empty"),
     ("OWES_NOTHING", "node/insert.c", "&& !head_has(n, d->id) ? d->stamp", "&& 0 ? d->stamp",
      "faults FLUSHALL"),
@@ -45,7 +45,7 @@ MUTANTS = [
      "hostile held_back"),
     ("WAITS_IN_SILENCE", "service/options.c", ".waiting = weir__service_waiting,", "",
      "hostile held_back"),
-    ("SIGNS_ONCE", "service/thread.c", "int err = weir__node_date(n);", "int err = 0;",
+    ("SIGNS_ONCE", "service/thread.c", "int err = weir__node_republish(n);", "int err = 0;",
      "trust signs_again"),
 ]
 

@@ -9,7 +9,7 @@
 static bool lists_have(const struct weir_ring *r, uint64_t hash)
 {
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++) {
-		size_t k = r->lists[i].taken;
+		size_t k = r->lists[i].read_pos;
 		for (const struct weir_chunk *c = r->lists[i].oldest; c; c = c->newer, k = 0)
 			for (; k < c->n; k++)
 				if (le64toh(c->hashes[k]) == hash)

@@ -53,15 +53,15 @@ static bool is_following(unsigned i)
 	return server->log_there && server->head_run == server->run &&
 	       n->head.mark == server->head.mark && n->tag == server->head.tag &&
 	       status.state == WEIR_NODE_FOLLOWING && !status.lacks &&
-	       weir__debts_stamp(n) >= WEIR_NODE_OTHERS &&
-	       !n->ring.waiting.oldest && !weir__ring_has_fresh(&n->ring) &&
-	       !(n->wanted && n->may_publish);
+	       weir__debts_lowest_stamp(n) >= WEIR_NODE_STAMP_OTHERS &&
+	       !n->ring.waiting.oldest && !weir__ring_has_hashes(&n->ring) &&
+	       !(n->publish_asked && n->may_publish);
 }
 
 /* The node also owes no generation for the inserts of other nodes. */
 static bool is_well(unsigned i)
 {
-	return is_following(i) && weir__debts_stamp(&s->seats[i].node) == UINT64_MAX;
+	return is_following(i) && weir__debts_lowest_stamp(&s->seats[i].node) == UINT64_MAX;
 }
 
 static bool all(bool (*is)(unsigned i))

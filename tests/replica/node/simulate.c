@@ -36,7 +36,7 @@ static struct sim {
 	struct seat *seats;
 	unsigned nodes, slots[SLOTS];
 	struct key *keys;
-	size_t n_keys, room;
+	size_t n_keys, max_keys;
 	const char *features;
 	uint64_t ring, seed, publish_ms, capacity;
 	uint32_t poll_ms;
@@ -148,9 +148,9 @@ static void run_until(uint64_t end, bool check)
 
 static void insert(unsigned i)
 {
-	if (s->n_keys == s->room) {
-		s->room = s->room ? 2 * s->room : 256;
-		s->keys = realloc(s->keys, s->room * sizeof *s->keys);
+	if (s->n_keys == s->max_keys) {
+		s->max_keys = s->max_keys ? 2 * s->max_keys : 256;
+		s->keys = realloc(s->keys, s->max_keys * sizeof *s->keys);
 		if (!s->keys)
 			abort();
 	}
@@ -295,7 +295,7 @@ static void happen(char what)
 	case 'm': at->full = !at->full; break;
 	case 'o': at->down = !at->down; break;
 	case 'e': t->failing = t->failing ? 0 : (unsigned)chance(200); break;
-	case 'g': s->seats[i].node.wanted = true; break;
+	case 'g': s->seats[i].node.publish_asked = true; break;
 	default: break;
 	}
 }

@@ -11,8 +11,8 @@ static void round_of_0(void)
 static void publish(unsigned generations)
 {
 	const uint64_t end = status(0).generations + generations;
-	for (node[0].wanted = true; status(0).generations < end; round_of_0())
-		node[0].wanted = true;
+	for (node[0].publish_asked = true; status(0).generations < end; round_of_0())
+		node[0].publish_asked = true;
 }
 
 static void rely(bool may_publish)
@@ -24,8 +24,8 @@ static void rely(bool may_publish)
 	run(100);
 	publish(1);
 	run(100);
-	assert_int_equal(node[1].n_relied, 1);
-	assert_int_equal(node[1].relied[0].id, toy_head(&toy.server[1])->id);
+	assert_int_equal(node[1].n_debts, 1);
+	assert_int_equal(node[1].debts[0].id, toy_head(&toy.server[1])->id);
 	assert_int_equal(status(1).ring_bytes, 0);
 }
 

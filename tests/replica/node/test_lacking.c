@@ -10,7 +10,7 @@ static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void 
 	sit(1, 1 << 20, true);
 	run(1000);
 	toy.slow = 5;
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	while (status(0).state != WEIR_NODE_PUBLISHING)
 		run(20);
 	node[1].call_due = true;
@@ -33,7 +33,7 @@ static void test_a_superseded_image_calls_no_node(void **state)
 	assert_true(toy.stores[1].image_left);
 	toy.slow = toy.stores[1].image_left = 0;
 	while (status(0).generations < 3) {
-		node[0].wanted = true;
+		node[0].publish_asked = true;
 		for (unsigned i = 0; i < 20; i++)
 			(void)weir__node_round(&node[0], toy.clock += 20);
 	}
@@ -74,7 +74,7 @@ static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 	assert_ok(insert(0, 2));
 	run(100);
 	const size_t entry = toy.server[1].n - 1;
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(400);
 	assert_int_equal(status(0).generations + status(1).generations, 2);
 	assert_ok(weir__node_record(&node[0], &r, &kept));
@@ -157,7 +157,7 @@ static void make_replace(void)
 	}
 	run_from(1, 100);
 	assert_true(status(1).lacks && node[1].missing);
-	weir__ring_again(&node[0].ring, none, most, true);
+	weir__ring_requeue(&node[0].ring, none, most, true);
 }
 
 static void assert_replaced(void)
@@ -338,8 +338,8 @@ static void test_a_publication_heals_what_its_position_reaches_alone(void **stat
 	sit(0, 1 << 20, true);
 	sit(1, 1 << 20, true);
 	run(1000);
-	node[0].wanted = true;
-	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING; toy.stores[0].left += 9)
+	node[0].publish_asked = true;
+	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING; toy.stores[0].remaining += 9)
 		round_of(0);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_ok(insert(1, i));
@@ -350,7 +350,7 @@ static void test_a_publication_heals_what_its_position_reaches_alone(void **stat
 	round_of(0);
 	assert_true(status(0).lacks && status(0).state == WEIR_NODE_PUBLISHING);
 	const uint64_t generations = status(0).generations;
-	toy.slow = toy.stores[0].left = 0;
+	toy.slow = toy.stores[0].remaining = 0;
 	round_of(0);
 	assert_int_equal(status(0).generations, generations + 1);
 	assert_true(status(0).lacks && status(0).hole.epoch);

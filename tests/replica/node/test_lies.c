@@ -36,11 +36,11 @@ static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 	struct weir_store *store = &toy.stores[0].store;
 	int (*const publish)(void *, const struct weir_publication *) = store->publish;
 	store->publish = say_stale;
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(5000);
-	assert_int_equal(node[0].ended, 0);
+	assert_int_equal(node[0].publish_error, 0);
 	run(12000);
-	assert_int_equal(node[0].ended, -EAGAIN);
+	assert_int_equal(node[0].publish_error, -EAGAIN);
 	assert_int_equal(status(0).error, -EAGAIN);
 	assert_non_null(strstr(status(0).why, "above 1.1 as if another had come first"));
 	store->publish = publish;
@@ -58,13 +58,13 @@ static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 	struct weir_store *store = &toy.stores[0].store;
 	int (*const publish)(void *, const struct weir_publication *) = store->publish;
 	store->publish = say_stale;
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(6000);
-	node[1].wanted = true;
+	node[1].publish_asked = true;
 	run_from(1, 1000);
 	assert_int_equal(status(1).joined.number, 2);
 	run(6000);
-	assert_true(node[0].outrun && status(0).joined.number == 2);
+	assert_true(node[0].superseded && status(0).joined.number == 2);
 	assert_int_equal(status(0).error, 0);
 	run(6000);
 	assert_int_equal(status(0).error, -EAGAIN);
@@ -72,7 +72,7 @@ static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 	store->publish = publish;
 	run(10000);
 	assert_int_equal(status(0).joined.number, 3);
-	assert_int_equal(node[0].outrun, 0); /* it counts those in a row */
+	assert_int_equal(node[0].superseded, 0); /* it counts those in a row */
 }
 
 int main(void)

@@ -74,7 +74,7 @@ static void test_node_that_opened_with_a_lost_generation_publishes_it(void **sta
 {
 	(void)state;
 	end_after_insert(1);
-	node[1].wanted = true;
+	node[1].publish_asked = true;
 	run_one(1, 1000);
 	leave(1);
 	leave(0);
@@ -144,7 +144,7 @@ static void test_next_generation_carries_on_what_its_parent_had_seen(void **stat
 	toy_flush(server);
 	run_one(0, 2000);
 	run_one(1, 1000);
-	node[1].wanted = true;
+	node[1].publish_asked = true;
 	run_one(1, 1000);
 	assert_number(3);
 	assert_id(toy_head(server)->seen.id, seen);
@@ -160,7 +160,7 @@ static void test_newcomer_carries_on_what_the_generation_that_it_took_had_seen(v
 	run_one(0, 2000);
 	sit(2, 1 << 20, true);
 	run_one(2, 1000);
-	node[2].wanted = true;
+	node[2].publish_asked = true;
 	run_one(2, 1000);
 	assert_number(3);
 	assert_int_equal(toy_head(server)->seen.mark, toy_kept(server, 1)->seen.mark);
@@ -249,7 +249,7 @@ static void test_two_losses_between_two_heartbeats_make_a_node_publish_anyway(vo
 	assert_ok(weir__node_read(&node[1]));
 	leave(2);
 	assert_true(has(1, 1));
-	assert_id(node[0].cursor, node[1].left);
+	assert_id(node[0].cursor, node[1].crossing);
 	toy_flush(server);
 	run_one(0, 2000);
 	assert_number(2);
@@ -264,7 +264,7 @@ static void test_generation_that_a_promoted_replica_lacks_is_published_again(voi
 	toy_save(&toy);
 	assert_ok(insert(2, 1));
 	run_one(2, 100);
-	node[2].wanted = true;
+	node[2].publish_asked = true;
 	run_one(2, 1000);
 	run_one(1, 500);
 	leave(2);
@@ -274,7 +274,7 @@ static void test_generation_that_a_promoted_replica_lacks_is_published_again(voi
 	assert_number(1);
 	hold_lease();
 	run_one(1, 500);
-	assert_true(status(1).owes && !node[1].had.mark);
+	assert_true(status(1).owes && !node[1].lost_cursor.mark);
 	assert_publishes_once(2);
 }
 
@@ -285,7 +285,7 @@ static void test_generation_of_long_ago_is_not_lost(void **state)
 	sit_all();
 	leave(2);
 	for (unsigned i = 0; i < WEIR_HAS + 2; i++) {
-		node[0].wanted = true;
+		node[0].publish_asked = true;
 		run_one(0, 400);
 	}
 	assert_number(WEIR_HAS + 3);
@@ -314,7 +314,7 @@ static void read_after_a_restart(bool touches)
 	toy_fall_back(&toy, true);
 	assert_ok(weir__node_touch(&node[0], false));
 	assert_ok(weir__node_read(&node[1]));
-	assert_true(node[1].left.epoch == 1 && node[1].cursor.epoch == 2);
+	assert_true(node[1].crossing.epoch == 1 && node[1].cursor.epoch == 2);
 	if (touches)
 		assert_ok(weir__node_touch(&node[1], false));
 	run(touches ? 100 : 2500);
@@ -381,7 +381,7 @@ static void test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_
 	run_one(0, 2000);
 	assert_number(2);
 	assert_int_equal(toy_head(server)->seen.mark, node[1].head.mark);
-	assert_id(toy_head(server)->seen.id, node[1].left);
+	assert_id(toy_head(server)->seen.id, node[1].crossing);
 	assert_publishes_once(3);
 }
 
@@ -392,7 +392,7 @@ static void test_generation_that_was_given_up_is_not_lost(void **state)
 	sit(0, 1 << 20, true);
 	sit(1, 1 << 20, false);
 	run(1000);
-	node[0].wanted = node[0].extra = true;
+	node[0].publish_asked = node[0].impure = true;
 	run_one(0, 1000);
 	assert_number(2);
 	const uint64_t id = server->head.generation;

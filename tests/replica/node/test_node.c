@@ -277,21 +277,21 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	(void)state;
 	sit(0, 1 << 20, true);
 	run(1000);
-	for (uint64_t id = 1; id <= WEIR_NODE_RELIED + 10; id++)
+	for (uint64_t id = 1; id <= WEIR_NODE_DEBTS + 10; id++)
 		weir__debt_add(&node[0], id, id);
-	assert_int_equal(node[0].n_relied, WEIR_NODE_RELIED);
-	assert_int_equal(node[0].relied[WEIR_NODE_RELIED - 1].id, 0);
-	assert_int_equal(node[0].relied[WEIR_NODE_RELIED - 1].stamp, WEIR_NODE_RELIED);
+	assert_int_equal(node[0].n_debts, WEIR_NODE_DEBTS);
+	assert_int_equal(node[0].debts[WEIR_NODE_DEBTS - 1].id, 0);
+	assert_int_equal(node[0].debts[WEIR_NODE_DEBTS - 1].stamp, WEIR_NODE_DEBTS);
 	struct weir_manifest m = node[0].newest;
-	for (uint64_t id = 1; id < WEIR_NODE_RELIED; id++)
+	for (uint64_t id = 1; id < WEIR_NODE_DEBTS; id++)
 		(void)weir__has_add(&m.has, id);
 	weir__debts_release(&node[0], &m);
-	assert_int_equal(node[0].n_relied, WEIR_NODE_RELIED);
-	node[0].noted = node[0].n_relied;
+	assert_int_equal(node[0].n_debts, WEIR_NODE_DEBTS);
+	node[0].n_publishing = node[0].n_debts;
 	weir__debt_add(&node[0], 1000, 1000); /* during the publication */
 	weir__debts_paid(&node[0], m.id);
-	assert_int_equal(node[0].n_relied, 2);
-	assert_int_equal(node[0].relied[1].id, 0);
+	assert_int_equal(node[0].n_debts, 2);
+	assert_int_equal(node[0].debts[1].id, 0);
 }
 
 /* U4: redis acknowledged an entry of node 0 that the node has not read. By now another entry has
@@ -310,7 +310,7 @@ static void test_what_a_jump_passes_over_is_sent_again(void **state)
 	toy_fall_back(&toy, false);
 	for (uint64_t i = 0; i < 3; i++) {
 		assert_ok(insert(1, 100 + i));
-		node[1].wanted = true;
+		node[1].publish_asked = true;
 		run_from(1, 1000);
 	}
 	assert_int_equal(status(1).generations + status(0).generations, 4);
@@ -341,7 +341,7 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	sit_both_with_key_1();
 	const struct weir_manifest kept = *toy_head(&toy.server[1]);
 	assert_ok(insert(1, 2));
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(1000);
 	struct weir_record r;
 	assert_ok(weir__node_record(&node[1], &r, &kept));
@@ -382,7 +382,7 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 	run(100);
 	const uint64_t bytes = toy.bytes_out, log_bytes = node[1].log_bytes;
 	assert_int_equal(log_bytes, WEIR_NODE_ENTRY + 8);
-	assert_ok(weir__node_date(&node[0]));
+	assert_ok(weir__node_republish(&node[0]));
 	run(1000);
 	const struct weir_manifest *now = toy_head(&toy.server[1]);
 	assert_int_equal(now->version.number, before.version.number + 1);
@@ -393,8 +393,8 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 	}
 	assert_int_equal(node[1].log_bytes, log_bytes); /* the image has no more than before */
 	assert_true(toy.bytes_out - bytes < before.bytes);
-	assert_refused(weir__node_date(&(struct weir_node){ .set = "toy", .doubt = true }), -EAGAIN,
-	               "toy", "newest");
+	assert_refused(weir__node_republish(&(struct weir_node){ .set = "toy", .doubt = true }),
+	               -EAGAIN, "toy", "newest");
 }
 
 /* A client can write a lease that never ends. */
@@ -405,7 +405,7 @@ static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(voi
 	run(1000);
 	toy.server[1].holder = 99;
 	toy.server[1].held_until = UINT64_MAX;
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(5000);
 	assert_int_equal(status(0).joined.number, 1);
 	run(10000);
@@ -453,7 +453,7 @@ static void test_an_older_head_is_published_over_only_if_asked(void **state)
 	node[0].floor = (struct weir_version){ 1, 2 };
 	run(5000);
 	assert_int_equal(status(0).generations, 1);
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(1000);
 	assert_int_equal(status(0).generations, 2);
 	assert_int_equal(status(0).joined.number, 3);

@@ -121,7 +121,7 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	toy_delete(server, server->n - 2);
 	run_one(0, 60);
 	assert_true(status(0).lacks && has(0, 4) && node[0].gap.epoch);
-	node[1].wanted = true;
+	node[1].publish_asked = true;
 	run(2000);
 	assert_true(has(0, 3) && has(1, 1));
 }
@@ -149,7 +149,7 @@ static void test_position_does_not_cover_own_entries_before_one_that_does_not_re
 	toy_spoil(server, server->n - 1);
 	run_one(0, 20);
 	assert_true(status(0).lacks && node[0].cursor.n == own.n + 1);
-	node[1].wanted = true;
+	node[1].publish_asked = true;
 	run_one(1, 1000);
 	run(1000);
 	assert_true(has(0, 2) && has(0, 3) && has(1, 1));

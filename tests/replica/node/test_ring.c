@@ -126,7 +126,7 @@ static void test_hashes_of_all_threads_become_batches_once_each(void **state)
 	}
 	assert_int_equal(n, THREADS * EACH);
 	pthread_barrier_destroy(&start);
-	assert_false(weir__ring_has_fresh(&shared));
+	assert_false(weir__ring_has_hashes(&shared));
 	weir__ring_free(&shared);
 }
 
@@ -171,7 +171,7 @@ static void test_entries_that_stand_together_have_their_ids(void **state)
 	(void)state;
 	struct weir_ring r;
 	make_three(&r);
-	assert_int_equal(weir__ring_stamp(&r), 12);
+	assert_int_equal(weir__ring_lowest_stamp(&r), 12);
 	const struct weir_batch *first = weir__ring_find(&r, (struct weir_log_id){ 4, 8 });
 	const struct weir_batch *last = weir__ring_find(&r, (struct weir_log_id){ 4, 9 });
 	assert_true(first && last && first != last);
@@ -187,11 +187,11 @@ static void test_only_what_is_jumped_over_waits_again(void **state)
 	(void)state;
 	struct weir_ring r;
 	make_three(&r);
-	weir__ring_again(&r, (struct weir_log_id){ 4, 7 }, (struct weir_log_id){ 4, 8 }, false);
+	weir__ring_requeue(&r, (struct weir_log_id){ 4, 7 }, (struct weir_log_id){ 4, 8 }, false);
 	assert_null(weir__ring_find(&r, (struct weir_log_id){ 4, 8 }));
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
-	assert_int_equal(weir__ring_stamp(&r), 10);
-	weir__ring_again(&r, (struct weir_log_id){ 4, 9 }, (struct weir_log_id){ 9, 9 }, false);
+	assert_int_equal(weir__ring_lowest_stamp(&r), 10);
+	weir__ring_requeue(&r, (struct weir_log_id){ 4, 9 }, (struct weir_log_id){ 9, 9 }, false);
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 4, 9 }));
 	weir__ring_free(&r);
 }
@@ -227,7 +227,7 @@ static void test_the_lowest_stamp_is_not_sought_again_in_each_round(void **state
 	(void)state;
 	struct weir_ring r;
 	weir__ring_make(&r, 1 << 20, NULL, NULL);
-	assert_int_equal(weir__ring_stamp(&r), UINT64_MAX);
+	assert_int_equal(weir__ring_lowest_stamp(&r), UINT64_MAX);
 	static const uint64_t stamps[] = { 5, 3, 3, 4, 2, 2, 6 };
 	static const uint64_t lowest[] = { 5, 3, 3, 3, 2, 2, 2 }, left[] = { 2, 2, 2, 2, 2, 6 };
 	for (uint64_t i = 0; i < COUNT_OF(stamps); i++) {
@@ -235,17 +235,17 @@ static void test_the_lowest_stamp_is_not_sought_again_in_each_round(void **state
 		assert_ok(weir__ring_collect(&r, stamps[i]));
 		struct weir_batch *const oldest = r.waiting.oldest;
 		r.waiting.oldest = i ? NULL : oldest;
-		assert_int_equal(weir__ring_stamp(&r), lowest[i]);
+		assert_int_equal(weir__ring_lowest_stamp(&r), lowest[i]);
 		r.waiting.oldest = oldest;
 	}
 	for (uint64_t i = 0; i < COUNT_OF(left); i++) {
 		weir__ring_acked(&r, 1, (struct weir_log_id){ 4, 1 + i });
-		assert_int_equal(weir__ring_stamp(&r), left[i]);
+		assert_int_equal(weir__ring_lowest_stamp(&r), left[i]);
 	}
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 4, 7 });
-	assert_int_equal(weir__ring_stamp(&r), UINT64_MAX);
-	weir__ring_again(&r, (struct weir_log_id){ 4, 0 }, (struct weir_log_id){ 4, 4 }, false);
-	assert_int_equal(weir__ring_stamp(&r), 3);
+	assert_int_equal(weir__ring_lowest_stamp(&r), UINT64_MAX);
+	weir__ring_requeue(&r, (struct weir_log_id){ 4, 0 }, (struct weir_log_id){ 4, 4 }, false);
+	assert_int_equal(weir__ring_lowest_stamp(&r), 3);
 	weir__ring_free(&r);
 }
 
@@ -259,7 +259,7 @@ static void test_a_batch_that_was_found_and_is_gone_is_not_found_again(void **st
 	assert_true(weir__ring_release(&r, first));
 	assert_null(weir__ring_find(&r, first));
 	assert_non_null(weir__ring_find(&r, second));
-	weir__ring_again(&r, first, second, false); /* it still has its id */
+	weir__ring_requeue(&r, first, second, false); /* it still has its id */
 	assert_null(weir__ring_find(&r, second));
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 5, 1 });
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 5, 1 }));

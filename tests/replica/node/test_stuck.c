@@ -51,7 +51,7 @@ static void roll_back_past_an_entry_that_does_not_read(bool given_up)
 	sit_both_with_key_1();
 	const struct weir_manifest kept = *toy_head(&toy.server[1]);
 	send_keys(&entry);
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(1000);
 	assert_well();
 	toy_spoil(&toy.server[1], entry);
@@ -89,14 +89,14 @@ static void test_a_heartbeat_alone_is_not_well(void **state)
 {
 	(void)state;
 	sit_both_with_key_1();
-	assert_true(node[1].well_at + 1000 >= toy.clock);
+	assert_true(node[1].synced_at + 1000 >= toy.clock);
 	toy.stores[1].no_read = true;
 	const uint64_t from = toy.clock;
 	run(5000);
-	assert_true(node[1].met_at + 1000 >= toy.clock && node[1].well_at <= from);
+	assert_true(node[1].answered_at + 1000 >= toy.clock && node[1].synced_at <= from);
 	toy.stores[1].no_read = false;
 	run(1000);
-	assert_true(node[1].well_at + 1000 >= toy.clock);
+	assert_true(node[1].synced_at + 1000 >= toy.clock);
 }
 
 static void open_30_s_after(uint64_t signed_ms)
@@ -157,7 +157,7 @@ static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING;)
 		run(20);
 	toy.slow = 0;
-	toy.stores[0].left = 30 * 50; /* rounds: 30 s */
+	toy.stores[0].remaining = 30 * 50; /* rounds: 30 s */
 	run(25000);
 	assert_true(status(1).lacks && status(0).state == WEIR_NODE_PUBLISHING);
 	run(8000);
@@ -227,7 +227,7 @@ static void test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era(void **
 	sit_both_with_key_1();
 	set_version(1, last);
 	assert_ok(insert(1, 2));
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	run(2000);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
@@ -236,7 +236,7 @@ static void test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era(void **
 	}
 	set_version(last, last);
 	run(2000);
-	node[0].wanted = true;
+	node[0].publish_asked = true;
 	assert_ok(insert(1, 3));
 	run(2000);
 	assert_int_equal(status(0).error, -EOVERFLOW);
@@ -274,14 +274,14 @@ static void test_who_uploads_a_record_does_not_give_up(void **state)
 	toy.slow = 1000;
 	do
 		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
-	while (!toy.stores[1].left);
-	toy.stores[1].left = 2000;
+	while (!toy.stores[1].remaining);
+	toy.stores[1].remaining = 2000;
 	for (unsigned i = 0; i < 20 * 50; i++) { /* 20 s; node 0 has ended */
 		run_from(1, 20);
 		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
 	}
 	assert_int_equal(status(1).given_up, 0);
-	toy.slow = toy.stores[1].left = 0;
+	toy.slow = toy.stores[1].remaining = 0;
 	assert_ok(weir__node_publish_record(&node[1], &r, f));
 	weir_destroy(f);
 	run_from(1, 1000);

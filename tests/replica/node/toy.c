@@ -83,9 +83,9 @@ void toy_flush(struct toy_server *s)
 
 static void push(struct toy_server *s, const struct toy_entry *e)
 {
-	if (s->n == s->room) {
-		s->room = s->room ? 2 * s->room : 64;
-		s->log = realloc(s->log, s->room * sizeof *s->log);
+	if (s->n == s->capacity) {
+		s->capacity = s->capacity ? 2 * s->capacity : 64;
+		s->log = realloc(s->log, s->capacity * sizeof *s->log);
 		if (!s->log)
 			abort();
 	}
@@ -351,9 +351,9 @@ static int toy_upload(void *context, const struct weir_filter *f, struct weir_ma
 		if (weir_clone(&c->uploading, f))
 			abort();
 		c->upload = m->id;
-		c->left = c->toy->slow ? (unsigned)toy_number(c->toy, c->toy->slow) : 0;
+		c->remaining = c->toy->slow ? (unsigned)toy_number(c->toy, c->toy->slow) : 0;
 	}
-	if (c->left && c->left--)
+	if (c->remaining && c->remaining--)
 		return weir_fail(-EINPROGRESS, "it is on its way");
 	struct pool *p = calloc(1, sizeof *p);
 	if (!p)

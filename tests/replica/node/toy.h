@@ -19,7 +19,7 @@ struct toy_server {
 	uint64_t head_run;
 	struct weir_log_id last_id;      /* of the log's key; deleting entries keeps it */
 	const struct toy_entry **log;
-	size_t n, room;
+	size_t n, capacity;
 	struct toy_generation *kept[TOY_KEEP]; /* newest first; [0] is the head's */
 	uint64_t holder, held_until;     /* the lease */
 	bool down, full;
@@ -32,7 +32,7 @@ struct toy_store {
 	bool no_read;                    /* toy_read() fails */
 	struct weir_filter *uploading;   /* copy for the generation with id upload */
 	uint64_t upload, image;          /* ids of generations; 0: none is in transfer */
-	unsigned left, image_left;       /* calls until the upload, the image is complete */
+	unsigned remaining, image_left;  /* calls until the upload, the image is complete */
 };
 
 struct toy {
