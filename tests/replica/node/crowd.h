@@ -2,12 +2,12 @@
  * Part of simulate.c: many nodes run for a long time while redis repeatedly loses data. It prints
  * how long until all nodes are well again, and the load of a node on redis. */
 
-enum { INSERT_MS = 60000 }; /* between two inserts of a node */
+enum { INSERT_MS = 60000 }; /* each node inserts once in this time */
 
 static uint64_t until_well(void)
 {
 	const uint64_t from = s->toy.clock;
-	run_until(from + 10, false); /* no node has noticed the loss yet */
+	run_until(from + 10, false); /* before any node has noticed the loss */
 	while (!all(is_following) && s->toy.clock < from + QUIET_MS)
 		run_until(s->toy.clock + 10, false);
 	const uint64_t took = s->toy.clock - from;
@@ -48,7 +48,7 @@ static const char *lose(char what)
 	return "10 s without redis";
 }
 
-/* @features: the losses, in turn; @calm_ms: time before each; @most_ms: limit until all are well */
+/* @features: the losses, in turn; @calm_ms: time before each loss; @most_ms: limit of a recovery */
 static int crowd(unsigned nodes, const char *features, uint64_t calm_ms, uint64_t most_ms)
 {
 	static struct sim sim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Is a hash still in a list of a ring? */
+ * Whether a list of a ring still has a hash. */
 #ifndef WEIR_TESTS_REPLICA_LISTS_H
 #define WEIR_TESTS_REPLICA_LISTS_H
 

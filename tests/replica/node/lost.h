@@ -39,7 +39,7 @@ static void sit_all(void)
 	assert_number(1);
 }
 
-/* All have joined generation 1.1. Node 2 inserts key 1 and ends; nodes @from and 1 have read it. */
+/* All nodes have joined 1.1. Node 2 inserts key 1 and ends. Nodes @from and 1 have read key 1. */
 static void end_after_insert(unsigned from)
 {
 	sit_all();
@@ -50,14 +50,14 @@ static void end_after_insert(unsigned from)
 	assert_int_equal(has(0, 1), from == 0);
 }
 
-/* A node that does not get the lease waits for 10 s before it publishes. */
+/* Another client has the lease. A node then waits for 10 s before it publishes. */
 static void hold_lease(void)
 {
 	server->holder = 99;
 	server->held_until = UINT64_MAX;
 }
 
-/* Node 0 has published without key 1. Node 1 has joined that, and has not published yet. */
+/* Node 0 has published without key 1. Node 1 has joined that, but has not published yet. */
 static void lose_and_hold(void)
 {
 	end_after_insert(1);
@@ -69,7 +69,7 @@ static void lose_and_hold(void)
 	assert_true(status(1).owes && status(1).joined.number == 2 && !status(1).lacks);
 }
 
-/* A new node has published an empty set. Node 1 has joined its generation 1.1. */
+/* A new node has published an empty set. Node 1 has joined that generation, 1.1. */
 static void begin_anew_and_hold(void)
 {
 	end_after_insert(1);
@@ -83,7 +83,7 @@ static void begin_anew_and_hold(void)
 	assert_true(status(1).owes && node[1].joined.id == server->head.generation);
 }
 
-/* Node 1 publishes version 1.@number and no other. Node 0 gets key 1 from it. */
+/* Node 1 publishes exactly one version, 1.@number, from which node 0 gets key 1. */
 static void assert_publishes_once(uint64_t number)
 {
 	server->holder = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Of simulate.c: the oracle. It knows each key that was inserted, and asks whether the nodes have
- * what they must have, and whether they follow. */
+ * The oracle of simulate.c: it knows each key that was inserted, and checks that the nodes have the
+ * keys that they must have, and that they follow. */
 
 static bool in_batch(const struct weir_batch *b, uint64_t hash)
 {
@@ -58,7 +58,7 @@ static bool is_following(unsigned i)
 	       !(n->publish_asked && n->may_publish);
 }
 
-/* The node also owes no generation for the inserts of other nodes. */
+/* Like is_following(), and the node owes no generation for the inserts of other nodes. */
 static bool is_well(unsigned i)
 {
 	return is_following(i) && weir__debts_lowest_stamp(&s->seats[i].node) == UINT64_MAX;

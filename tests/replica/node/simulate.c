@@ -28,7 +28,7 @@ struct seat {
 	struct weir_node node;
 	struct weir_handle *handle;
 	struct toy_store *store;
-	unsigned later; /* 1 + the next seat of its slot; 0: the last */
+	unsigned later; /* 1 + the next seat of its slot; 0 for the last seat */
 };
 
 static struct sim {
@@ -202,7 +202,7 @@ static void die(unsigned i)
 	const unsigned server = s->seats[i].store->server;
 	stand(i);
 	sit(i, server);
-	for (size_t k = 0; k < s->n_keys; k++) /* their owner is dead from now on */
+	for (size_t k = 0; k < s->n_keys; k++) /* from now on their owner is dead */
 		s->keys[k].owner += s->keys[k].owner == i ? MOST : 0;
 }
 
@@ -213,7 +213,7 @@ static bool settled(unsigned i)
 	       n->newest.id == n->head.generation;
 }
 
-/* Publish a record without every third key. The nodes go on while it is read. */
+/* Publish a record without every third key. The nodes keep running while the record is read. */
 static void publish_record(unsigned i)
 {
 	struct weir_record r;
@@ -236,8 +236,9 @@ static void publish_record(unsigned i)
 		return;
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
-		s->keys[k].removed = true; /* perhaps not: -EIO leaves that open */
-		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its owner has read it in the log */
+		s->keys[k].removed = true; /* unknown after -EIO */
+		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its owner had time to read its
+		                                                 entry in the log */
 	}
 }
 
@@ -310,7 +311,7 @@ static void calm(void)
 		t->stores[i].server = s->promoted ? 0 : 1;
 }
 
-/* Return: milliseconds until all are well. */
+/* Return: milliseconds until all nodes are well. */
 static uint64_t quiet(void)
 {
 	calm();

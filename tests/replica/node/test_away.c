@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * U7: a node was away for more generations than a list of ids has room for. Node 1 has inserted
- * key 1 and relies on a generation for it. */
+ * U7: a node was away for more generations than fit into a list of ids. Node 1 has inserted key 1
+ * and relies on a generation that has this key. */
 #include "pair.h"
 
 static void round_of_0(void)
@@ -49,12 +49,12 @@ static void test_a_node_that_may_not_publish_owes_nothing_after_many_generations
 	const uint64_t number = weir__node_flush(&node[1]);
 	run(1000);
 	assert_true(weir__node_acknowledged(&node[1]) >= number);
-	publish(WEIR_HAS + 6); /* and once more */
+	publish(WEIR_HAS + 6); /* a second time, more than the list has slots */
 	run(2000);
 	assert_false(status(1).owes);
 }
 
-/* The era comes from another server. Its ids do not name the generation that node 1 relies on. */
+/* The era comes from another server. Its list of ids lacks the generation that node 1 relies on. */
 static void test_a_node_owes_what_an_era_of_elsewhere_does_not_name(void **state)
 {
 	(void)state;
@@ -98,7 +98,7 @@ static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
 	assert_true(status(1).owes && !has(0, 1));
 }
 
-/* The epoch stays the same, and the list has room for all generations since. */
+/* The epoch is unchanged, and the list of ids has a slot for each generation since. */
 static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
 {
 	(void)state;
@@ -118,7 +118,7 @@ static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
 	assert_true(status(1).owes && !has(0, 1));
 }
 
-/* The first generation of a new epoch may lack earlier keys, given up or lost. */
+/* The first generation of a new epoch may lack earlier keys, which were given up or lost. */
 static void test_no_head_of_an_earlier_epoch_is_followed(void **state)
 {
 	(void)state;
@@ -133,7 +133,7 @@ static void test_no_head_of_an_earlier_epoch_is_followed(void **state)
 	publish(1);
 	run(1000);
 	assert_int_equal(node[1].followed, node[1].joined.id);
-	assert_ok(weir__node_touch(&node[0], true)); /* it gives up */
+	assert_ok(weir__node_touch(&node[0], true)); /* node 0 gives up */
 	run(2000);
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 	assert_true(node[1].joined.id == toy_head(&toy.server[1])->id);

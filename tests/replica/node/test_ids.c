@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ids as text, their order, and the list of what an image has. */
+ * The text form of ids, their order, and lists of ids. */
 #include "../../test.h"
 #include "format/manifest.h"
 

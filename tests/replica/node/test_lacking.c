@@ -2,7 +2,7 @@
  * A node that lacks entries or an image: when it calls the others, and when it stops. */
 #include "pair.h"
 
-/* U8: node 1 calls while node 0 uploads a generation that it was asked for. */
+/* U8: node 1 calls while node 0 uploads a requested generation. */
 static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void **state)
 {
 	(void)state;
@@ -20,7 +20,7 @@ static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void 
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 }
 
-/* U8: two generations come while node 1 fetches the image of the one before. */
+/* U8: while node 1 fetches an image, two newer generations are published. */
 static void test_a_superseded_image_calls_no_node(void **state)
 {
 	(void)state;
@@ -37,15 +37,14 @@ static void test_a_superseded_image_calls_no_node(void **state)
 		for (unsigned i = 0; i < 20; i++)
 			(void)weir__node_round(&node[0], toy.clock += 20);
 	}
-	node[1].beat_at = UINT64_MAX; /* a heartbeat would tell it in time */
+	node[1].beat_at = UINT64_MAX; /* no heartbeat shows node 1 the new head in time */
 	run(1000);
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 	assert_true(has(1, 1));
 	assert_int_equal(node[1].called_at, 0);
 }
 
-/* U8: node 1 calls because an image is lost. Then the image of the generation published in answer
- * is lost too. */
+/* U8: node 1 calls because an image is lost. Then the answer's image is lost too. */
 static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 {
 	(void)state;
@@ -62,8 +61,8 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
-/* U11: the entry of key 2 is deleted. Only node 0 and the generation that was rolled back have
- * the key, so the generation that node 1 publishes after both gave up lacks it. */
+/* U11: the entry of key 2 is deleted. Only node 0 and the generation before the rollback have key
+ * 2. So the generation that node 1 publishes after both nodes gave up lacks key 2. */
 static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 {
 	struct weir_record r;
@@ -91,7 +90,7 @@ static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
 	assert_true(has(1, 2));
 }
 
-/* U8: the generation that answers the call makes room for the batches. */
+/* U8: the generation that answers the call frees memory for the batches. */
 static void test_a_full_server_takes_a_call_while_inserts_wait(void **state)
 {
 	(void)state;
@@ -141,14 +140,14 @@ static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(vo
 	}
 }
 
-/* Node 1 lacks an entry of node 0 and knows its tag. Node 0 must send a replacement. */
+/* Node 1 lacks an entry of node 0 and knows its tag, so node 0 must send a replacement. */
 static void make_replace(void)
 {
 	const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
 	sit(0, 1 << 20, true);
 	sit(1, 1 << 20, true);
 	run(1000);
-	node[1].may_publish = false; /* it must not answer its own call */
+	node[1].may_publish = false; /* node 1 must not answer its own call */
 	for (unsigned i = 0; i < 2; i++) {
 		assert_ok(insert(0, i));
 		(void)weir__node_round(&node[0], toy.clock += 20);
@@ -225,7 +224,7 @@ static void test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_tim
 	assert_true(toy.server[1].head.tag != first);
 }
 
-/* U9: the epoch tells the others what is given up, and makes them send their rings again. */
+/* U9: the new epoch says which entries are given up, and makes all nodes send their rings again. */
 static void test_who_gives_up_begins_an_epoch(void **state)
 {
 	(void)state;
@@ -239,17 +238,17 @@ static void test_who_gives_up_begins_an_epoch(void **state)
 			lose_last_entry();
 	}
 	const uint64_t mark = node[0].head.mark;
-	run_from(1, 1000); /* node 0 seems to have ended */
+	run_from(1, 1000); /* node 0 is not running */
 	assert_true(status(1).lacks);
 	run_from(1, 14000);
 	assert_int_equal(status(1).given_up, 1);
 	assert_true(has(1, 1) && !has(1, 0));
 	assert_true(node[1].head.mark != mark && !node[1].head.prev && node[1].head.lost.epoch);
-	run(1000); /* it comes back */
+	run(1000); /* node 0 runs again */
 	assert_true(has(1, 0));
 }
 
-/* U4: an old dump was put back. Its log ends where the node expects. */
+/* U4: an old dump was restored. Its log ends at the id that the node expects. */
 static void test_a_head_that_is_older_is_doubt(void **state)
 {
 	(void)state;
@@ -262,7 +261,7 @@ static void test_a_head_that_is_older_is_doubt(void **state)
 	assert_true(node[0].doubt);
 }
 
-/* U3: a node sends an entry while in doubt, and the log that is put back after that lacks it. */
+/* U3: a node sends an entry while in doubt, and then a log without that entry is restored. */
 static void test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again(void **state)
 {
 	(void)state;
@@ -286,7 +285,7 @@ static void round_of(unsigned i)
 	(void)weir__node_round(&node[i], toy.clock += 20);
 }
 
-/* U5: a dump is put back while node 1 fetches the image of a higher era. */
+/* U5: a dump is restored while node 1 fetches the image of a higher era. */
 static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **state)
 {
 	struct weir_record r;
@@ -301,7 +300,7 @@ static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **stat
 	while (!toy.stores[1].image_left)
 		round_of(1);
 	toy_fall_back(&toy, false);
-	node[1].beat_at = UINT64_MAX; /* a heartbeat would tell it in time */
+	node[1].beat_at = UINT64_MAX; /* no heartbeat shows node 1 the older head in time */
 	toy.slow = toy.stores[1].image_left = 0;
 	round_of(1);
 	assert_int_equal(toy.stores[1].image, 0);
@@ -309,7 +308,8 @@ static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **stat
 	assert_true(has(1, 1));
 }
 
-/* U10: nodes skip the log before a generation's position, so its image must have all of that. */
+/* U10: nodes that join a generation skip the log before its position, so its image must be
+ * whole. */
 static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void **state)
 {
 	(void)state;
@@ -358,7 +358,7 @@ static void test_a_publication_heals_what_its_position_reaches_alone(void **stat
 	assert_true(has(0, 0) && has(0, 1) && !status(0).lacks);
 }
 
-/* Two adjacent own entries are deleted. The node has read both, so it knows the tags before. */
+/* Two adjacent own entries are deleted. The node has read both, so it knows all tags before. */
 static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
 {
 	(void)state;
@@ -373,7 +373,7 @@ static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **st
 	}
 	toy_delete(&toy.server[1], toy.server[1].n - 2);
 	toy_delete(&toy.server[1], toy.server[1].n - 2);
-	node[0].cursor = from; /* it reads again */
+	node[0].cursor = from; /* the node reads both entries again */
 	node[0].tag = tag;
 	(void)weir__node_round(&node[0], toy.clock += 20);
 	assert_false(status(0).lacks);
@@ -385,7 +385,7 @@ static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 	(void)state;
 	sit_with(0, filter(WEIR_GROWING, 600, 7), 1 << 20, true);
 	sit_with(1, filter(WEIR_GROWING, 600, 7), 0, true);
-	toy.stores[1].server = 0; /* alone */
+	toy.stores[1].server = 0; /* without the other servers */
 	for (uint64_t i = 0; i < 500; i++) {
 		assert_ok(insert(0, i));
 		assert_ok(insert(1, 10000 + i));

@@ -2,7 +2,7 @@
  * A node reports a redis whose answers contradict each other. */
 #include "pair.h"
 
-/* A client wrote to the head. */
+/* A client changed the generation's id in the head. */
 static void test_a_head_that_names_another_generation_is_reported(void **state)
 {
 	(void)state;
@@ -11,7 +11,7 @@ static void test_a_head_that_names_another_generation_is_reported(void **state)
 	const uint64_t generation = head->generation;
 	head->generation = 0xff;
 	run(4000);
-	assert_int_equal(status(1).error, 0); /* it may be about to change */
+	assert_int_equal(status(1).error, 0); /* the manifest may be about to change */
 	run(3000);
 	assert_int_equal(status(0).error, -EBADMSG);
 	assert_non_null(strstr(status(1).why, "names generation 00000000000000ff"));
@@ -28,7 +28,7 @@ static int say_stale(void *context, const struct weir_publication *p)
 	return weir_fail(-ESTALE, "redis is in another epoch");
 }
 
-/* No other generation came first: the head is unchanged. */
+/* Redis refuses each publication as superseded, but the head is unchanged. */
 static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 {
 	(void)state;
@@ -50,7 +50,7 @@ static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 	assert_true(has(1, 1));
 }
 
-/* Another generation did come first once, so the limit counts from there. */
+/* One publication really was superseded, so the time limit starts at that publication. */
 static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 	store->publish = publish;
 	run(10000);
 	assert_int_equal(status(0).joined.number, 3);
-	assert_int_equal(node[0].superseded, 0); /* it counts those in a row */
+	assert_int_equal(node[0].superseded, 0); /* only consecutive refusals count */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which node publishes what an ended node had inserted, after redis lost it (U3, U7). */
+ * Which node publishes the inserts of an ended node after redis lost them (U3, U7). */
 #include "lost.h"
 
 /* A node that has the head's image before its first round. */
@@ -39,7 +39,7 @@ static void test_node_that_read_as_much_as_the_first_publisher_does_not_publish(
 	assert_true(has(0, 1) && has(1, 1) && !status(1).owes);
 }
 
-/* No node has sent a heartbeat since it read the first entry of its log. */
+/* Node 1 reads the first entry of the new log before any heartbeat. */
 static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **state)
 {
 	(void)state;
@@ -50,7 +50,7 @@ static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **stat
 	assert_number(2);
 }
 
-/* Its log has no inserts that could be lost. */
+/* Such a set has no inserts in its log that redis could lose. */
 static void test_set_of_images_alone_is_published_once_after_a_loss(void **state)
 {
 	(void)state;
@@ -69,7 +69,7 @@ static void test_node_that_joined_a_generation_publishes_after_an_empty_set_bega
 	assert_publishes_once(2);
 }
 
-/* Node 1 has never met the lost log. It knows only the generation that it opened with. */
+/* Node 1 never read the lost log. It knows only the generation that it opened with. */
 static void test_node_that_opened_with_a_lost_generation_publishes_it(void **state)
 {
 	(void)state;
@@ -86,7 +86,7 @@ static void test_node_that_opened_with_a_lost_generation_publishes_it(void **sta
 	assert_publishes_once(2);
 }
 
-/* The entry of key 1 is missing, and node 0 read on after it. */
+/* The entry of key 1 is missing, and node 0 continued after the gap. */
 static void test_publisher_that_lacked_an_entry_does_not_claim_to_have_seen_it(void **state)
 {
 	(void)state;
@@ -131,7 +131,8 @@ static void test_publisher_that_had_not_joined_the_head_does_not_claim_to_have_s
 	assert_publishes_once(3);
 }
 
-/* Node 1 read less than node 0. Its generation keeps what node 0's saw, so node 2 owes nothing. */
+/* Node 1 had read less than node 0. Its generation keeps node 0's `seen`, so node 2 owes
+ * nothing. */
 static void test_next_generation_carries_on_what_its_parent_had_seen(void **state)
 {
 	(void)state;
@@ -168,7 +169,7 @@ static void test_newcomer_carries_on_what_the_generation_that_it_took_had_seen(v
 	assert_number(3);
 }
 
-/* Redis loses the second log before node 2 has met it. Node 1 has seen only the first. */
+/* Redis loses the second log before node 2 has read it. Node 1 has read only the first log. */
 static void test_node_carries_on_what_the_generation_that_it_opened_with_had_seen(void **state)
 {
 	(void)state;
@@ -222,7 +223,7 @@ static void test_node_of_a_set_without_a_generation_keeps_its_keys_after_a_loss(
 	assert_publishes_once(2);
 }
 
-/* Node 0 has read all of the second log, and less of the first. */
+/* Node 0 has read all of the second log, but not all of the first log. */
 static void test_two_losses_before_it_publishes_make_a_node_publish_anyway(void **state)
 {
 	(void)state;
@@ -236,7 +237,7 @@ static void test_two_losses_before_it_publishes_make_a_node_publish_anyway(void 
 	assert_publishes_once(4);
 }
 
-/* Node 0 has read all of the first log, and never saw the second. */
+/* Node 0 has read all of the first log, but nothing of the second log. */
 static void test_two_losses_between_two_heartbeats_make_a_node_publish_anyway(void **state)
 {
 	(void)state;
@@ -256,7 +257,7 @@ static void test_two_losses_between_two_heartbeats_make_a_node_publish_anyway(vo
 	assert_publishes_once(3);
 }
 
-/* Key 1 is in generation 1.2 and its log, which the replica that is promoted does not have. */
+/* Generation 1.2 and its log have key 1. The promoted replica lacks both. */
 static void test_generation_that_a_promoted_replica_lacks_is_published_again(void **state)
 {
 	(void)state;
@@ -278,7 +279,7 @@ static void test_generation_that_a_promoted_replica_lacks_is_published_again(voi
 	assert_publishes_once(2);
 }
 
-/* The id of the generation that node 1 joined no longer fits into the list of ids. */
+/* The id of the generation that node 1 joined was dropped from the full list of ids. */
 static void test_generation_of_long_ago_is_not_lost(void **state)
 {
 	(void)state;
@@ -305,8 +306,8 @@ static void test_node_publishes_what_a_deleted_log_had_while_the_head_stays(void
 	assert_publishes_once(3);
 }
 
-/* The other nodes also read over the restart, so all have the second epoch's first entry.
- * @touches: node 1 meets the second epoch before it reads on. */
+/* The other nodes also read past the restart, so all nodes have the first entry of the second
+ * epoch. @touches: node 1 sends a heartbeat in the second epoch before it reads that entry. */
 static void read_after_a_restart(bool touches)
 {
 	sit_all();
@@ -337,14 +338,14 @@ static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(
 	read_after_a_restart(false);
 }
 
-/* The node crosses into that epoch once more, when it reads again from where it joined. */
+/* The node enters that epoch a second time, when it reads again from the joined position. */
 static void test_crossing_into_an_epoch_that_is_known_is_no_loss(void **state)
 {
 	(void)state;
 	read_after_a_restart(true);
 }
 
-/* Redis restarts after the loss, so the log that node 1 meets does not begin anew. */
+/* Redis restarts after the loss, so node 1 does not read the first entry of the new log. */
 static void test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes(void **state)
 {
 	(void)state;
@@ -361,7 +362,7 @@ static void test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes(voi
 	assert_publishes_once(3);
 }
 
-/* Node 1 reads a second log, which has key 1, and the beginning of a third. */
+/* Node 1 reads a second log, which has key 1, and the start of a third log. */
 static void test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_kept(void **state)
 {
 	(void)state;
@@ -385,7 +386,7 @@ static void test_entries_of_a_log_that_came_and_went_between_two_heartbeats_are_
 	assert_publishes_once(3);
 }
 
-/* Node 1 could not read the image of 1.2, and node 2 has neither that image nor its id. */
+/* Node 1 could not read the image of 1.2. Node 2 has neither that image nor its id. */
 static void test_generation_that_was_given_up_is_not_lost(void **state)
 {
 	(void)state;

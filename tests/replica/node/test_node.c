@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Single steps of a node that the simulation does not see: their order, what is refused, and the
+ * Single steps of a node that the simulation does not check: their order, refused input, and the
  * number that a flush returns. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include "lists.h"
 #include "pair.h"
 
-/* ---- order: these functions replace the library's and call them ---- */
+/* ---- order: wrappers of the library's functions ---- */
 
 static unsigned looks;
 static bool in_order = true, locked;
@@ -60,7 +60,7 @@ static void test_a_token_and_its_key_come_under_one_lock(void **state)
 	assert_false(status(0).owes || status(0).token);
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 static void test_an_insert_without_room_is_refused_where_nothing_may_be_published(void **state)
 {
@@ -103,7 +103,7 @@ static bool takes_a_number(unsigned i, uint64_t key)
 	       has(i, key);
 }
 
-/* The view of a node's first filter also hashes for the filters that replace it. */
+/* The node hashes with a view of its first filter, also after a reload has replaced that filter. */
 static void test_a_number_has_the_hash_of_its_bytes(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static struct weir_filter *lowercase(void)
 	return f;
 }
 
-/* The log has hashes: a node that lowercases keys does not find one that another node did not. */
+/* The log has hashes, so nodes with different text steps would not find each other's keys. */
 static void test_a_generation_of_other_steps_is_refused(void **state)
 {
 	(void)state;
@@ -216,7 +216,7 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 	weir_destroy(f[2]);
 	run(1000);
 	assert_true(has(0, 1001) && has(1, 1001) && !has(1, 1));
-	toy_flush(&toy.server[1]); /* one publishes it again, and both have that */
+	toy_flush(&toy.server[1]); /* one node publishes again, and both have that */
 	run(3000);
 	assert_true(has(0, 1001) && has(1, 1001));
 	assert_int_equal(status(0).state, WEIR_NODE_FOLLOWING);
@@ -239,7 +239,7 @@ static void test_a_flush_waits_for_redis(void **state)
 	toy.server[1].down = false;
 	run(420);
 	assert_int_equal(weir__node_acknowledged(&node[0]), number);
-	toy.server[1].full = true; /* takes heartbeats but no entries */
+	toy.server[1].full = true; /* accepts heartbeats but no entries */
 	assert_ok(insert(0, 2));
 	const uint64_t another = weir__node_flush(&node[0]);
 	run(3000);
@@ -262,7 +262,7 @@ static void test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one(v
 	const uint64_t token = node[0].token;
 	while (node[0].token == token)
 		run(20);
-	for (uint64_t i = 2; status(0).generations < 3; i++) { /* a token is always open */
+	for (uint64_t i = 2; status(0).generations < 3; i++) { /* a token stays open */
 		assert_ok(insert(0, i));
 		run(20);
 		if (status(0).generations == 2)
@@ -294,8 +294,8 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	assert_int_equal(node[0].debts[1].id, 0);
 }
 
-/* U4: redis acknowledged an entry of node 0 that the node has not read. By now another entry has
- * its id, and a generation's position is after it. */
+/* U4: redis acknowledged an entry of node 0 that the node has not read. Now another entry has that
+ * id, below a generation's position. */
 static void test_what_a_jump_passes_over_is_sent_again(void **state)
 {
 	(void)state;
@@ -349,10 +349,10 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	run(1000);
 	assert_true(has(0, 2) && has(1, 2) && has(0, 1));
 	assert_int_equal(status(0).joined.era, 2);
-	assert_true(status(0).joined.number >= 2); /* with what only the log had */
+	assert_true(status(0).joined.number >= 2); /* with the keys that only the log had */
 }
 
-/* A rollback is complete only with the log after its position. Node 1 has not read that log. */
+/* A rollback is complete only with the log after its position, which node 1 has not read. */
 static void test_a_node_that_starts_with_a_rollback_has_not_joined_it(void **state)
 {
 	(void)state;
@@ -391,7 +391,7 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 		assert_int_equal(status(i).joined.number, now->version.number);
 		assert_int_equal(status(i).state, WEIR_NODE_FOLLOWING);
 	}
-	assert_int_equal(node[1].log_bytes, log_bytes); /* the image has no more than before */
+	assert_int_equal(node[1].log_bytes, log_bytes); /* the image has no new keys */
 	assert_true(toy.bytes_out - bytes < before.bytes);
 	assert_refused(weir__node_republish(&(struct weir_node){ .set = "toy", .doubt = true }),
 	               -EAGAIN, "toy", "newest");
@@ -410,7 +410,7 @@ static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(voi
 	assert_int_equal(status(0).joined.number, 1);
 	run(10000);
 	assert_int_equal(status(0).joined.number, 2);
-	/* a generation that only publish_ms asks for waits as long as an upload may take */
+	/* A generation that only publish_ms requires waits as long as an upload may take. */
 	toy.server[1].holder = 99;
 	toy.server[1].held_until = UINT64_MAX;
 	node[0].publish_ms = 3000;
@@ -432,7 +432,7 @@ static void test_a_record_that_fails_leaves_the_lease_to_others(void **state)
 	struct weir_record r;
 	(void)state;
 	sit(0, 1 << 20, true);
-	run(3000); /* the lease is due */
+	run(3000); /* the lease expires */
 	struct weir_filter *f = filter(WEIR_BLOCKED, 1000, 7);
 	assert_ok(weir__node_record(&node[0], &r, NULL));
 	toy.stores[0].store.upload = no_space;
@@ -443,7 +443,7 @@ static void test_a_record_that_fails_leaves_the_lease_to_others(void **state)
 	assert_ok(other->lease(other->context, 2, WEIR_NODE_LEASE_MS));
 }
 
-/* The version that was taken here is above all that redis has. */
+/* The version that this machine accepted is above all versions in redis. */
 static void test_an_older_head_is_published_over_only_if_asked(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A node that owes keys which redis lost: what waits for them, and what ends the debt. */
+ * A node that owes keys that redis lost: which flushes wait, and what ends the debt. */
 #include "lost.h"
 
 static void assert_flushes(unsigned i)
@@ -27,7 +27,7 @@ static void test_flush_does_not_wait_for_a_lost_generation_of_other_nodes(void *
 	assert_publishes_once(2);
 }
 
-/* Key 1 is not in the record. */
+/* A record without key 1 ends the debt. */
 static void assert_record_ends_it(void)
 {
 	struct weir_record r;
@@ -59,7 +59,7 @@ static void test_record_removes_what_a_node_owed_for_a_lost_generation(void **st
 	assert_record_ends_it();
 }
 
-/* ---- what this node inserted itself ---- */
+/* ---- own inserts ---- */
 
 /* A node that may not publish can only send the entry again. */
 static void test_node_sends_again_what_redis_lost(void **state)
@@ -100,8 +100,8 @@ static void test_flush_waits_for_own_keys_in_a_lost_generation(void **state)
 	assert_true(has(0, 1));
 }
 
-/* U4, U7: another log has replaced the one with key 1. The entry that would show this is missing,
- * so node 0 reads on after a gap. */
+/* U4, U7: another log has replaced the log that has key 1. The entry that would reveal this is
+ * missing, so node 0 reads on after a gap. */
 static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 {
 	(void)state;
@@ -126,8 +126,8 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	assert_true(has(0, 3) && has(1, 1));
 }
 
-/* U4: another log has replaced the one with key 1. There the entry of that id was deleted, and the
- * next one does not read for node 0. */
+/* U4: another log has replaced the log that has key 1. In the new log the entry with that id was
+ * deleted, and the next entry is invalid for node 0. */
 static void test_position_does_not_cover_own_entries_before_one_that_does_not_read(void **state)
 {
 	(void)state;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The ring: one budget, many threads, batches and their entries. */
+ * The ring: its budget, its threads, its batches and their entries. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include "../../test.h"
 #include "node/ring.h"
 
-enum { THREADS = WEIR_RING_LISTS + 16, EACH = 20000 }; /* some threads share a list */
+enum { THREADS = WEIR_RING_LISTS + 16, EACH = 20000 }; /* more threads than lists, so some threads
+                                                          share a list */
 
 static atomic_uint wakes;
 
@@ -24,7 +25,7 @@ static void test_the_thread_is_woken_when_64_KB_wait(void **state)
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 0);
-	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* 64 KB, and a chunk */
+	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* 64 KB and one chunk */
 		assert_true(weir__ring_put_one(&r, i));
 	assert_int_equal(wakes, 1);
 	weir__ring_free(&r);
@@ -49,7 +50,7 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	weir__ring_free(&r);
 }
 
-/* Reads one hash at a time, then as many as three chunks hold. */
+/* Collects hashes one by one, then as many as three chunks have. */
 static void test_hashes_keep_their_order_over_the_edges_of_chunks(void **state)
 {
 	(void)state;
@@ -91,7 +92,7 @@ static void *put(void *arg)
 static void *put_with_all(void *arg)
 {
 	const uint64_t first = (uint64_t)(uintptr_t)arg * EACH;
-	if (weir__ring_put(&shared, &first, 1) != 1) /* the thread has a list now */
+	if (weir__ring_put(&shared, &first, 1) != 1) /* this thread now owns a list */
 		return (void *)1;
 	pthread_barrier_wait(&start);
 	for (uint64_t i = first + 1; i < first + EACH; i++)
@@ -130,7 +131,7 @@ static void test_hashes_of_all_threads_become_batches_once_each(void **state)
 	weir__ring_free(&shared);
 }
 
-/* A server starts a thread for each connection. */
+/* A server that starts a thread for each connection needs this. */
 static void test_a_thread_that_ends_leaves_its_list_to_the_next(void **state)
 {
 	(void)state;
@@ -196,8 +197,8 @@ static void test_only_what_is_jumped_over_waits_again(void **state)
 	weir__ring_free(&r);
 }
 
-/* A node that reads its log from the beginning looks up a million batches. The ends are hidden
- * here, so a search that began at an end would find none. */
+/* A node that reads its log from the start looks up a million batches in turn. The ends of the list
+ * are hidden here, so a search that starts at an end finds no batch. */
 static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
 {
 	enum { BATCHES = 1000 };
@@ -259,7 +260,7 @@ static void test_a_batch_that_was_found_and_is_gone_is_not_found_again(void **st
 	assert_true(weir__ring_release(&r, first));
 	assert_null(weir__ring_find(&r, first));
 	assert_non_null(weir__ring_find(&r, second));
-	weir__ring_requeue(&r, first, second, false); /* it still has its id */
+	weir__ring_requeue(&r, first, second, false); /* the batch keeps its old id */
 	assert_null(weir__ring_find(&r, second));
 	weir__ring_acked(&r, 1, (struct weir_log_id){ 5, 1 });
 	assert_non_null(weir__ring_find(&r, (struct weir_log_id){ 5, 1 }));

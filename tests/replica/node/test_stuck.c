@@ -2,7 +2,7 @@
  * No fault may leave nodes stuck in silence: each reports it, then recovers or gives up. */
 #include "pair.h"
 
-/* Node 0 sends keys 2 to 4, each as an entry that no node has read yet. */
+/* Node 0 sends keys 2 to 4, each as an entry that no node has read. */
 static void send_keys(size_t *entry_of_2)
 {
 	for (uint64_t i = 2; i < 5; i++) {
@@ -22,7 +22,7 @@ static void assert_well(void)
 	}
 }
 
-/* U4, U9: another client or a newer weir wrote the entry, so no node can answer the call. */
+/* U4, U9: another client or a later version wrote the entry, so no node can answer the call. */
 static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
 {
 	size_t entry;
@@ -43,7 +43,7 @@ static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
 	assert_int_equal(status(0).given_up + status(1).given_up, given_up);
 }
 
-/* U5, U11: the entry stands after the position of the generation that the rollback returns to. */
+/* U5, U11: the rollback returns to a generation whose position is before the invalid entry. */
 static void roll_back_past_an_entry_that_does_not_read(bool given_up)
 {
 	struct weir_record r;
@@ -84,7 +84,7 @@ static void test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set(
 	roll_back_past_an_entry_that_does_not_read(true);
 }
 
-/* Only reads fail, as without a permission. A replica tells by well_at whether it is complete. */
+/* Only reads fail, as without a permission. A replica uses synced_at to tell if it is complete. */
 static void test_a_heartbeat_alone_is_not_well(void **state)
 {
 	(void)state;
@@ -172,7 +172,7 @@ static void test_who_lacks_does_not_wait_for_a_lease_for_ever(void **state)
 	make_lack();
 	toy.server[1].holder = 99;
 	toy.server[1].held_until = UINT64_MAX;
-	run_from(1, 590000); /* node 0 has ended */
+	run_from(1, 590000); /* node 0 is not running */
 	assert_int_equal(status(1).given_up, 0);
 	run_from(1, 12000);
 	assert_int_equal(status(1).given_up, 1);
@@ -184,7 +184,7 @@ static int image_too_large(void *context, const struct weir_manifest *m, struct 
 	return weir_fail(-EFBIG, "it is too large for this node");
 }
 
-/* No node can use the image of the head. Then FLUSHALL deletes that head. */
+/* No node can use the image of the head. Then FLUSHALL deletes the head. */
 static void test_an_image_of_no_use_stops_publications_until_its_head_has_gone(void **state)
 {
 	struct weir_record r;
@@ -219,7 +219,7 @@ static void set_version(uint64_t era, uint64_t number)
 	m->version = toy.server[1].head.version = (struct weir_version){ era, number };
 }
 
-/* Another client may write any version that a manifest may have. */
+/* Another client may publish any version that a manifest can have. */
 static void test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era(void **state)
 {
 	const uint64_t last = (UINT64_C(1) << 53) - 1;
@@ -256,7 +256,7 @@ static void test_who_may_not_ask_for_the_lease_gives_up_in_time(void **state)
 	(void)state;
 	make_lack();
 	toy.stores[1].store.lease = refuse_lease;
-	run_from(1, 8000); /* node 0 has ended */
+	run_from(1, 8000); /* node 0 is not running */
 	assert_int_equal(status(1).given_up, 0);
 	run_from(1, 3000);
 	assert_int_equal(status(1).given_up, 1);
@@ -276,7 +276,7 @@ static void test_who_uploads_a_record_does_not_give_up(void **state)
 		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
 	while (!toy.stores[1].remaining);
 	toy.stores[1].remaining = 2000;
-	for (unsigned i = 0; i < 20 * 50; i++) { /* 20 s; node 0 has ended */
+	for (unsigned i = 0; i < 20 * 50; i++) { /* 20 s; node 0 is not running */
 		run_from(1, 20);
 		assert_int_equal(weir__node_publish_record(&node[1], &r, f), -EINPROGRESS);
 	}

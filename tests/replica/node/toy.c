@@ -7,7 +7,7 @@
 
 struct toy_entry {
 	unsigned refs;
-	bool spoilt; /* nodes cannot read it */
+	bool spoilt; /* nodes cannot read the entry */
 	struct weir_entry e;
 	unsigned char hashes[];
 };
@@ -17,7 +17,7 @@ struct toy_generation {
 	struct weir_manifest m;
 };
 
-/* Images by the number that stands for their hash. */
+/* Images, numbered; the number replaces the hash. */
 static struct pool {
 	struct pool *later;
 	uint64_t number;
@@ -235,7 +235,7 @@ static struct toy_server *server_of(struct toy_store *c)
 	return &c->toy->server[c->server];
 }
 
-/* Return: 0: do the call; 1: do it and lose its answer; < 0: fail at once. */
+/* Return: 0: make the call; 1: make the call and lose its answer; < 0: fail at once. */
 static int fails(struct toy_store *c)
 {
 	struct toy *t = c->toy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Two toy servers that do what the two scripts do, and lose what redis may lose. Server 1 is the
- * first master. Server 0 is its fallback: a saved state or a replica that is promoted. Each node
- * has a store. The faults are those of tests/model/union.pml. */
+ * Two toy servers that run the two scripts, and lose what redis may lose. Server 1 is the first
+ * master. Server 0 is its fallback: a saved state, or a replica that is promoted. Each node has a
+ * store. The faults are those of tests/model/union.pml. */
 #ifndef WEIR_TESTS_REPLICA_TOY_H
 #define WEIR_TESTS_REPLICA_TOY_H
 
@@ -17,11 +17,11 @@ struct toy_server {
 	bool log_there, head_there;
 	struct weir_head head;
 	uint64_t head_run;
-	struct weir_log_id last_id;      /* of the log's key; deleting entries keeps it */
+	struct weir_log_id last_id;      /* last id of the log, unchanged by deletions */
 	const struct toy_entry **log;
 	size_t n, capacity;
-	struct toy_generation *kept[TOY_KEEP]; /* newest first; [0] is the head's */
-	uint64_t holder, held_until;     /* the lease */
+	struct toy_generation *kept[TOY_KEEP]; /* newest first; [0] is the generation of the head */
+	uint64_t holder, held_until;     /* the lease's owner and end */
 	bool down, full;
 };
 
@@ -31,7 +31,7 @@ struct toy_store {
 	unsigned server;
 	bool no_read;                    /* toy_read() fails */
 	struct weir_filter *uploading;   /* copy for the generation with id upload */
-	uint64_t upload, image;          /* ids of generations; 0: none is in transfer */
+	uint64_t upload, image;          /* ids of the generations in transfer; 0: none */
 	unsigned remaining, image_left;  /* calls until the upload, the image is complete */
 };
 
@@ -39,7 +39,7 @@ struct toy {
 	struct toy_server server[2];
 	uint64_t clock, random;
 	unsigned failing;                /* of 1000 calls */
-	unsigned slow;                   /* upper bound of the calls that an image takes */
+	unsigned slow;                   /* most calls that a transfer of an image takes */
 	uint64_t bytes_in, bytes_out, calls; /* written and read by nodes */
 	struct toy_store stores[TOY_STORES];
 };
@@ -51,14 +51,15 @@ uint64_t toy_number(struct toy *t, uint64_t below);
 
 /* The faults. */
 void toy_save(struct toy *t);                    /* server 0 becomes a copy of server 1 */
-void toy_fall_back(struct toy *t, bool restart); /* the reverse; false: server 1 keeps running */
+void toy_fall_back(struct toy *t, bool restart); /* the reverse; restart false: server 1 keeps
+                                                    running */
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
-void toy_delete(struct toy_server *s, size_t i); /* only a batch */
-void toy_spoil(struct toy_server *s, size_t i);  /* nodes cannot read it any more */
+void toy_delete(struct toy_server *s, size_t i); /* @i: the index of a batch */
+void toy_spoil(struct toy_server *s, size_t i);  /* nodes cannot read entry @i afterwards */
 void toy_lose_image(struct toy_server *s);
 
-/* Is the hash in the log, or in the head's image? */
+/* Return: true if the hash is in the log or in the head's image. */
 bool toy_log_has(const struct toy_server *s, uint64_t hash);
 bool toy_image_has(const struct toy_server *s, uint64_t hash);
 /* The newest generation and its image, or NULL. */
