@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A manifest has one form: if it can be read, it is written back the same. A text that differs in a
- * byte is refused or means something else. */
+ * A manifest has one form: if it can be read, it is written back unchanged. A text that differs in
+ * a byte is refused or has another meaning. */
 #include <errno.h>
 #include <weir/kinds.h>
 #include "../../test.h"
@@ -46,7 +46,7 @@ static void test_every_field_is_read(void **state)
 	assert_true(m.has.n == 2 && m.has.id[0] == 0xaa && m.has.id[1] == 0xcc);
 }
 
-/* Read @text. If that succeeds, the manifest must be written back the same. Return: the result. */
+/* Read @text. If that succeeds, the manifest must be written back unchanged. Return: the result. */
 static int read_and_write(const char *text, size_t len)
 {
 	struct weir_manifest m = { .id = 4711 };
@@ -71,19 +71,19 @@ static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const ch
 	return n;
 }
 
-/* Add the line that a generation has once redis has lost the set. */
+/* Add the line "seen", which generations have after redis has lost the set. */
 static size_t with_seen(char text[2 * WEIR_MANIFEST_TEXT])
 {
 	return with(text, "source set\n", "seen 00000000000000dd 6-77\nsource set\n");
 }
 
-/* @whole: a manifest of @n bytes that is good. */
+/* @whole: a valid manifest of @n bytes. */
 static void change_and_cut(const char *whole, size_t n)
 {
 	static char text[2 * WEIR_MANIFEST_TEXT];
 	assert_ok(read_and_write(whole, n));
 	for (size_t i = 0; i < n; i++) {
-		/* a copy of its own, so that a sanitizer sees reads beyond it */
+		/* A separate allocation, so that a sanitizer detects reads beyond its end. */
 		char *cut = malloc(i ? i : 1);
 		assert_non_null(cut);
 		memcpy(cut, whole, i);
@@ -185,7 +185,7 @@ static void test_what_may_be_left_out_may(void **state)
 	static const struct { const char *from, *to; } other[] = {
 		{ "pure\n", "" }, { "parent 2.11 00000000000000cc\nsource set\npure\n",
 		                    "parent none\nsource rollback\n" },
-		{ "source set\n", "source record\n" }, /* as if signed again */
+		{ "source set\n", "source record\n" }, /* like a record that is signed again */
 		{ "7-55 00000000000000bb", "0-0 0000000000000000" },
 		{ "expires 1526919031000", "expires 0" },
 		{ "has 00000000000000aa\nhas 00000000000000cc\n", "" },

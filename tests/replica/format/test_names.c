@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Names of sets and keys, and which kinds can be replicated. */
+ * Names of sets and keys, and the kinds that can be replicated. */
 #include <errno.h>
 #include "../../test.h"
 #include "format/keys.h"
