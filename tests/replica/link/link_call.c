@@ -47,7 +47,7 @@ static void print(const redisReply *r)
 	}
 }
 
-/* Print the result of a call. @reply: NULL: print the number @err in place of an answer. */
+/* Print the result of a call. @reply: NULL: print @err instead of an answer. */
 static void say(int err, redisReply *reply)
 {
 	if (err < 0)
@@ -71,7 +71,7 @@ static size_t split(struct iovec args[64], char *line)
 static int descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int n = -3; /* without the folder's, and . and .. */
+	int n = -3; /* not the folder's own descriptor, . and .. */
 	while (folder && readdir(folder))
 		n++;
 	closedir(folder);

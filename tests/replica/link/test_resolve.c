@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Resolving a name by a name server that hangs, fails, or answers too late. This file replaces
- * getaddrinfo_a() and its companions. */
+ * Resolve a name while a name server hangs, fails, or answers too late. This file replaces
+ * getaddrinfo_a() and the functions that belong to it. */
 #include <errno.h>
 #include <arpa/inet.h>
 #include <sys/eventfd.h>
@@ -14,8 +14,8 @@ enum { QUESTIONS = 8 };
 static struct {
 	struct gaicb *of[QUESTIONS];
 	unsigned n;
-	int answer;          /* to each; EAI_INPROGRESS: none comes */
-	unsigned looks;      /* by gai_error() at the first */
+	int answer;          /* for each query; EAI_INPROGRESS: no answer */
+	unsigned looks;      /* calls of gai_error() for the first query */
 	const char *second;  /* port of a second address of the name, or NULL */
 } names;
 static struct weir_stream s;
@@ -26,7 +26,7 @@ static void give(struct gaicb *of, const char *address)
 	assert_int_equal(getaddrinfo(address, of->ar_service, &hints, &of->ar_result), 0);
 	if (!names.second)
 		return;
-	/* glibc frees a list one by one */
+	/* glibc frees the nodes of a list one by one */
 	assert_int_equal(getaddrinfo(address, names.second, &hints, &of->ar_result->ai_next), 0);
 }
 
@@ -44,7 +44,7 @@ int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
 
 int gai_error(struct gaicb *of)
 {
-	/* a new question may have the address of a freed one */
+	/* a new query may have the address of a freed query */
 	names.looks += of == names.of[0] && (names.n == 1 || of != names.of[names.n - 1]);
 	return names.answer;
 }
@@ -109,8 +109,8 @@ static void test_none(void **state)
 	               gai_strerror(EAI_NONAME));
 }
 
-/* The link gives up a question that hangs. The next try for the same host waits for the same
- * question, since an answer may take longer than a try. A try for another host asks anew. */
+/* A query that hangs stays pending. The next try for the same host waits for the same query, since
+ * an answer may take longer than a try. A try for another host starts a new query. */
 static void test_hangs(void **state)
 {
 	struct addrinfo *found;
@@ -124,10 +124,10 @@ static void test_hangs(void **state)
 	assert_int_equal(names.n, 1);
 	assert_refused(resolve("name.test", 2, 10, &found), -ETIMEDOUT, "", "");
 	assert_int_equal(names.n, 2);
-	give(names.of[0], "127.0.0.1"); /* late: between two tries */
+	give(names.of[0], "127.0.0.1"); /* after the first try and before the second */
 	give(names.of[1], "127.0.0.1");
 	names.answer = 0;
-	assert_ok(resolve("name.test", 1, 100, &found)); /* frees the other question */
+	assert_ok(resolve("name.test", 1, 100, &found)); /* this also frees the other query */
 	assert_int_equal(names.n, 2);
 	freeaddrinfo(found);
 	const unsigned looks = names.looks;
@@ -173,7 +173,7 @@ static int connect_to(uint16_t port)
 	return fd;
 }
 
-/* The name has two addresses. The first does not answer, since the queue of its socket is full. */
+/* The name has two addresses. The first address hangs, since its socket's queue is full. */
 static void test_the_first_address_hangs(void **state)
 {
 	static struct weir_wire w;
@@ -205,8 +205,8 @@ static void test_the_first_address_hangs(void **state)
 	close(good);
 }
 
-/* A name may have several addresses, which may change, so a link beside another uses the address of
- * that one. A link whose name was not resolved in time can be closed. */
+/* A name may have several addresses, and they may change. So a second link uses the address of the
+ * first link. A link whose name was not resolved in time can be closed. */
 static void test_a_link_beside_does_not_ask(void **state)
 {
 	const struct iovec ping[] = { weir__wire_text("PING") };

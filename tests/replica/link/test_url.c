@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * URLs: what each form means, and what is refused. No sentence shows a password. */
+ * URLs: the meaning of each form, and refused URLs. No error sentence shows a password. */
 #include <errno.h>
 #include "../../test.h"
 #include "wire.h"
@@ -166,7 +166,7 @@ static void test_options(void **state)
 {
 	struct weir_link *l;
 	(void)state;
-	/* it may be a password without the colon before it */
+	/* the text may be a password without a colon */
 	struct weir_link_options o = { .url = "redis://SECRET@h" };
 	assert_refused(weir__link_open(&l, &o), -EINVAL, "no password", "");
 	assert_null(strstr(weir_error_detail(), "SECRET"));

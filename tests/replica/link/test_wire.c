@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One connection to a socket of this test: answers in any pieces, limits, and interruption. */
+ * A connection to a socket of this test: answers in pieces, limits, and interruption. */
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -64,7 +64,7 @@ static void interrupt_it(void)
 	assert_int_equal(eventfd_write(w.stream.interrupt, 1), 0);
 }
 
-/* An answer that arrives in two pieces reads the same wherever it is cut. */
+/* An answer that arrives in two pieces is read correctly, wherever it is cut. */
 static void test_pieces(void **state)
 {
 	static const char text[] = "*4\r\n$5\r\nhello\r\n:-7\r\n*2\r\n$-1\r\n$0\r\n\r\n+x\r\n";
@@ -87,7 +87,7 @@ static void test_pieces(void **state)
 	}
 }
 
-/* An answer that arrives without a pause causes no wait, so an interruption must also end reads. */
+/* The reader never waits while an answer arrives, so an interruption must end reads too. */
 static void test_interrupted_while_it_arrives(void **state)
 {
 	static char text[150000] = "$200000\r\n";
@@ -97,7 +97,7 @@ static void test_interrupted_while_it_arrives(void **state)
 	say(text, sizeof text);
 	assert_refused(receive(&r), -ECANCELED, "interrupted", "");
 	assert_null(r);
-	/* the rest was not read */
+	/* the remaining bytes were not read */
 	assert_int_equal(recv(w.stream.fd, text, 1, MSG_PEEK), 1);
 }
 
@@ -123,13 +123,13 @@ static void test_command(void **state)
 	assert_memory_equal(got, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n", 19);
 	assert_refused(weir__wire_send(&w, args, 0, patient), -E2BIG, "0 arguments", "");
 	assert_refused(weir__wire_send(&w, many, COUNT_OF(many), patient), -E2BIG, "1048577", "");
-	/* their bytes are not read */
+	/* these bytes are not accessed */
 	args[1].iov_len = SIZE_MAX / 2;
 	args[2] = args[1];
 	assert_refused(weir__wire_send(&w, args, 3, patient), -E2BIG, "less than", "");
 }
 
-/* The other end reads nothing, so the writer must stop waiting in time. */
+/* The other end reads nothing, so the write must time out. */
 static void test_nobody_reads(void **state)
 {
 	static char much[4 << 20];
@@ -140,7 +140,7 @@ static void test_nobody_reads(void **state)
 	assert_int_equal(weir__wire_send(&w, args, 2, patient), -ECANCELED);
 }
 
-/* A SIGPIPE would end the test. */
+/* SIGPIPE would kill the test. */
 static void test_closed(void **state)
 {
 	const struct iovec args[] = { weir__wire_text("PING") };
@@ -162,7 +162,7 @@ static void test_the_end_of_all_pieces(void **state)
 	assert_int_equal(weir__limit_end(fixed, 7000, 2000, 10 << 20), 7010);
 }
 
-/* Bytes of the next answer that arrive with this one count for the next one's limit. */
+/* Bytes of the next answer that arrive with this answer count towards the next limit. */
 static void test_limit_of_each_answer(void **state)
 {
 	static char half[LIMIT - 100];
