@@ -280,7 +280,7 @@ enum type { TEXT, U64, U32, RATE };
 #define O(type, name) { #name "=", type, offsetof(struct weir_replica_options, name), &given.o }
 #define P(type, name) { #name "=", type, offsetof(struct weir_params, name), &given.params }
 
-/* Return: is there such an option? */
+/* Return: true if such an option exists. */
 static bool take(const char *word)
 {
 	static const struct {
@@ -341,7 +341,7 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	given.o = (struct weir_replica_options)WEIR_REPLICA_OPTIONS_INIT;
 	given.params = (struct weir_params)WEIR_PARAMS_INIT;
-	given.params.fp_rate = 1e-7; /* a lost key must not be found by chance */
+	given.params.fp_rate = 1e-7; /* so low that a false positive cannot hide a lost key */
 	given.o.report = report;
 	for (int i = 2; i < argc; i++)
 		if (!take(argv[i]))
