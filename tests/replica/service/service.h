@@ -11,7 +11,7 @@ static struct server server;
 static char url[320];
 static struct weir_params params;
 
-/* The calls of report() of each kind, and the last result and sentence. */
+/* Counts of report() calls by kind, and the last result and sentence. */
 static struct { int swaps, news, failures, result; char sentence[WEIR_SENTENCE_BYTES]; } heard;
 static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 

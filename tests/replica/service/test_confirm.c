@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * When is an insert confirmed, and which error does it return if it is not? */
+ * When an insert is confirmed, and which error an unconfirmed insert returns. */
 #include "service.h"
 
 static struct server replica;
@@ -62,7 +62,7 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed within 700 ms",
 	               "0 of 1 replicas");
 	assert_true(has(a, 2));
-	assert_ok(weir_replica_close(a)); /* the master has the key */
+	assert_ok(weir_replica_close(a)); /* the master has the key, so the close succeeds */
 
 	o.confirm_replicas = WEIR_REPLICAS_NONE;
 	a = open_with(&o);
@@ -72,7 +72,7 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	server_end(&replica);
 }
 
-/* S1. A WAIT on a new connection covers only what that connection wrote. */
+/* S1. A WAIT on a new connection covers only writes of that connection. */
 static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 {
 	(void)state;
@@ -91,8 +91,8 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 	server_end(&replica);
 }
 
-/* S1. The server is killed after it took the insert and before the confirmation. The node sends the
- * lost insert to the next server, and only that server can confirm it. */
+/* S1. The server accepts the insert and is killed before it is confirmed. The node sends the lost
+ * insert to the next server, which alone can confirm it. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
 	(void)state;
@@ -106,7 +106,7 @@ static void test_an_epoch_that_ends_confirms_nothing(void **state)
 	server_kill(&server);
 	assert_refused(weir_replica_flush(a, 500), -ETIMEDOUT, "not confirmed within 500 ms",
 	               "unix");
-	server_start(&server, NULL, NULL); /* empty */
+	server_start(&server, NULL, NULL); /* an empty server */
 	assert_ok(weir_replica_flush(a, 20000));
 	struct weir_replica *b = open_one();
 	assert_true(has(b, 2));
@@ -127,15 +127,15 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
 	server_kill(&server);
 	ask(&replica, NULL, "REPLICAOF NO ONE");
-	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED)); /* long before the grace is over */
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED)); /* long before the grace period ends */
 	assert_true(ask(&replica, NULL, "HGET {weir:test}:2:head replicas") == 1);
 	assert_ok(weir_replica_close(a));
 	server_end(&replica);
 	server_start(&server, NULL, NULL);
 }
 
-/* The replica is promoted, and the old master becomes its replica: a confirmed insert waits for it
- * @seconds later. */
+/* The replica is promoted, and the old master becomes its replica. A confirmed insert waits for the
+ * old master @seconds later. */
 static void wait_for_the_old_master(const struct weir_replica_options *given, unsigned seconds)
 {
 	struct weir_replica_options o = *given;
@@ -160,8 +160,7 @@ static void wait_for_the_old_master(const struct weir_replica_options *given, un
 	server_end(&replica);
 }
 
-/* As after a planned failover, the old master soon comes back as a replica. It could be promoted
- * before it has the key. */
+/* After a planned failover the old master soon returns as a replica, perhaps without the key. */
 static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
 {
 	const struct weir_replica_options o = options();
@@ -169,7 +168,7 @@ static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **st
 	wait_for_the_old_master(&o, 0);
 }
 
-/* Another replica was connected recently and has not come to the new master yet. */
+/* Another replica was connected recently, but is not yet connected to the new master. */
 static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 {
 	(void)state;
@@ -190,14 +189,14 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	eventually(stats(a).failures > failures && stats(a).state != WEIR_REPLICA_OFFLINE);
 	assert_refused(insert(a, 2, WEIR_REPLICA_CONFIRMED), -EAGAIN, "not confirmed",
 	               "0 of 1 replicas");
-	ask(&replica, NULL, "HSET {weir:test}:2:head seen 1"); /* the grace is over */
+	ask(&replica, NULL, "HSET {weir:test}:2:head seen 1"); /* the grace period has ended */
 	assert_ok(weir_replica_flush(a, 20000));
 	assert_ok(weir_replica_close(a));
 	server_end(&replica);
 	server_start(&server, NULL, NULL);
 }
 
-/* After the grace, and 3 s until the replicas are counted again. */
+/* The grace period, and 3 s until the replicas are counted again. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
 	struct weir_replica_options o = options();
@@ -216,7 +215,7 @@ static void test_a_server_that_may_evict_confirms_nothing(void **state)
 	eventually(has_heard(-EAGAIN, "allkeys-lru"));
 	assert_non_null(strstr(stats(a).error, "noeviction"));
 	ask(&server, NULL, "CONFIG SET maxmemory-policy noeviction");
-	/* a new connection reads the policy again */
+	/* a new connection checks the policy again */
 	ask(&server, NULL, "CLIENT KILL TYPE normal SKIPME yes");
 	eventually(has_heard(0, "all is well again"));
 	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
@@ -241,7 +240,7 @@ static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The ring has room for a few keys. The others wait for a generation, under a token. */
+/* The ring has capacity for a few keys. The other keys wait for a generation, behind a token. */
 static void test_a_flush_waits_for_what_no_ring_keeps(void **state)
 {
 	(void)state;
@@ -273,7 +272,7 @@ static unsigned scripts(void)
 	return calls;
 }
 
-/* Each of a thousand nodes would send only one heartbeat a second. */
+/* With a thousand nodes, each node would send only one heartbeat a second. */
 static void test_few_nodes_have_heartbeats_more_often(void **state)
 {
 	(void)state;
@@ -288,7 +287,7 @@ static void test_few_nodes_have_heartbeats_more_often(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Redis answers heartbeats all the time. */
+/* Redis answers all heartbeats but no reads. */
 static void test_a_node_that_cannot_read_is_not_complete(void **state)
 {
 	(void)state;

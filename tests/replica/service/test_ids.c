@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Another client writes log ids above those of nodes. Each node reports the remedy, loses nothing,
- * and goes on after the remedy. */
+ * Another client writes log ids above those of nodes. Each node reports the remedy, loses no key,
+ * and continues after the remedy. */
 #include "service.h"
 
 static bool says_what_to_do(const struct weir_replica *r)
@@ -42,7 +42,7 @@ static bool is_in_epoch(const char *epoch)
 	return strncmp(last, epoch, strlen(epoch)) == 0 && last[strlen(epoch)] == '-';
 }
 
-/* Another client writes the highest epochs too. After the last epoch comes the first. */
+/* Another client also writes the highest epochs. The first epoch follows the last epoch. */
 static void test_a_node_that_saw_the_last_epoch_begins_with_the_first(void **state)
 {
 	static const char *const epochs[] = { "9007199254739998", "9007199254739999", "1" };

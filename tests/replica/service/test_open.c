@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which set does a node open with, and what does it leave behind when it is closed? */
+ * Which set a node opens with, and what remains when the node is closed. */
 #include "service.h"
 
 static struct weir_filter *filter(uint64_t seed)
@@ -34,7 +34,7 @@ static void test_open_begins_a_set_and_another_node_joins_it(void **state)
 	eventually(has_heard(0, "it begins here, empty"));
 	assert_int_equal(insert(a, 1, WEIR_REPLICA_CONFIRMED), WEIR_NEW);
 	struct weir_replica *b = open_one();
-	assert_true(has(b, 1)); /* open() waited for all that redis had */
+	assert_true(has(b, 1)); /* open() waited until the node had all keys in redis */
 	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW);
 	eventually(has(a, 2));
 	eventually(stats(b).complete && stats(b).state == WEIR_REPLICA_FOLLOWING);
@@ -48,7 +48,8 @@ static void test_a_set_that_is_there_stays_as_it_is(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
-	eventually(has_heard(0, "it begins here, empty")); /* before the next one */
+	eventually(has_heard(0, "it begins here, empty")); /* wait for this report before the
+	                                                      next */
 	params.capacity *= 2;
 	struct weir_replica *b = open_one();
 	eventually(has_heard(0, "it is there and stays blocked"));
@@ -92,7 +93,7 @@ static void test_wrong_options_are_named(void **state)
 	WRONG(url, "unix:///no/such", -ENOENT, "/no/such", "");
 }
 
-/* Each process begins the set with its own seed. */
+/* Each process would choose its own seed for the set. */
 static void test_two_that_begin_at_once_have_one_set(void **state)
 {
 	(void)state;
@@ -115,8 +116,8 @@ static void test_two_that_begin_at_once_have_one_set(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
-/* If the holder publishes nothing, the set begins when the lease ends. The lease lasts longer than
- * the 13 s that open() and a running node wait without a lease. */
+/* If the owner of the lease publishes nothing, the set begins when the lease expires. This lease
+ * lasts longer than the 13 s that open() and a running node wait without a lease. */
 static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 {
 	char lease[4096];
@@ -129,7 +130,7 @@ static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Each key has its own entry. A reader gets the log in pages of at most 1,024 entries. */
+/* Each key has its own entry. A page of the log has at most 1,024 entries. */
 static void test_open_reads_a_log_of_many_pages(void **state)
 {
 	(void)state;
@@ -239,7 +240,7 @@ static void test_another_seed_is_another_set(void **state)
 	struct weir_replica *b = open_with(&o);
 	assert_refused(insert(b, 1, WEIR_REPLICA_CONFIRMED), -EKEYREJECTED, "another seed", "test");
 	assert_true(has(b, 1));
-	eventually(stats(b).refused.era == 1); /* set after the refusal */
+	eventually(stats(b).refused.era == 1); /* stats change after the refusal */
 	eventually(stats(a).foreign > 0);
 	eventually(strstr(stats(a).error, "another seed"));
 	assert_refused(weir_replica_publish(b), -EKEYREJECTED, "another seed", "test");
@@ -304,7 +305,7 @@ static void test_close_says_that_a_generation_is_owed(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* Merged keys are in no log, so no insert waits. */
+/* Merged keys are not in a log, so no insert waits. */
 static void test_close_says_that_what_was_merged_is_not_published(void **state)
 {
 	(void)state;
@@ -323,7 +324,7 @@ static void test_close_says_that_what_was_merged_is_not_published(void **state)
 	               "stands for more");
 }
 
-/* Another node has the lease, so node b cannot publish the keys of node a, which has ended. */
+/* Another client has the lease, so node b cannot publish the keys of node a, which has ended. */
 static void test_close_does_not_fail_for_what_other_nodes_inserted(void **state)
 {
 	(void)state;
@@ -382,7 +383,7 @@ static void test_close_on_its_own_thread_is_refused(void **state)
 	(void)state;
 	struct weir_replica_options o = options();
 	o.report = close_it;
-	closing = open_with(&o); /* reports that the set begins */
+	closing = open_with(&o); /* this reports that the set begins */
 	eventually(closed);
 	assert_int_equal(closed, -EDEADLK);
 	assert_ok(weir_replica_close(closing));

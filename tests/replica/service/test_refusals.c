@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The head in redis is unusable: each call ends with a sentence, and none waits for ever. */
+ * The head in redis is unusable: each call returns an error with a sentence, and none hangs. */
 #include "signed.h"
 
 static int open_wrong(const struct weir_replica_options *o)
@@ -10,7 +10,7 @@ static int open_wrong(const struct weir_replica_options *o)
 	return err;
 }
 
-/* A dump from before 1.2 is put back, and another node publishes a second 1.2. */
+/* A dump from before 1.2 is restored, and another node publishes a second 1.2. */
 static void make_twin(void)
 {
 	struct weir_replica_options o = signer(), f = follower();
@@ -35,7 +35,7 @@ static void test_open_fails_at_another_generation_of_the_version_taken(void **st
 	               "publish a newer one with the secret key, or give another state file");
 }
 
-/* Otherwise the node would sign an image that any client may have written. */
+/* Without trusted_keys the node would sign an image that any client may have written. */
 static void test_a_secret_key_needs_trusted_keys(void **state)
 {
 	(void)state;
@@ -50,7 +50,7 @@ static void test_a_secret_key_needs_trusted_keys(void **state)
 
 /* ---- an old dump is put back ---- */
 
-/* Put 1.2, which has key 1, back over 1.3, which has key 2 too. The state file names 1.3. */
+/* Restore 1.2, which has key 1, over 1.3, which also has key 2. The state file has version 1.3. */
 static void put_back(const struct weir_replica_options *o)
 {
 	struct weir_replica *a = open_with(o);
@@ -91,7 +91,7 @@ static void test_a_signer_publishes_above_the_version_that_it_took(void **state)
 	weir_destroy(more);
 	struct weir_replica *b = open_with(&f);
 	assert_int_equal(stats(b).joined.number, 4);
-	assert_true(has(b, 1) && has(b, 4)); /* also the keys in redis */
+	assert_true(has(b, 1) && has(b, 4)); /* including the keys in redis */
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
@@ -123,7 +123,7 @@ static int make(void *context, struct weir_filter **out)
 	return 0;
 }
 
-/* Otherwise keys that the newer era removed would come back. */
+/* Otherwise keys that the newer era removed would return. */
 static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **state)
 {
 	(void)state;
@@ -136,7 +136,7 @@ static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **st
 	struct weir_replica_options f = follower();
 	f.secret_key = secret_file;
 	ask(&server, NULL, "DEL {weir:test}:2:head {weir:test}:2:log");
-	assert_ok(weir_replica_close(open_with(&f))); /* 1.1, with another state file */
+	assert_ok(weir_replica_close(open_with(&f))); /* version 1.1, with another state file */
 	a = open_own(&o);
 	struct weir_filter *more = own(4);
 	assert_refused(weir_replica_publish_with(a, more), -EKEYREJECTED,
@@ -163,7 +163,7 @@ static void test_open_and_publish_end_at_a_head_that_names_another_generation(vo
 	assert_refused(weir_replica_publish(a), -EBADMSG, "names generation", "HSET");
 	ask(&server, NULL, "HDEL {weir:test}:2:head manifest");
 	eventually(has_heard(-EBADMSG, "has no manifest"));
-	ask(&server, NULL, "DEL {weir:test}:2:head"); /* the remedy in the message */
+	ask(&server, NULL, "DEL {weir:test}:2:head"); /* the remedy in the error sentence */
 	struct weir_replica *b = open_with(&o);
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include "signed.h"
 
-/* @kind: 0: that of the set. */
+/* @kind: 0: the kind of the set. */
 static struct weir_filter *like(struct weir_replica *r, uint32_t kind, uint64_t key)
 {
 	struct weir_params p = WEIR_PARAMS_INIT, other = params;
@@ -47,7 +47,7 @@ static void test_publish_with_another_filter(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Each thread gets a generation of its own. */
+/* Each thread requests its own generation. */
 static void *publish_some(void *r)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -69,7 +69,7 @@ static void test_publish_from_several_threads_and_nodes(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
-/* Its image takes seconds to compress. */
+/* An image that takes seconds to compress. */
 static struct weir_replica_options slow(void)
 {
 	struct weir_replica_options o = options();
@@ -118,7 +118,7 @@ static void test_publish_without_redis_says_so(void **state)
 	ask(&server, NULL, "CONFIG SET maxmemory 1mb");
 	const uint64_t failures = stats(a).failures;
 	assert_int_equal(weir_replica_publish(a), -ENOSPC);
-	assert_int_equal(stats(a).failures, failures); /* redis is online all the same */
+	assert_int_equal(stats(a).failures, failures); /* redis counts as online nevertheless */
 	ask(&server, NULL, "CONFIG SET maxmemory 0");
 	assert_ok(weir_replica_publish(a));
 	assert_ok(weir_replica_close(a));
@@ -129,9 +129,9 @@ static void test_publish_without_redis_says_so(void **state)
 struct record {
 	struct weir_replica *r;
 	int answer;
-	bool publish;    /* while the record is made */
-	uint32_t kind;   /* 0: that of the set */
-	uint64_t others; /* keys from 1000 on */
+	bool publish;    /* publish while the record is made */
+	uint32_t kind;   /* 0: the kind of the set */
+	uint64_t others; /* additional keys, from 1000 on */
 };
 
 static int make(void *context, struct weir_filter **out)
@@ -198,7 +198,7 @@ static void *kill_at_the_lease(void *arg)
 	return NULL;
 }
 
-/* The record fails while redis is away. Then the node may publish other generations. */
+/* The record fails while redis is down. Afterwards the node may publish other generations. */
 static void test_publish_after_a_record_that_redis_was_away_for(void **state)
 {
 	(void)state;
@@ -292,7 +292,7 @@ static void test_a_signed_set_takes_nothing_unsigned(void **state)
 	eventually(stats(b).joined.era == 2);
 	assert_ok(weir_replica_close(a));
 
-	/* a head written without the key */
+	/* A head that was written without the secret key. */
 	ask(&server, NULL, "HSET {weir:test}:2:head signature %s generation %s", "",
 	    "00000000000000ff");
 	eventually(stats(b).refused.era == 2);
@@ -326,19 +326,19 @@ static void test_an_older_head_is_refused(void **state)
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "");
 	ask(&server, NULL, "DEL old {weir:test}:2:head");
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "test");
-	/* with an older file a signer may begin the set again, above the version it took */
+	/* With an older file a signer may begin the set again, above the accepted version. */
 	struct weir_filter *f;
 	params.seed = 7;
 	assert_ok(weir_create(&f, &params));
 	assert_ok(weir_handle_create(&o.handle, f, NULL));
 	a = open_with(&o);
 	eventually(stats(a).joined.number == 3);
-	assert_int_equal(stats(a).published, 1); /* and none below it */
+	assert_int_equal(stats(a).published, 1); /* and no lower version */
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
 }
 
-/* A lease key of another type takes no node offline. */
+/* A lease key of another type makes publications fail, but no node goes offline. */
 static void test_a_lease_that_is_none_stops_publications_alone(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_a_lease_that_is_none_stops_publications_alone(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Any user who can read the folder may lock the state file. A child holds the lock for @ms ms. */
+/* Any user who can read the folder may lock the state file. A child locks it for @ms ms. */
 static void lock_state(const char *path, unsigned ms)
 {
 	char name[sizeof other_state + 8];
@@ -375,7 +375,7 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	eventually(has(b, 1));
 	lock_state(other_state, 2000);
 	assert_ok(weir_replica_publish(a));
-	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* its thread waits */
+	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* the node's thread waits */
 	assert_true(has(b, 1) && has(b, 2) && stats(b).joined.number == 1);
 	assert_ok(weir_replica_close(b));
 	eventually(has(a, 2));
@@ -398,7 +398,7 @@ static void test_a_rollback_wants_a_signature(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Otherwise a client could use up all versions: a signature above a forged version lasts. */
+/* Otherwise a client could use up all versions, since a signature makes a version permanent. */
 static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
 {
 	(void)state;
@@ -422,7 +422,7 @@ static void test_a_generation_is_signed_again_before_it_expires(void **state)
 	struct weir_replica_options o = signer(), f = follower();
 	o.expires_seconds = 2;
 	struct weir_replica *a = open_with(&o), *b = open_with(&f), *c = NULL;
-	eventually(stats(b).joined.number >= 6); /* one each half second */
+	eventually(stats(b).joined.number >= 6); /* one generation each half second */
 	assert_int_equal(stats(b).error[0], '\0');
 	assert_int_equal(stats(b).image_bytes, 0);
 	struct record of = { .r = a }; /* a record is signed again too */

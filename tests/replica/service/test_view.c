@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Does a view show the set and its nodes, even if redis has been tampered with? */
+ * A view shows the set and its nodes, even if redis has forged data. */
 #include <math.h>
 #include "service.h"
 
@@ -150,9 +150,9 @@ static void test_reports_that_somebody_made_up(void **state)
 	report_as("0000000000000003", "1 host a error \033[2J state 2");
 	report_as("0000000000000004", "1 host");
 	report_as("0000000000000005", "1 ");
-	report_as("0000000000000006", "1");        /* ignored: no blank */
-	report_as("7", "1 host a");                /* ignored: no id of a node */
-	report_as("0000000000000008", "x host a"); /* ignored: no time */
+	report_as("0000000000000006", "1");        /* ignored: no blank in it */
+	report_as("7", "1 host a");                /* ignored: not the id of a node */
+	report_as("0000000000000008", "x host a"); /* ignored: no time in it */
 	struct weir_replica_view *v = view();
 	assert_int_equal(v->node_count, 5);
 	assert_int_equal(strlen(node_of(v, 1)->host), 64);
@@ -175,7 +175,8 @@ static void test_reports_that_somebody_made_up(void **state)
 	assert_refused(weir_replica_view(&v, &o), -EBADMSG, "not weir's", "test");
 }
 
-/* Without a bound 130,000 reports fill the memory of a view, and 132,000 hide the set from it. */
+/* Without a limit, 130,000 reports would fill the memory of a view, and 132,000 would hide the set
+ * from the view. */
 static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **state)
 {
 	(void)state;
@@ -205,7 +206,7 @@ static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **st
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- a node's own figures ---- */
+/* ---- metrics of a node ---- */
 
 static void test_metrics_are_what_measure_says(void **state)
 {
@@ -229,7 +230,7 @@ static void test_metrics_are_what_measure_says(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The node's thread may hang in a call, so its last state counts only for a short time. */
+/* The node's thread may block in a call, so its last state is valid only for a short time. */
 static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 {
 	(void)state;
@@ -245,7 +246,7 @@ static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 	const uint64_t lacking = stats(a).lacking_ms;
 	assert_in_range(lacking, 2000, 60000);
 	eventually(stats(a).lacking_ms > lacking + 500);
-	assert_int_equal(stats(a).failures, failures); /* the thread has reported nothing */
+	assert_int_equal(stats(a).failures, failures); /* the thread has reported no failure */
 	kill(server.pid, SIGCONT);
 	eventually(stats(a).complete);
 	assert_int_equal(stats(a).lacking_ms, 0);
@@ -266,7 +267,7 @@ static double reported_lacking(bool complete)
 	}
 }
 
-/* Redis answers its heartbeats all the time. */
+/* Redis answers all heartbeats. */
 static void test_a_node_says_for_how_long_it_lacks_a_generation(void **state)
 {
 	(void)state;
