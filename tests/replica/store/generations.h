@@ -5,7 +5,7 @@
 
 #include "group.h"
 
-/* A filter of the keys [@from, @from + @n). */
+/* A filter with the keys [@from, @from + @n). */
 static inline struct weir_filter *filter_of(uint64_t from, uint64_t n, uint64_t capacity)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.001);
@@ -14,7 +14,7 @@ static inline struct weir_filter *filter_of(uint64_t from, uint64_t n, uint64_t 
 	return f;
 }
 
-/* A manifest of @f at the end of the log as node @n saw it last. */
+/* A manifest of @f, at the end of the log that node @n saw last. */
 static inline struct weir_manifest manifest_of(const struct node *n, const struct weir_filter *f,
                                                struct weir_version version)
 {
@@ -29,7 +29,7 @@ static inline struct weir_manifest manifest_of(const struct node *n, const struc
 	return m;
 }
 
-/* upload() and fetch() wait without end: the test's time limit stops them. */
+/* upload() and fetch() have no time limit, except the test's. */
 static inline int upload(struct node *n, const struct weir_filter *f, struct weir_manifest *m)
 {
 	int err;
@@ -79,7 +79,7 @@ static inline long long chunks_of(struct server *s, const struct weir_manifest *
 	return there;
 }
 
-/* Return: the seconds until chunk @i expires; -1: it does not expire; -2: it is missing. */
+/* Return: seconds until chunk @i expires; -1: it has no expiry; -2: it is missing. */
 static inline long long left_of(struct server *s, const struct weir_manifest *m, unsigned i)
 {
 	struct weir_key_names keys;

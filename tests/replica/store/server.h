@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A private redis-server for the tests, on a Unix socket in its own folder. Connections to it are
+ * A private redis-server for the tests, on a Unix socket in a temporary folder. Connections use
  * plain hiredis. */
 #ifndef WEIR_TESTS_REPLICA_STORE_SERVER_H
 #define WEIR_TESTS_REPLICA_STORE_SERVER_H
@@ -33,7 +33,7 @@ static inline void server_start(struct server *s, const char *option, const char
 			       option, value, (char *)NULL);
 		_exit(127);
 	}
-	for (s->redis = NULL; !s->redis;) { /* the test's time limit ends this */
+	for (s->redis = NULL; !s->redis;) { /* until the test's time limit */
 		assert_int_equal(waitpid(s->pid, NULL, WNOHANG), 0);
 		usleep(5000);
 		redisContext *c = redisConnectUnix(s->path);
@@ -68,8 +68,8 @@ static inline void server_end(struct server *s)
 	test_folder_remove(s->folder);
 }
 
-/* Send a command. @text: NULL, or receives the text of the answer. Return: the answer's number, or
- * the length of its text. */
+/* Send a command. @text: NULL, or receives the answer's text. Return: the answer's number, or the
+ * length of the text. */
 static inline long long ask(struct server *s, char *text, const char *format, ...)
 {
 	va_list args;
@@ -104,7 +104,7 @@ static inline unsigned give_port(struct server *s)
 	return ntohs(a.sin_port);
 }
 
-/* The link of a store. It connects at the first call, and again after an error. */
+/* The link of a store. It connects at the first call, and reconnects after an error. */
 struct test_link {
 	const struct server *server;
 	redisContext *redis;

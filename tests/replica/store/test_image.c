@@ -53,7 +53,7 @@ static void test_a_packed_image_is_smaller_and_the_same_set(void **state)
 	assert_ok(fetch(&n, &m, &f));
 	assert_has(f, 0, 5000);
 	weir_destroy(f);
-	/* the limit also holds for the unpacked size */
+	/* The limit also applies to the unpacked size. */
 	node_close(&n);
 	n = (struct node){ .id = 0 };
 	o = node_options(&server, &n);
@@ -88,7 +88,7 @@ static void test_a_missing_or_damaged_chunk_is_said_and_loads_nothing(void **sta
 	node_close(&n);
 }
 
-/* Equal sets have equal images, so a new upload repairs the image that the head names. */
+/* Equal sets have equal images, so a new upload repairs a damaged image of the head. */
 static void test_an_upload_repairs_a_damaged_chunk_and_leaves_its_time(void **state)
 {
 	struct node n;
@@ -135,7 +135,7 @@ struct gate {
 	struct test_link link;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned gets, allowed; /* GET and SET of chunks */
+	unsigned gets, allowed; /* commands about chunks */
 	unsigned expires;
 	bool cut, interrupted;  /* cut: the next call fails */
 	unsigned wakes;
@@ -211,7 +211,7 @@ static void open_gate(struct node *n, struct gate *g)
 		            .changed = PTHREAD_COND_INITIALIZER };
 	*n = (struct node){ .id = 0 };
 	struct weir_redis_options o = node_options(&server, n);
-	/* both links use gate_call(), but only the image's has a closed gate */
+	/* Both links use gate_call(), but only the image link has a closed gate. */
 	static struct gate open;
 	open = (struct gate){ .lock = PTHREAD_MUTEX_INITIALIZER, .link = { &server, NULL },
 		              .allowed = UINT32_MAX };
@@ -348,7 +348,7 @@ static void test_closing_stops_what_is_on_its_way(void **state)
 	}
 }
 
-/* The first call copies the filter, so later inserts are not in the image. */
+/* The first call copies the filter, so the image lacks later inserts. */
 static void test_an_upload_is_of_its_first_call(void **state)
 {
 	struct node n;
@@ -398,7 +398,7 @@ static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
 	gate_set(&g, UINT32_MAX, false, false);
 	assert_ok(upload(&n, f, &m));
 	assert_in_range(left_of(&server, &m, 0), 100, 120);
-	/* a fetch renews the chunks that it has not read yet */
+	/* A fetch renews the chunks that it has not read yet. */
 	for (unsigned i = 0; i < m.chunks; i++)
 		ask(&server, NULL, "EXPIRE %s 60", chunk(key, &m, i));
 	assert_ok(fetch(&n, &m, &again));
@@ -408,7 +408,7 @@ static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
 	assert_ok(publish(&n, &m));
 	g.expires = 0;
 	assert_ok(fetch(&n, &m, &again));
-	assert_int_equal(g.expires, m.chunks); /* one EXPIRE a chunk, since none expires */
+	assert_int_equal(g.expires, m.chunks); /* only one EXPIRE for each chunk */
 	for (unsigned i = 0; i < m.chunks; i++)
 		assert_int_equal(left_of(&server, &m, i), -1);
 	weir_destroy(again);

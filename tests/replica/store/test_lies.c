@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A redis whose answers are forged: each call says what is wrong, changes nothing, and allocates no
+ * A redis whose answers are forged: each call reports the error, changes nothing, and allocates no
  * memory for sizes that an answer only declares. The tests need no server. */
 #include <hiredis/hiredis.h>
 #include "../../test.h"
@@ -17,7 +17,7 @@ struct liar {
 	const char *answers[ANSWERS];
 	unsigned asked;
 	char said[ANSWERS][32]; /* the command of each call */
-	int err;                /* if set, each call fails with this */
+	int err;                /* if not 0, each call fails with this error */
 };
 
 static redisReply *parse(const char *text)
@@ -178,7 +178,7 @@ static int count(void *context, const struct weir_entry *e)
 #define ENTRY(id) "*2\r\n$3\r\n" id "\r\n*6\r\n$1\r\nt\r\n" HEX "$1\r\na\r\n" HEX \
 	"$1\r\ng\r\n$3\r\n1.1\r\n"
 
-/* Return: the result of read(). @given: the number of entries that it reported. */
+/* Return: the result of read(). @given: receives the number of entries. */
 static int read_of(const char *answer, size_t *given)
 {
 	struct liar l = { .answers = { answer } };
@@ -195,7 +195,7 @@ static void test_a_log_of_another_form_is_refused(void **state)
 {
 	static const struct { const char *answer; int err; unsigned given; } lies[] = {
 		{ "+OK\r\n", -EPROTO, 0 },
-		/* more entries than asked for, or an id that is not after the last */
+		/* more entries than requested, or an id that is not above the last id */
 		{ "*3\r\n" ENTRY("1-3") ENTRY("1-4") ENTRY("1-5"), -EPROTO, 0 },
 		{ "*1\r\n" ENTRY("1-2"), -EPROTO, 0 },
 		{ "*2\r\n" ENTRY("1-3") ENTRY("1-3"), -EPROTO, 1 },
@@ -225,7 +225,8 @@ static void test_an_entry_that_does_not_read_is_given_in_its_place(void **state)
 		"*2\r\n*2\r\n$3\r\n1-3\r\n*0\r\n" ENTRY("1-4"),
 		"*2\r\n" ENTRY("1-3") "*2\r\n$3\r\n1-4\r\n*2\r\n$1\r\nt\r\n" HEX,
 		"*2\r\n*2\r\n$3\r\n1-3\r\n*10\r\n$1\r\nt\r\n" HEX "$1\r\na\r\n" HEX
-		"$1\r\ng\r\n" EMPTY EMPTY EMPTY EMPTY EMPTY ENTRY("1-4"), /* a later version's */
+		"$1\r\ng\r\n" EMPTY EMPTY EMPTY EMPTY EMPTY ENTRY("1-4"), /* an entry of a later
+		                                                             version */
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(answers); i++) {
@@ -300,7 +301,7 @@ static int wait_image(struct weir_redis *r, const struct weir_manifest *m)
 
 static void image_refused(const char *answer, uint64_t bytes, int err, const char *why)
 {
-	struct liar l = { .answers = { ":0\r\n", answer } }; /* the answer after a renewal */
+	struct liar l = { .answers = { ":0\r\n", answer } }; /* an answer after a renewal */
 	struct weir_redis *r = open_liar(&l);
 	const struct weir_manifest m = { .id = 1, .bytes = bytes,
 		                         .chunks = (bytes - 1) / WEIR_CHUNK + 1 };

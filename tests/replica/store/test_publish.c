@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Publish on a real server: what it compares, what it keeps, what it drops. */
+ * Publish on a real server: what the script compares, keeps and drops. */
 #include "generations.h"
 
-/* The refused publication may change nothing but when chunks expire. */
+/* The refused publication may change only the expiry of chunks. */
 static void assert_refused_publication(struct node *n, struct weir_manifest *m, int err,
                                        const char *why)
 {
@@ -57,7 +57,7 @@ static void test_a_generation_becomes_the_head_and_is_announced(void **state)
 	node_close(&other);
 }
 
-/* Return: the tag of the entry before, as the log's last entry names it. */
+/* Return: the tag of the last entry but one, as the last entry names it. */
 static uint64_t tag_before_the_last(void)
 {
 	uint64_t tag;
@@ -107,7 +107,7 @@ static void test_whatever_was_true_when_it_began_must_be_true_still(void **state
 	beat(&n);
 	append(&n, 1);
 	const uint64_t tag = n.head.tag;
-	assert_ok(publish(&n, &m)); /* its position may be before the end of the log */
+	assert_ok(publish(&n, &m)); /* a position may be before the end of the log */
 	assert_true(tag_before_the_last() == tag);
 	assert_int_equal(ask_number("HGET {weir:test}:2:head bytes"), m.bytes);
 	m.version = (struct weir_version){ 1, 1 };
@@ -164,7 +164,7 @@ static void test_a_head_that_is_not_the_logs_is_stale(void **state)
 	ask(&server, NULL, "XADD {weir:test}:2:log 1-9 t 00000000000000ff");
 	assert_refused_publication(&n, &m, -ESTALE, "not the one of this log");
 	const uint64_t mark = n.head.mark;
-	beat(&n); /* a heartbeat begins the epoch, or publications fail until an insert */
+	beat(&n); /* a heartbeat begins the epoch; without one publications fail until an insert */
 	assert_true(n.head.prev == mark && n.head.mark != mark);
 	assert_true(n.head.last.epoch == 2 && n.head.base.n == 9);
 	m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
@@ -218,7 +218,7 @@ static int see_kept(void *context, const struct weir_manifest *m, const char *te
 	                    line_len == 0 ? 0 : -EBADMSG;
 }
 
-/* Are exactly the versions of these two numbers kept, whatever their eras? */
+/* Return: true if exactly the versions with these two numbers are kept, in any era. */
 static bool is_kept(struct node *n, uint64_t one, uint64_t two)
 {
 	struct kept k = { .n = 0 };
@@ -241,9 +241,9 @@ static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 	assert_true(is_kept(&n, 3, 4));
 	assert_int_equal(left_of(&server, &m[3], 0), -1);
 	assert_int_equal(left_of(&server, &m[2], 0), -1);
-	for (unsigned i = 0; i < 2; i++) /* a node that fetches it still has time */
+	for (unsigned i = 0; i < 2; i++) /* a node that is fetching has time to finish */
 		assert_in_range(left_of(&server, &m[i], 0), 1, 120);
-	/* the log begins at the oldest kept position */
+	/* The log starts at the oldest kept position. */
 	redisReply *a = redisCommand(server.redis, "XRANGE {weir:test}:2:log - + COUNT 1");
 	char id[WEIR_ID_TEXT];
 	assert_string_equal(a->element[0]->element[0]->str,
@@ -252,7 +252,7 @@ static void test_generations_beyond_keep_and_their_chunks_go(void **state)
 	node_close(&n);
 }
 
-/* Equal images share their chunks: a refused or a trimmed generation may not delete those. */
+/* Equal images share their chunks, so a refused or dropped generation must not delete chunks. */
 static void test_an_image_that_a_kept_generation_names_stays(void **state)
 {
 	struct node n, late;
@@ -266,7 +266,7 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	struct weir_manifest losing = manifest_of(&late, f, (struct weir_version){ 1, 1 });
 	assert_ok(upload(&late, f, &losing));
 	assert_memory_equal(losing.image, first.image, WEIR_IMAGE_HASH);
-	assert_int_equal(left_of(&server, &first, 0), -1); /* it does not expire */
+	assert_int_equal(left_of(&server, &first, 0), -1); /* no expiry */
 	assert_int_equal(publish(&late, &losing), -EEXIST);
 	assert_int_equal(left_of(&server, &first, 0), -1);
 	struct weir_manifest other = generation(&n, 5000, 1000, 20000);
@@ -274,7 +274,7 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	generation(&n, 7000, 1000, 20000);
 	assert_int_equal(left_of(&server, &again, 0), -1);
 	assert_in_range(left_of(&server, &other, 0), 1, 120);
-	generation(&n, 0, 1000, 20000); /* its image was about to expire */
+	generation(&n, 0, 1000, 20000); /* its chunks would have expired */
 	generation(&n, 5000, 1000, 20000);
 	assert_int_equal(left_of(&server, &other, 0), -1);
 	weir_destroy(f);
@@ -341,7 +341,7 @@ static void test_what_is_not_a_generation_goes_and_stops_nothing(void **state)
 	char text[4096];
 	ask(&server, text, "HGET {weir:test}:2:kept 1.1");
 	ask(&server, NULL, "HSET {weir:test}:2:kept 1.3 %s", text);
-	assert_true(is_kept(&n, 1, 2)); /* a manifest under another version is ignored */
+	assert_true(is_kept(&n, 1, 2)); /* a manifest under a wrong version is ignored */
 	node_close(&n);
 }
 

@@ -98,7 +98,7 @@ static void test_a_restart_begins_an_epoch_that_goes_on(void **state)
 {
 	struct node n;
 	(void)state;
-	/* otherwise redis may answer before the entry is on disk */
+	/* Otherwise redis may answer before the entry is on the disk. */
 	ask(&server, NULL, "CONFIG SET appendfsync always");
 	node_open(&n, &server);
 	uint64_t tag = append(&n, 5);
@@ -193,7 +193,7 @@ static void test_an_old_head_put_back_begins_an_epoch_behind_the_log(void **stat
 	node_close(&n);
 }
 
-/* After FLUSHALL a node with a cursor of the old log must read the new log's first entry. */
+/* After FLUSHALL a node with a cursor in the old log must read the new log's first entry. */
 static void test_where_nothing_is_left_an_epoch_is_above_the_callers(void **state)
 {
 	struct node n;
@@ -224,12 +224,12 @@ static void test_giving_up_ends_only_the_callers_epoch(void **state)
 	assert_true(n.head.mark != before.mark && n.head.prev == 0 && is_id(n.head.lost, 1, 2) &&
 	            is_id(n.head.base, 1, 2) && is_id(n.head.last, 2, 1));
 	const uint64_t mark = n.head.mark;
-	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* as another node does */
+	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* as another node would */
 	assert_true(n.head.mark == mark && is_id(n.head.lost, 1, 2));
 	node_close(&n);
 }
 
-/* Batches leave room for an image. */
+/* Batches must leave memory for an image. */
 static void test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch(void **state)
 {
 	static unsigned char hashes[8 * WEIR_ENTRY_HASHES];
@@ -242,13 +242,14 @@ static void test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch(vo
 	struct weir_touch t = { .node = n.id, .report = "full", .entries = &e, .n = 1 };
 	ask(&server, used, "INFO memory");
 	unsigned long long now = strtoull(strstr(used, "used_memory:") + 12, NULL, 10);
-	ask(&server, NULL, "CONFIG SET maxmemory %llu", now + (1 << 19)); /* under the reserve */
+	ask(&server, NULL, "CONFIG SET maxmemory %llu", now + (1 << 19)); /* less than the
+	                                                                     reserve */
 	assert_ok(n.store->touch(n.store->context, &t, &n.head));
 	assert_true(n.head.full && is_id(n.head.last, 1, 2));
 	char name[WEIR_HEX_TEXT];
 	weir__hex_write(name, n.id);
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:nodes"), 1);
-	/* and now without any room */
+	/* And now without any free memory. */
 	ask(&server, NULL, "HDEL {weir:test}:2:nodes %s", name);
 	ask(&server, NULL, "CONFIG SET maxmemory 100000");
 	assert_ok(n.store->touch(n.store->context, &t, &n.head));
@@ -287,7 +288,7 @@ static void test_heartbeats_go_on_where_redis_takes_no_writes(void **state)
 	(void)state;
 	node_open(&n, &server);
 	append(&n, 5);
-	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* old enough to be written again */
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* old enough for an update */
 	ask(&server, NULL, "CONFIG SET min-replicas-to-write 1");
 	beat(&n);
 	assert_true(is_id(n.head.last, 1, 2));
@@ -351,7 +352,7 @@ static void assert_used_up(struct node *n, bool entry)
 	assert_non_null(strstr(weir_error_detail(), "{weir:test}:2:head too"));
 }
 
-/* Scripts count in doubles, which are exact up to 2^53. Another client can write any id. */
+/* Scripts count in doubles, which are exact up to 2^53, but another client can write any id. */
 static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **state)
 {
 	static const char *const ids[] = { "9007199254740993-5", "9007199254740000-1",
@@ -363,7 +364,7 @@ static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **s
 	for (unsigned i = 0; i < COUNT_OF(ids); i++) {
 		ask(&server, NULL, "FLUSHALL");
 		ask(&server, NULL, "XADD {weir:test}:2:log %s t 1", ids[i]);
-		assert_used_up(&n, false); /* there is no head */
+		assert_used_up(&n, false); /* even without a head */
 		ask(&server, NULL, "UNLINK {weir:test}:2:log");
 		append(&n, 5);
 		const struct weir_head before = n.head;
@@ -373,7 +374,8 @@ static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **s
 		               -EOVERFLOW, "used up", "UNLINK {weir:test}:2:log");
 		assert_int_equal(some, 0);
 		assert_used_up(&n, true);
-		ask(&server, NULL, "XDEL {weir:test}:2:log %s", ids[i]); /* redis keeps it */
+		ask(&server, NULL, "XDEL {weir:test}:2:log %s", ids[i]); /* redis keeps the log's
+		                                                            last id */
 		assert_used_up(&n, true);
 		ask(&server, NULL, "UNLINK {weir:test}:2:log");
 		append(&n, 5);
@@ -418,7 +420,7 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 	node_close(&n);
 }
 
-/* Lua takes "inf" and "nan" for numbers. One HSET could keep all nodes offline or unconfirmed. */
+/* Lua parses "inf" and "nan" as numbers: one HSET could keep all nodes offline or unconfirmed. */
 static void test_numbers_of_the_head_that_are_none_are_0(void **state)
 {
 	static const char *const numbers[] = { "inf", "nan", "-1", "1e18", "0x7f", "" };

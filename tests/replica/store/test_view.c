@@ -30,7 +30,7 @@ static void test_status_is_of_one_moment_and_has_everything(void **state)
 	node_close(&n);
 }
 
-/* Operators look at the status just then. Redis refuses MULTI above maxmemory. */
+/* Operators check the status of a full server, but redis refuses MULTI above maxmemory. */
 static void test_a_server_above_maxmemory_tells_its_status(void **state)
 {
 	struct node n;
@@ -65,7 +65,7 @@ static void test_a_refused_status(void **state)
 	node_close(&n);
 }
 
-/* src/replica/README.md gives these rules to operators. Weir needs no more. */
+/* src/replica/README.md recommends these rules. Weir needs no other permission. */
 static void test_these_acl_rules_are_enough(void **state)
 {
 	struct node n;
@@ -128,7 +128,7 @@ static void test_reports_are_given_and_what_is_none_is_passed_by(void **state)
 	node_close(&n);
 }
 
-/* Redis would refuse to trim the log by such an id, after the generation became the head. */
+/* Otherwise redis would refuse to trim the log to such an id, after the head has changed. */
 static void test_a_kept_position_that_is_no_id_stops_no_publication(void **state)
 {
 	static const char *const positions[] = {
@@ -162,7 +162,7 @@ static void test_everything_of_a_set_is_removed_and_nothing_else(void **state)
 	for (unsigned i = 0; i < 2000; i++)
 		ask(&server, NULL, "SET {weir:test}:2:img:%u x", i);
 	assert_ok(weir__redis_unlink(n.redis, &removed));
-	assert_int_equal(removed, 3 + m.chunks + 2000); /* the log is not counted */
+	assert_int_equal(removed, 3 + m.chunks + 2000); /* the count excludes the log */
 	assert_int_equal(ask(&server, NULL, "DBSIZE"), 2);
 	node_close(&n);
 }
@@ -203,8 +203,8 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	wait_replicas(&n, 1);
 	append(&n, 1);
 	while (weir__redis_wait(n.redis, 1, 1000) != 0)
-		; /* the replica first gets the existing data */
-	/* a replica refuses a heartbeat */
+		; /* until the replica has the existing data */
+	/* A replica refuses a heartbeat. */
 	struct node at_replica;
 	node_open(&at_replica, &replica);
 	const struct weir_touch t = { .node = 1 };
@@ -217,16 +217,16 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	while (ask(&server, of, "INFO replication"), !strstr(of, "connected_slaves:0"))
 		usleep(10000);
 	assert_int_equal(beat(&n)->replicas, 1);
-	char wanted[32]; /* fewer replicas do not renew seen */
+	char wanted[32]; /* fewer replicas do not update `seen` */
 	snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)n.head.now_ms - 5000);
 	ask(&server, NULL, "HSET {weir:test}:2:head seen %s", wanted);
 	assert_int_equal(beat(&n)->replicas, 1);
 	ask(&server, of, "HGET {weir:test}:2:head seen");
 	assert_string_equal(of, wanted);
-	/* as after a restart: another run, long after the last heartbeat */
+	/* As after a restart: another run, long after the last heartbeat. */
 	ask(&server, NULL, "HSET {weir:test}:2:head run 0 seen 1");
 	assert_int_equal(beat(&n)->replicas, 1);
-	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* an hour later */
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* as if an hour had passed */
 	assert_int_equal(beat(&n)->replicas, 0);
 	node_close(&n);
 }
@@ -248,7 +248,7 @@ static void test_options_that_cannot_be_are_refused(void **state)
 	weir__redis_close(NULL);
 }
 
-/* Otherwise signing a generation twice more would push the one before it out of the kept ones. */
+/* Otherwise signing a generation twice would push the previous generation out of the kept ones. */
 static void test_a_generation_that_is_signed_again_takes_no_place(void **state)
 {
 	struct node n;
