@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The attacks of The Update Framework that a manifest can prevent: which manifests may be used, and
- * the version in the state never goes back. */
+ * The attacks of The Update Framework that a manifest can prevent: which manifests may be used. The
+ * version in the state file never goes back. */
 #include "trusted.h"
 
 static struct weir_trust *t;
@@ -86,7 +86,7 @@ static void a_second_generation_of_a_version_is_told_apart(void **state)
 	assert_ok(take(t, &one, after(0)));
 	assert_refused(take(t, &other, after(0)), -EEXIST, "version 1.5", "twice");
 	assert_ok(take(t, &one, after(0)));
-	/* the same id with another signed expiry is another generation, too */
+	/* A generation with the same id and another expiry is another generation. */
 	other = one;
 	other.m.expires_ms++;
 	sign_it(&other, signer);
@@ -117,7 +117,7 @@ static void a_freeze_is_reported(void **state)
 	assert_ok(weir__trust_fresh(t, after(1000 * DAY)));
 }
 
-/* The machine runs on hour by hour, and its wall clock stays at NOON. */
+/* The running time advances by hours, but the wall clock stays at NOON. */
 static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 {
 	struct publication p = publication(1, 1, NOON);
@@ -132,11 +132,11 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	now.run_ms += HOUR;
 	assert_refused(weir__trust_fresh(t, now), -EKEYEXPIRED, "clock is behind", "set it");
 	assert_refused(take(t, &p, now), -EKEYEXPIRED, "clock is behind", "set it");
-	/* nor do a restart and a boot, which resets the running time, make it younger */
+	/* A restart makes it no younger, nor does a boot, which resets the running time. */
 	restart(past);
 	assert_refused(weir__trust_fresh(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");
-	/* the file notes the time, so a restart loses less than an hour: 23 hours count */
+	/* The file has the age, so a restart loses less than an hour: 23 hours count. */
 	p = publication(1, 2, NOON);
 	assert_ok(take(t, &p, past));
 	for (unsigned hour = 0; hour < 23; hour++) {
@@ -171,7 +171,7 @@ static void a_signers_clock_of_2106_ends_with_the_next_version(void **state)
 	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	assert_ok(take(t, &next, after(2 * HOUR)));
 	assert_ok(weir__trust_fresh(t, after(3 * HOUR)));
-	/* and a wrong clock of the node refuses nothing for good */
+	/* A wrong clock of the node refuses nothing for good. */
 	assert_refused(weir__trust_fresh(t, (struct weir_now){ year_2106, 5000 + 3 * HOUR }),
 	               -EKEYEXPIRED, "version 1.2", "ago: see");
 	assert_ok(weir__trust_fresh(t, after(4 * HOUR)));
@@ -183,7 +183,7 @@ static void mixed_parts_of_two_publications_are_refused(void **state)
 	(void)state;
 	memcpy(mixed.line, b.line, sizeof mixed.line);
 	assert_refused(take(t, &mixed, after(0)), -EKEYREJECTED, "does not verify", "");
-	/* the signature is checked first */
+	/* The signature is checked first. */
 	strcpy(mixed.m.set, "b");
 	mixed.m.version = (struct weir_version){ 0, 0 };
 	assert_refused(take(t, &mixed, after(9 * DAY)), -EKEYREJECTED, "does not verify", "");
@@ -196,7 +196,7 @@ static void another_set_s_manifest_is_refused(void **state)
 	(void)state;
 	strcpy(p.m.set, "b");
 	sign_it(&p, signer);
-	/* checked before version and age */
+	/* The set is checked before version and expiry. */
 	assert_refused(take(t, &p, after(0)), -EKEYREJECTED, "of set b", "not of a");
 	assert_int_equal(version_on_disk().era, 0);
 }
@@ -228,7 +228,7 @@ static void the_age_comes_after_the_version(void **state)
 	assert_refused(take(t, &old, after(9 * DAY)), -EKEYREJECTED, "older than", "");
 }
 
-/* A version that another process took counts. A state file with an older one is refused. */
+/* A version that another process accepted counts. A state file with an older version is refused. */
 static void a_state_file_that_is_put_back_is_refused(void **state)
 {
 	struct publication p[] = { publication(1, 1, NOON), publication(1, 2, NOON),

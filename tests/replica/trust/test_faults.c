@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * While a version is taken, the n-th system call fails, for every n, or the process is killed
- * there, or the power is cut. Then the state is the old one or the new one, whole. The version is
- * used only if the state is the new one. */
+ * While a version is accepted, the n-th system call fails for every n, or the process is killed at
+ * that call, or the power fails. The state file then has the complete old state or the complete new
+ * state. The version may be used only if the file has the new state. */
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -53,7 +53,7 @@ static void a_call_that_fails_leaves_the_old_state(void **state)
 			}
 			assert_int_equal(open_descriptors(), descriptors);
 			assert_in_range(version_on_disk().number, err ? 1 : 2, 2);
-			/* the next try succeeds */
+			/* The next try succeeds. */
 			assert_ok(take_new());
 			assert_holds(t, 1, 2);
 			assert_int_equal(version_on_disk().number, 2);
@@ -80,7 +80,7 @@ static void a_short_write_is_a_full_disk(void **state)
 	weir__trust_close(t);
 }
 
-/* On a full disk the version that was taken before stays usable. */
+/* On a full disk the version that was accepted before stays usable. */
 static void a_full_disk_refuses_a_higher_version_alone(void **state)
 {
 	(void)state;
@@ -119,7 +119,7 @@ static void a_folder_for_reading_alone_refuses_a_higher_version_alone(void **sta
 	assert_int_equal(umount(folder), 0);
 }
 
-/* Return: was the process killed at call @n? */
+/* Return: true if the process was killed at call @n. */
 static bool killed_at(unsigned n)
 {
 	int status;
@@ -152,7 +152,7 @@ static void a_process_killed_at_any_call_leaves_a_whole_state(void **state)
 	}
 	assert_in_range(n, FEWEST, MOST_CALLS - 1);
 	assert_true(olds > 5 && news > 1);
-	/* no files pile up: two keys, state and lock */
+	/* No files accumulate: two keys, state and lock. */
 	char name[256];
 	assert_int_equal(folder_entries(folder, "none", name), 4);
 }
@@ -198,8 +198,8 @@ static void a_power_cut_leaves_a_whole_state(void **state)
 	weir__trust_close(t);
 	assert_int_equal(cut(0), 0);
 	assert_true(power.cuts > 20);
-	/* the syncs: the folder twice, the file, the folder, and the folder again at the next
-	 * read. The third is the file's: without it some cuts must be bad */
+	/* The syncs: the folder twice, the file, the folder, and the folder again at the next read.
+	 * The third is the file's: without it some cuts must be bad. */
 	assert_true(cut(3) > 0);
 }
 
@@ -281,7 +281,7 @@ static void another_takes_first(const struct shim_call *call)
 	weir__trust_close(other);
 }
 
-/* The other process takes a version between this one's read of the state and its lock. */
+/* Another process accepts a version between this process's read of the state and its lock. */
 static void what_another_process_takes_meanwhile_stays(void **state)
 {
 	(void)state;
@@ -310,8 +310,8 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 	weir__trust_close(t);
 }
 
-/* Other users may create files in the folder. -EEXIST would mean that the version exists twice: a
- * node would use the version without noting it. */
+/* Other users may create files in the folder. This must not return -EEXIST, which means that the
+ * version exists twice: a node would then use the version without writing it to the file. */
 static void what_stands_in_the_way_of_the_state_is_no_second_version(void **state)
 {
 	char way[sizeof state_path + 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Key files have one form and no rights for others, and are made whole or not at all. */
+ * Key files have one form and no permissions for others, and are never written in part. */
 #include <dirent.h>
 #include "trusted.h"
 
@@ -122,7 +122,7 @@ static void only_a_file_of_this_user_or_root_has_keys(void **state)
 	sprintf(to, "%s/none", folder);
 	assert_refused(read_secret(to), -ENOENT, to, "cannot open");
 	assert_refused(weir__keys_read(keys, to), -ENOENT, to, "cannot open");
-	assert_int_equal(mkfifo(to, 0600), 0); /* it has no writer */
+	assert_int_equal(mkfifo(to, 0600), 0); /* a FIFO without a writer */
 	assert_refused(weir__keys_read(keys, to), -EACCES, to, "not a regular file");
 	sprintf(to, "%s/link", folder); /* as Kubernetes mounts a secret */
 	assert_int_equal(symlink(secret_path, to), 0);
@@ -164,11 +164,11 @@ static void a_pair_is_made_whole_or_not_at_all(void **state)
 	assert_refused(weir__key_make(secret, public), -EEXIST, secret, "exists");
 	get_file(again, sizeof again, secret);
 	assert_string_equal(text, again);
-	/* if one file exists, the other is not made either */
+	/* If one file exists, the other is not made. */
 	assert_int_equal(unlink(secret), 0);
 	assert_refused(weir__key_make(secret, public), -EEXIST, public, "exists");
 	assert_refused(weir__key_make(secret, secret), -EEXIST, secret, "exists");
-	/* and another process's unfinished file stays */
+	/* Another process's unfinished file stays. */
 	put_text(again, "new-secret.new", "mine");
 	assert_refused(weir__key_make(secret, public), -EEXIST, again, "exists");
 	get_file(text, sizeof text, again);

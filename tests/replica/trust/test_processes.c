@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Several processes share one state file: none undoes what another took, and a killed process
+ * Several processes share one state file: no process undoes another's update, and a killed process
  * leaves no lock. */
 #include <signal.h>
 #include <sys/file.h>
@@ -8,7 +8,7 @@
 
 enum { PROCESSES = 4, VERSIONS = 60 };
 
-/* Take the versions in an order of this process's own. Return: the exit status. */
+/* Accept the versions in a random order for this process. Return: the exit status. */
 static int take_all(unsigned process, const struct publication *p)
 {
 	uint64_t random = process;

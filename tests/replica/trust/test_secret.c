@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * No secret is left in memory: the test searches all readable memory of the process for a secret
- * that it has used. It keeps the wanted bytes inverted, so that the search does not find those. */
+ * No secret stays in memory: the test searches all readable memory of the process for a secret that
+ * was used. It stores the searched bytes inverted, so that the search does not find those. */
 #include "trusted.h"
 
 enum { SEED = WEIR_KEY_BYTES, HEX = 2 * SEED };
@@ -21,7 +21,7 @@ static bool has(const unsigned char *bytes, size_t n, const unsigned char *inver
 	return false;
 }
 
-/* Search a copy that pread() makes, since a direct read of some of that memory would crash. */
+/* Search a copy made with pread(), since a direct read of some memory would crash. */
 static bool found_between(int memory, uint64_t from, uint64_t to, const struct wanted *w)
 {
 	enum { PIECE = 1 << 16 };
@@ -34,7 +34,7 @@ static bool found_between(int memory, uint64_t from, uint64_t to, const struct w
 			break;
 		found = has(piece, (size_t)n, w->seed, SEED) || has(piece, (size_t)n, w->hex, HEX);
 	}
-	explicit_bzero(piece, sizeof piece); /* a later search reads this too */
+	explicit_bzero(piece, sizeof piece); /* so that a later search does not find this copy */
 	return found;
 }
 
@@ -48,7 +48,7 @@ static bool found_anywhere(const struct wanted *w)
 	assert_true(memory >= 0 && maps);
 	while (!found && fgets(line, sizeof line, maps))
 		if (sscanf(line, "%llx-%llx %7s", &from, &to, rights) == 3 && rights[0] == 'r' &&
-		    to - from < (1 << 26)) /* not a sanitizer's shadow */
+		    to - from < (1 << 26)) /* skips a sanitizer's shadow memory */
 			found = found_between(memory, from, to, w);
 	fclose(maps);
 	close(memory);
@@ -65,7 +65,7 @@ static void learn(struct wanted *w, const char *secret)
 {
 	static char text[WEIR_KEY_LINE + 1];
 	get_file(text, sizeof text, secret);
-	for (unsigned i = 0; i < HEX; i++) { /* no memcpy(), which may leave a copy on the stack */
+	for (unsigned i = 0; i < HEX; i++) { /* memcpy() may leave a copy on the stack */
 		char c = text[18 + i];
 		int value = c <= '9' ? c - '0' : c - 'a' + 10;
 		w->hex[i] = (unsigned char)~c;
@@ -86,7 +86,7 @@ static void no_secret_is_left_in_memory(void **state)
 	assert_ok(weir__key_make(secret, public));
 	learn(&w, secret);
 	assert_false(found_anywhere(&w));
-	/* the search finds a planted secret in either form */
+	/* The search finds a planted secret in both forms. */
 	memcpy(planted, w.seed, SEED);
 	invert(planted, SEED);
 	assert_true(found_anywhere(&w));
@@ -100,7 +100,7 @@ static void no_secret_is_left_in_memory(void **state)
 	assert_ok(weir__signer_sign(mine, "text", 4, line));
 	weir__signer_close(mine);
 	assert_false(found_anywhere(&w));
-	int fd = open(secret, O_WRONLY | O_APPEND | O_CLOEXEC); /* a file that is refused */
+	int fd = open(secret, O_WRONLY | O_APPEND | O_CLOEXEC); /* this makes the file invalid */
 	assert_true(fd >= 0 && write(fd, "\n", 1) == 1);
 	close(fd);
 	assert_refused(weir__signer_open(&mine, secret), -EBADMSG, secret, "line 2 of at most 1");

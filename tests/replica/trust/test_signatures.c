@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Signatures, and when to sign. Another program, written from RFC 8032 alone, made the expected
- * ones. */
+ * Signatures, and when to sign. The expected ones are of a program written only from RFC 8032. */
 #include "trusted.h"
 
 static const char manifest[] = "weir-generation 2\nset a\nversion 1.1\n";
@@ -8,11 +7,11 @@ static const char expected[] =
 	"ed25519 9d24e2eeaf27c2a0 "
 	"28bd64526b7ce74e31c5d084968a3b1b82c39828d654ffc428057aa47c5d4321"
 	"2a6af781374664d76f46ea5735569b1791381bd6d4f0beaad1f573396d604805";
-/* A signature of the same bytes by another algorithm, which does not hash them first. */
+/* A signature of the same bytes by plain Ed25519, which does not hash them first. */
 static const char plain[] =
 	"2cc3d6f2d47ced442acefce40f3491307c08b2cfa12c02a1324698a1d213d756"
 	"ac0f068e7174f88ae5beafa8e8b6603c74d1fb09aefc37738be3f5f4b7b5430a";
-/* The second half of the expected one plus the order of the group: equal modulo the order. */
+/* The second half of the expected signature plus the group's order, so equal modulo the order. */
 static const char sum[] = "173eedde51a9762f46e3e1fa13507a2c91381bd6d4f0beaad1f573396d604815";
 enum { LEN = sizeof manifest - 1, LINE = WEIR_SIGNATURE_TEXT - 1 };
 
@@ -92,7 +91,7 @@ static void no_signature_and_another_algorithm_are_refused(void **state)
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 128, plain, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
-	/* equal modulo the order, but not a second valid signature */
+	/* This is equal modulo the order, but must not be a second valid signature. */
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 64, sum, 64);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
@@ -123,7 +122,7 @@ static void two_keys_are_trusted_while_keys_are_exchanged(void **state)
 	assert_ok(check(line, LINE, manifest, LEN));
 	assert_refused(check(expected, LINE, manifest, LEN), -EKEYREJECTED, "9d24e2eeaf27c2a0",
 	               "not by one of the 1");
-	/* the old key's signature under the name of the new one */
+	/* The old key's signature with the id of the new key. */
 	memcpy(line + LINE - 128, expected + LINE - 128, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
 }
@@ -150,9 +149,9 @@ static void a_signer_signs_again_at_a_quarter_of_the_life(void **state)
 	assert_false(weir__signer_due(&m, NOON + DAY / 4 - 1, DAY));
 	assert_true(weir__signer_due(&m, NOON + DAY / 4, DAY));
 	assert_true(weir__signer_due(&m, NOON + 9 * DAY, DAY));
-	/* a shorter life that is set since then counts */
+	/* A shorter life that was set later counts. */
 	assert_true(weir__signer_due(&m, NOON + HOUR, 4 * HOUR));
-	/* a manifest without an expiry that should have one */
+	/* A manifest without an expiry that should have an expiry. */
 	m.expires_ms = 0;
 	assert_true(weir__signer_due(&m, NOON, DAY));
 	assert_false(weir__signer_due(&m, NOON, 0));

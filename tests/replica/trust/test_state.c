@@ -48,19 +48,19 @@ static void a_state_has_one_form(void **state)
 	assert_memory_equal(h->image, p.m.image, sizeof h->image);
 	assert_true(h->manifest[0] == 0xb9 && h->manifest[31] == 0xc2);
 	weir__trust_close(t);
-	/* others have no rights, whatever the umask is */
+	/* Others have no permissions, whatever the umask is. */
 	struct stat st;
 	assert_true(stat(state_path, &st) == 0 && st.st_mode == (S_IFREG | 0600));
 }
 
-/* A damaged state never counts as a missing one. */
+/* A damaged state file never counts as missing. */
 static void every_damage_is_found(void **state)
 {
 	char text[2 * LEN];
 	(void)state;
 	put(golden, LEN);
 	assert_ok(open_it());
-	for (size_t len = 0; len < LEN; len++) { /* torn */
+	for (size_t len = 0; len < LEN; len++) { /* a torn write */
 		put(golden, len);
 		assert_refused(open_it(), -EBADMSG, state_path, "put back a copy");
 	}
@@ -71,7 +71,7 @@ static void every_damage_is_found(void **state)
 			put(text, LEN);
 			assert_refused(open_it(), -EBADMSG, state_path, "put back a copy");
 		}
-		memset(text + i, 0, LEN - i); /* a page that never reached the disk */
+		memset(text + i, 0, LEN - i); /* a page that was never written to the disk */
 		put(text, LEN);
 		assert_int_equal(open_it(), -EBADMSG);
 	}
@@ -83,7 +83,7 @@ static void every_damage_is_found(void **state)
 	}
 }
 
-/* The checksum is right. Another form is refused even if it means the same. */
+/* The checksum is correct. Another form is refused even if its meaning is the same. */
 static void a_state_of_another_form_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -182,7 +182,7 @@ static void a_lock_that_is_a_fifo_is_refused(void **state)
 	weir__trust_close(t);
 }
 
-/* The service asks this when the head in redis is older than the state. */
+/* The service needs this when the head in redis is older than the state. */
 static void the_state_says_which_file_is_its_version(void **state)
 {
 	struct publication p = publication(1, 1, NOON);

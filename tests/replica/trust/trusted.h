@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Key files, signed manifests and points in time for the tests of trust. */
+ * Key files, signed manifests and times for the tests of trust. */
 #ifndef WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
 #define WEIR_TESTS_REPLICA_TRUST_TRUSTED_H
 
@@ -21,7 +21,7 @@ static inline const char *put_file(char *to, const char *name, const char *text,
                                    mode_t mode)
 {
 	sprintf(to, "%s/%s", folder, name);
-	unlink(to); /* it may be a file that only root can write */
+	unlink(to); /* an old file may be writable only by root */
 	int fd = open(to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 	assert_true(fd >= 0 && fchmod(fd, mode) == 0);
 	assert_int_equal(write(fd, text, len), len);
@@ -34,7 +34,7 @@ static inline const char *put_text(char *to, const char *name, const char *text)
 	return put_file(to, name, text, strlen(text), 0600);
 }
 
-/* @text: receives all of a file and a NUL byte. */
+/* @text: receives the whole file and a NUL byte. */
 static inline size_t get_file(char *text, size_t room, const char *from)
 {
 	int fd = open(from, O_RDONLY | O_CLOEXEC);
@@ -48,7 +48,7 @@ static inline size_t get_file(char *text, size_t room, const char *from)
 
 /* ---- manifests ---- */
 
-/* A manifest as its publisher made it, and as the test sends it. */
+/* A manifest as its publisher made it, and the bytes that the test sends. */
 struct publication {
 	struct weir_manifest m;
 	char text[WEIR_MANIFEST_TEXT], line[WEIR_SIGNATURE_TEXT];
