@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A preload that sets the monotonic clock ahead, by one second for each byte of the file
- * $WEIR_CLOCK. With it a test lets a minute pass. */
+ * A preload that advances the monotonic clock by one second for each byte of the file $WEIR_CLOCK,
+ * so that a test can skip a minute. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 static char path[4096];
 
-/* A copy: nginx writes its title over the environment. */
+/* Copy the variable, since nginx writes its title over the environment. */
 static void __attribute__((constructor)) begin(void)
 {
 	const char *from = getenv("WEIR_CLOCK");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The slots that nginx's processes share, without nginx: readers, leaders and their deaths. Each is
- * a child process that does one step for each request on its pipe, and answers it. */
+ * The slots that nginx's processes share, without nginx: readers, leaders and killed processes.
+ * Each process is a child that does one step for each request on its pipe, and answers it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ int __wrap_weir_load(struct weir_filter **out, struct weir_location from,
 
 static struct store *store;
 
-/* Set number n has the keys n * KEYS up to (n + 1) * KEYS. */
+/* Set @n has the keys n * KEYS to (n + 1) * KEYS - 1. */
 static void save_set(uint64_t n)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, 0.001);
@@ -64,7 +64,7 @@ static bool has_set(struct store *s, uint64_t n)
 	return true;
 }
 
-/* All steps of a leader. Return: as store_begin(), or the error of the reading. */
+/* All steps of a leader. Return: as store_begin(), or the error of the read. */
 static int put_set(struct store *s)
 {
 	static struct reading r;
@@ -87,7 +87,7 @@ struct child {
 	int to, from;
 };
 
-/* A request to a child is a letter and a number; the answer is a number. */
+/* A request is a letter and a number; the answer is a number. */
 static int serve(char what, uint64_t n)
 {
 	switch (what) {
@@ -165,7 +165,7 @@ static void test_a_set_for_all(void **state)
 	(void)state;
 	assert_int_equal(ask(&a, 'n', 0), 1);
 	assert_int_equal(ask(&a, 'l', 0), 1);
-	assert_int_equal(ask(&b, 'l', 0), 0); /* one leads */
+	assert_int_equal(ask(&b, 'l', 0), 0); /* only one process leads */
 	assert_int_equal(store_leader(store), a.pid);
 	for (uint64_t n = 1; n < 6; n++) {
 		save_set(n);
@@ -182,8 +182,7 @@ static void test_a_set_for_all(void **state)
 	assert_int_equal(store_leader(store), 0);
 }
 
-/* N2, N3: the leader fills the slot of a reader only after the reader has switched to the other
- * slot or was killed. */
+/* N2, N3: the leader fills a reader's slot only after the reader has switched or was killed. */
 static void test_a_slot_in_use_is_not_filled(void **state)
 {
 	(void)state;
@@ -212,7 +211,7 @@ static void test_a_slot_in_use_is_not_filled(void **state)
 	}
 }
 
-/* N5: a leader is killed while it fills a slot. The set in use stays, the next leader fills. */
+/* N5: a leader is killed while it fills a slot. The set stays, and the next leader fills a slot. */
 static void test_a_leader_is_killed(void **state)
 {
 	(void)state;
@@ -238,8 +237,8 @@ static void test_a_leader_is_killed(void **state)
 	}
 }
 
-/* N3: after a reader's look at the word, before its lock, the leader publishes another set and
- * leaves the slot half filled. */
+/* N3: between a reader's load of the word and its lock, the leader publishes another set and half
+ * fills the slot. */
 static struct child meanwhile;
 static void publish_and_spoil(void)
 {
@@ -260,13 +259,13 @@ static void test_a_slot_is_lost_before_it_is_locked(void **state)
 	before_lock = publish_and_spoil;
 	assert_true(has_set(store, 2));
 	assert_null(before_lock);
-	save_set(3); /* the reader holds only the slot that it reads */
+	save_set(3); /* the reader locks only the slot that it reads */
 	assert_int_equal(ask(&meanwhile, 'p', 0), 0);
 	assert_true(has_set(store, 3));
 	end_child(&meanwhile);
 }
 
-/* N6: a process fills one slot at a time, and never a slot that it reads itself. */
+/* N6: a process fills one slot at a time, and never the slot that it reads. */
 static void test_one_filling_at_a_time(void **state)
 {
 	(void)state;
@@ -285,7 +284,7 @@ static void test_one_filling_at_a_time(void **state)
 	save_set(2);
 	assert_int_equal(put_set(store), 0);
 	assert_true(has_set(store, 2));
-	/* it cannot switch: it still reads the slot that is free for others */
+	/* It cannot switch, since it still reads the slot that is free for the other processes. */
 	save_set(3);
 	assert_int_equal(put_set(store), 0);
 	no_memory = true;
@@ -298,7 +297,7 @@ static void test_one_filling_at_a_time(void **state)
 	store_abandon(store);
 }
 
-/* The pages of the unused slot are given back. */
+/* The pages of the unused slot are freed. */
 static void test_pages_are_given_back(void **state)
 {
 	struct stat st;
@@ -341,14 +340,14 @@ static void test_a_filling_is_abandoned(void **state)
 	end_child(&second);
 }
 
-/* A new nginx binary that replaces this one by exec() does not inherit the memory. */
+/* After exec() a new nginx binary does not inherit the memory. */
 static void test_closed_by_exec(void **state)
 {
 	(void)state;
 	assert_true(fcntl(store->fd, F_GETFD) & FD_CLOEXEC);
 }
 
-/* A file gets other content of the same length, and its old time. */
+/* A file gets other content of the same length, and keeps its old time. */
 static void test_a_file_made_to_look_the_same(void **state)
 {
 	struct file_identity before, after;
@@ -357,7 +356,7 @@ static void test_a_file_made_to_look_the_same(void **state)
 	save_set(1);
 	assert_int_equal(file_identify(&before, path), 0);
 	assert_int_equal(stat(path, &st), 0);
-	usleep(20000); /* more than a tick */
+	usleep(20000); /* longer than a tick */
 	int fd = open(path, O_WRONLY);
 	assert_int_equal(pwrite(fd, "X", 1, 5000), 1);
 	close(fd);
@@ -368,7 +367,7 @@ static void test_a_file_made_to_look_the_same(void **state)
 	assert_false(file_same(&before, &after));
 }
 
-/* Replaces the file while it is read: the reader cannot tell the old file from the new one. */
+/* Replace the file while it is read: the reader may have read the old file or the new file. */
 static int replace_it(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -418,7 +417,7 @@ static void test_facts_and_refusals(void **state)
 	assert_false(store_has_set(store));
 }
 
-/* An implausible set, a damaged image or a missing file is not taken. */
+/* An implausible set, a damaged image or a missing file is refused. */
 static void test_bad_files(void **state)
 {
 	struct reading r = { .store = store };
@@ -468,14 +467,14 @@ static void test_mapped(void **state)
 	save_set(2);
 	assert_int_equal(ask(&reader, 'h', 1), 1);
 	assert_int_equal(put_set(store), 0);
-	save_set(3); /* before the reader went over */
+	save_set(3); /* before the reader switches */
 	assert_int_equal(ask(&reader, 'h', 1), 1);
 	assert_int_equal(put_set(store), 0);
 	assert_int_equal(ask(&reader, 'h', 3), 1);
 	end_child(&reader);
 }
 
-/* Readers keep switching while a leader keeps filling. */
+/* Readers switch while a leader fills slots. */
 static void test_many_swaps(void **state)
 {
 	enum { READERS = 3, SWAPS = 200 };

@@ -8,7 +8,7 @@
 #include "../../test.h"
 #include "chain.h"
 
-static long held; /* pieces of memory */
+static long held; /* allocated blocks */
 static long room = -1;
 
 static void *get(size_t bytes)
@@ -88,7 +88,7 @@ static void chain_refuses(void **state)
 
 enum { ITEMS = 4000 };
 
-/* Add items, and remove only items that were added. @left: copies left of each item */
+/* Add items, and remove only items that were added. @left: the number of copies of each item */
 static void change(struct chain *c, uint64_t seed, unsigned *left, bool even)
 {
 	uint64_t x = seed;
@@ -119,7 +119,7 @@ static void same(const struct chain *a, const struct chain *b)
 	assert_int_equal(a->deleted, b->deleted);
 }
 
-/* No item that is left is missed, equal changes give equal bits, and a copy behaves the same. */
+/* No added item is missed, equal changes give equal bits, and a copy behaves in the same way. */
 static void cuckoo_changes(uint64_t expansion)
 {
 	struct chain_settings s = { 0, 300, expansion, 17, 2, 20 };
@@ -196,7 +196,7 @@ static void cuckoo_refuses(void **state)
 	s.iterations = 20;
 	s.error = 0.01;
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
-	s.error = -0.0; /* a dump has no error rate, so its copy would have +0.0 */
+	s.error = -0.0; /* a dump has no error rate, so its copy would get +0.0 */
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
 	assert_int_equal(held, 0);
 }
