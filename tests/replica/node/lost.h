@@ -57,7 +57,7 @@ static void hold_lease(void)
 	server->held_until = UINT64_MAX;
 }
 
-/* Node 0 has published without key 1. Node 1 has joined that, but has not published yet. */
+/* Node 0 has published without key 1. Node 1 has joined this generation only. */
 static void lose_and_hold(void)
 {
 	end_after_insert(1);

@@ -379,13 +379,13 @@ static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **st
 	assert_false(status(0).lacks);
 }
 
-/* Two separated halves of a growing set may not fit into one filter. */
+/* Two nodes that were cut off from each other may have growing sets that do not fit into one. */
 static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 {
 	(void)state;
 	sit_with(0, filter(WEIR_GROWING, 600, 7), 1 << 20, true);
 	sit_with(1, filter(WEIR_GROWING, 600, 7), 0, true);
-	toy.stores[1].server = 0; /* without the other servers */
+	toy.stores[1].server = 0; /* cut off from node 0 */
 	for (uint64_t i = 0; i < 500; i++) {
 		assert_ok(insert(0, i));
 		assert_ok(insert(1, 10000 + i));

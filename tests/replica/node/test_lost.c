@@ -39,7 +39,7 @@ static void test_node_that_read_as_much_as_the_first_publisher_does_not_publish(
 	assert_true(has(0, 1) && has(1, 1) && !status(1).owes);
 }
 
-/* Node 1 reads the first entry of the new log before any heartbeat. */
+/* Each node reads the first entry of its log, and sends no heartbeat between that and the loss. */
 static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **state)
 {
 	(void)state;
@@ -345,7 +345,7 @@ static void test_crossing_into_an_epoch_that_is_known_is_no_loss(void **state)
 	read_after_a_restart(true);
 }
 
-/* Redis restarts after the loss, so node 1 does not read the first entry of the new log. */
+/* Redis restarts after the loss, so the base of the head that node 1 then reads is not 0-0. */
 static void test_node_that_was_cut_off_during_a_loss_and_a_restart_publishes(void **state)
 {
 	(void)state;

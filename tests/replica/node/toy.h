@@ -32,7 +32,7 @@ struct toy_store {
 	bool no_read;                    /* toy_read() fails */
 	struct weir_filter *uploading;   /* copy for the generation with id upload */
 	uint64_t upload, image;          /* ids of the generations in transfer; 0: none */
-	unsigned remaining, image_left;  /* calls until the upload, the image is complete */
+	unsigned remaining, image_left;  /* calls until upload and fetch are complete */
 };
 
 struct toy {
