@@ -13,7 +13,7 @@ static int bad(struct weir_log_id id, const char *what)
 	return weir_fail(-EBADMSG, "entry %s of the log: %s", weir__log_id_write(text, id), what);
 }
 
-static bool is(const struct iovec *string, const char *name)
+static bool equals(const struct iovec *string, const char *name)
 {
 	return string->iov_len == strlen(name) && memcmp(string->iov_base, name, strlen(name)) == 0;
 }
@@ -71,13 +71,13 @@ static int read_epoch(struct weir_entry *e, const char *data, size_t len)
 static int read_kind(struct weir_entry *e, const struct iovec *strings)
 {
 	const struct iovec *value = strings + 1;
-	if (is(strings, "b"))
+	if (equals(strings, "b"))
 		return read_batch(e, value->iov_base, value->iov_len);
-	if (is(strings, "g"))
+	if (equals(strings, "g"))
 		return read_generation(e, value->iov_base, value->iov_len);
-	if (is(strings, "c"))
+	if (equals(strings, "c"))
 		return read_call(e, value->iov_base, value->iov_len);
-	if (is(strings, "p"))
+	if (equals(strings, "p"))
 		return read_epoch(e, value->iov_base, value->iov_len);
 	return weir_fail(-ENOTSUP, "entry %llu-%llu of the log is of a kind that this library does "
 	                 "not know: upgrade it", (unsigned long long)e->id.epoch,
@@ -90,7 +90,7 @@ int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct
 	struct weir_entry e = { .id = id };
 	if (!id.epoch || !id.n)
 		return bad(id, "epochs and their entries are counted from 1");
-	if (n < STRINGS || !is(&strings[0], "t") || !is(&strings[2], "a") ||
+	if (n < STRINGS || !equals(&strings[0], "t") || !equals(&strings[2], "a") ||
 	    !weir__hex_read(&e.tag, strings[1].iov_base, strings[1].iov_len) || !e.tag ||
 	    !weir__hex_read(&e.before, strings[3].iov_base, strings[3].iov_len))
 		return bad(id, "it does not begin with its tag and the one before");

@@ -26,14 +26,14 @@ enum {
 
 /* The redis scripts make the ids, and Lua counts exactly up to 2^53. Another client can add any id
  * to the log, so nodes refuse ids of this bound and above. */
-static inline bool weir__log_id_is_ours(struct weir_log_id id)
+static inline bool weir__log_id_in_range(struct weir_log_id id)
 {
 	const uint64_t beyond = UINT64_C(9007199254740000);
 	return id.epoch < beyond && id.n < beyond;
 }
 
 /* Another client can publish any version. Nodes count up only from versions below this bound. */
-static inline bool weir__version_is_ours(struct weir_version version)
+static inline bool weir__version_in_range(struct weir_version version)
 {
 	const uint64_t beyond = UINT64_C(1) << 53;
 	return version.era < beyond && version.number < beyond;

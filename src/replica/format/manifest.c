@@ -28,13 +28,13 @@ static int bad(const struct lines *l, const char *what)
 	return weir_fail(-EBADMSG, "line %u of the manifest: %s", l->number, what);
 }
 
-static bool is(const struct word *word, const char *text)
+static bool equals(const struct word *word, const char *text)
 {
 	return word->len == strlen(text) && memcmp(word->at, text, word->len) == 0;
 }
 
 /* Parse the text before @stop, and skip @stop. Return: false if @stop is missing. */
-static bool take(struct word *out, const char **at, const char *end, char stop)
+static bool parse_until(struct word *out, const char **at, const char *end, char stop)
 {
 	const char *found = *at < end ? memchr(*at, stop, (size_t)(end - *at)) : NULL;
 	if (!found)
@@ -46,19 +46,19 @@ static bool take(struct word *out, const char **at, const char *end, char stop)
 
 /* Read the next line: @name, and @n values with a blank before each. The last value may contain
  * blanks, which no caller accepts. */
-static int values(struct lines *l, const char *name, struct word *v, unsigned n)
+static int read_values(struct lines *l, const char *name, struct word *v, unsigned n)
 {
 	struct word line, word;
 	const char *at = l->at;
 	l->number++;
-	if (!take(&line, &l->at, l->end, '\n'))
+	if (!parse_until(&line, &l->at, l->end, '\n'))
 		return bad(l, "it is missing or has no end");
 	const char *end = line.at + line.len;
-	if (!take(&word, &at, end, ' ') || !is(&word, name))
+	if (!parse_until(&word, &at, end, ' ') || !equals(&word, name))
 		return weir_fail(-EBADMSG, "line %u of the manifest: it is not %s", l->number,
 		                 name);
 	for (unsigned i = 0; i + 1 < n; i++)
-		if (!take(&v[i], &at, end, ' '))
+		if (!parse_until(&v[i], &at, end, ' '))
 			return bad(l, "a value is missing");
 	v[n - 1] = (struct word){ at, (size_t)(end - at) };
 	return 0;
@@ -67,14 +67,14 @@ static int values(struct lines *l, const char *name, struct word *v, unsigned n)
 static int number(struct lines *l, const char *name, uint64_t *out)
 {
 	struct word v;
-	int err = values(l, name, &v, 1);
+	int err = read_values(l, name, &v, 1);
 	return err ? err : weir__number_read(out, v.at, v.len) ? 0 : bad(l, "it is not a number");
 }
 
 static int hex(struct lines *l, const char *name, uint64_t *out)
 {
 	struct word v;
-	int err = values(l, name, &v, 1);
+	int err = read_values(l, name, &v, 1);
 	return err ? err : weir__hex_read(out, v.at, v.len) ?
 		0 : bad(l, "it is not 16 hexadecimal digits");
 }
@@ -91,7 +91,7 @@ static int read_format(struct lines *l)
 static int read_set(struct lines *l, struct weir_manifest *m)
 {
 	struct word name;
-	int err = values(l, "set", &name, 1);
+	int err = read_values(l, "set", &name, 1);
 	if (err)
 		return err;
 	if (!weir__set_name_is(name.at, name.len))
@@ -103,12 +103,12 @@ static int read_set(struct lines *l, struct weir_manifest *m)
 static int read_version(struct lines *l, struct weir_manifest *m)
 {
 	struct word v;
-	int err = values(l, "version", &v, 1);
+	int err = read_values(l, "version", &v, 1);
 	if (err)
 		return err;
 	if (!weir__version_read(&m->version, v.at, v.len) || !m->version.era || !m->version.number)
 		return bad(l, "it is not a version from 1.1 on");
-	if (!weir__version_is_ours(m->version))
+	if (!weir__version_in_range(m->version))
 		return bad(l, "no node counts up to such a version, another client wrote it: "
 		           "UNLINK the head, and nodes publish again");
 	err = hex(l, "id", &m->id);
@@ -118,11 +118,11 @@ static int read_version(struct lines *l, struct weir_manifest *m)
 static int read_position(struct lines *l, struct weir_manifest *m)
 {
 	struct word v[2];
-	int err = values(l, "position", v, 2);
+	int err = read_values(l, "position", v, 2);
 	if (err)
 		return err;
 	if (!weir__log_id_read(&m->position, v[0].at, v[0].len) ||
-	    !weir__log_id_is_ours(m->position) ||
+	    !weir__log_id_in_range(m->position) ||
 	    !weir__hex_read(&m->tag, v[1].at, v[1].len))
 		return bad(l, "it is not the id and the tag of an entry");
 	const bool epoch = m->position.epoch, n = m->position.n, tag = m->tag;
@@ -134,18 +134,18 @@ static int read_parent(struct lines *l, struct weir_manifest *m)
 {
 	struct word v[2];
 	const char *at = l->at;
-	int err = values(l, "parent", v, 1);
-	if (err || is(&v[0], "none"))
+	int err = read_values(l, "parent", v, 1);
+	if (err || equals(&v[0], "none"))
 		return err;
 	l->at = at;
 	l->number--;
-	err = values(l, "parent", v, 2);
+	err = read_values(l, "parent", v, 2);
 	if (err)
 		return err;
 	if (!weir__version_read(&m->parent, v[0].at, v[0].len) ||
 	    !weir__hex_read(&m->parent_id, v[1].at, v[1].len))
 		return bad(l, "it is not a version and an id");
-	if (!m->parent.era || !m->parent.number || !weir__version_is_ours(m->parent) ||
+	if (!m->parent.era || !m->parent.number || !weir__version_in_range(m->parent) ||
 	    !m->parent_id || m->parent_id == m->id)
 		return bad(l, "no such generation can be the parent");
 	return weir__version_compare(m->parent, m->version) < 0 ?
@@ -158,12 +158,12 @@ static int read_seen(struct lines *l, struct weir_manifest *m)
 	struct word v[2];
 	if ((size_t)(l->end - l->at) < sizeof name - 1 || memcmp(l->at, name, sizeof name - 1) != 0)
 		return 0;
-	int err = values(l, "seen", v, 2);
+	int err = read_values(l, "seen", v, 2);
 	if (err)
 		return err;
 	return weir__hex_read(&m->seen.mark, v[0].at, v[0].len) && m->seen.mark &&
 	       weir__log_id_read(&m->seen.id, v[1].at, v[1].len) && m->seen.id.epoch &&
-	       weir__log_id_is_ours(m->seen.id) ?
+	       weir__log_id_in_range(m->seen.id) ?
 		0 : bad(l, "it is not a mark and the id of an entry");
 }
 
@@ -171,13 +171,13 @@ static int read_source(struct lines *l, struct weir_manifest *m)
 {
 	static const char pure[] = "pure\n";
 	struct word v;
-	int err = values(l, "source", &v, 1);
+	int err = read_values(l, "source", &v, 1);
 	if (err)
 		return err;
-	m->source = is(&v, "set")    ? WEIR_SOURCE_SET :
-	            is(&v, "record") ? WEIR_SOURCE_RECORD :
+	m->source = equals(&v, "set")    ? WEIR_SOURCE_SET :
+	            equals(&v, "record") ? WEIR_SOURCE_RECORD :
 	                               WEIR_SOURCE_ROLLBACK;
-	if (!is(&v, sources[m->source]))
+	if (!equals(&v, sources[m->source]))
 		return bad(l, "it is not set, record or rollback");
 	if ((size_t)(l->end - l->at) < sizeof pure - 1 || memcmp(l->at, pure, sizeof pure - 1) != 0)
 		return 0;
@@ -205,7 +205,7 @@ static bool read_hash(unsigned char hash[WEIR_IMAGE_HASH], const struct word *te
 static int read_image(struct lines *l, struct weir_manifest *m)
 {
 	struct word v[3];
-	int err = values(l, "image", v, 3);
+	int err = read_values(l, "image", v, 3);
 	if (err)
 		return err;
 	if (!read_hash(m->image, &v[0]) || !weir__number_read(&m->bytes, v[1].at, v[1].len) ||
@@ -219,10 +219,10 @@ static int read_image(struct lines *l, struct weir_manifest *m)
 static int read_kind(struct lines *l, struct weir_manifest *m)
 {
 	struct word v;
-	int err = values(l, "kind", &v, 1);
+	int err = read_values(l, "kind", &v, 1);
 	if (err)
 		return err;
-	while (weir_kind_name(m->kind) && !is(&v, weir_kind_name(m->kind)))
+	while (weir_kind_name(m->kind) && !equals(&v, weir_kind_name(m->kind)))
 		m->kind++;
 	if (!weir_kind_name(m->kind))
 		return weir_fail(-ENOTSUP, "line %u of the manifest: this library has no kind "

@@ -39,7 +39,7 @@ end
 local function is_hex(text)
 	return #text == 16 and not string.find(text, '[^0-9a-f]')
 end
--- Lua counts exactly up to 2^53. Only another client makes larger ids: weir__log_id_is_ours().
+-- Lua counts exactly up to 2^53. Only another client makes larger ids: weir__log_id_in_range().
 local beyond = 9007199254740000
 local function epoch_of(id)
 	local epoch, n = string.match(id, '^(%d+)%-(%d+)$')

@@ -53,7 +53,7 @@ int weir__link_open(struct weir_link **out, const struct weir_link_options *opti
  * connected then; -ENOTCONN if @of is not connected. If @of closes that connection, the next call
  * closes the second link too and returns -ECONNRESET. Close @of last. Each link may have its own
  * thread. */
-int weir__link_open_beside(struct weir_link **out, struct weir_link *of);
+int weir__link_open_second(struct weir_link **out, struct weir_link *of);
 void weir__link_close(struct weir_link *l);
 
 /* Send a command and wait for its answer. After MOVED, send it to the server that MOVED names.
@@ -77,7 +77,7 @@ int weir__link_send(struct weir_link *l, const struct iovec *args, size_t n);
 int weir__link_receive(struct weir_link *l, uint32_t ms, struct redisReply **reply);
 /* Receive without blocking. While the answer is incomplete, returns 0 with NULL in @reply: then
  * poll weir__link_fd() for POLLIN. A call after the time limit returns -ETIMEDOUT. */
-int weir__link_take(struct weir_link *l, uint32_t ms, struct redisReply **reply);
+int weir__link_poll(struct weir_link *l, uint32_t ms, struct redisReply **reply);
 int weir__link_fd(const struct weir_link *l); /* -1: not connected */
 
 /* Ask a Sentinel, on a separate connection, whether the master has left the address to which @l is
@@ -88,14 +88,14 @@ int weir__link_fd(const struct weir_link *l); /* -1: not connected */
 int weir__link_master_moved(struct weir_link *l);
 
 /* How many connections @l has made. */
-uint64_t weir__link_number(const struct weir_link *l);
+uint64_t weir__link_connections(const struct weir_link *l);
 /* The current, last or first server, as "redis://host:6379" or "unix:///path". */
 const char *weir__link_peer(const struct weir_link *l);
 
 /* Any thread may call this. The call in flight and all later calls return -ECANCELED until
- * weir__link_rest(). */
+ * weir__link_reset(). */
 void weir__link_interrupt(struct weir_link *l);
 /* Close the connection and clear an interruption. No call may be in flight. */
-void weir__link_rest(struct weir_link *l);
+void weir__link_reset(struct weir_link *l);
 
 #endif

@@ -12,16 +12,16 @@
 
 enum { SECRET = 4096 };
 
-static struct weir_limit of_try(const struct weir_manner *m)
+static struct weir_limit try_limit(const struct weir_link_config *m)
 {
 	return (struct weir_limit){ m->o.connect_ms, weir__wire_now() + m->o.connect_ms };
 }
 
-static struct weir_place first_of(const struct weir_url *u)
+static struct weir_server first_host(const struct weir_url *u)
 {
-	struct weir_place place = { .port = u->hosts[0].port };
-	snprintf(place.name, sizeof place.name, "%s", u->hosts[0].name);
-	return place;
+	struct weir_server server = { .port = u->hosts[0].port };
+	snprintf(server.name, sizeof server.name, "%s", u->hosts[0].name);
+	return server;
 }
 
 /* Read the first line of a file. @out: has SECRET + 1 bytes. */
@@ -44,21 +44,22 @@ static int read_secret(char *out, const char *path)
 	                                           "%s", path, len ? "too long" : "empty");
 }
 
-int weir__master_at(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place)
+int weir__master_connect_at(struct weir_wire *w, const struct weir_link_config *m,
+                            struct weir_server *server)
 {
 	char secret[SECRET + 1];
-	struct weir_speaker speaker = { m->o.user ? m->o.user : m->url.user,
+	struct weir_login login = { m->o.user ? m->o.user : m->url.user,
 		                        m->o.password ? m->o.password : m->url.password, true };
 	int err = m->o.password_file ? read_secret(secret, m->o.password_file) : 0;
 	if (m->o.password_file)
-		speaker.password = secret;
+		login.password = secret;
 	if (!err)
-		err = weir__wire_open(w, m, place, speaker, of_try(m).end);
+		err = weir__wire_open(w, m, server, login, try_limit(m).end);
 	explicit_bzero(secret, sizeof secret);
 	return err;
 }
 
-bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port)
+bool weir__server_parse(struct weir_server *server, const char *name, size_t len, const char *port)
 {
 	char *end;
 	unsigned long n = *port >= '0' && *port <= '9' ? strtoul(port, &end, 10) : 0;
@@ -67,17 +68,17 @@ bool weir__place_take(struct weir_place *place, const char *name, size_t len, co
 	for (size_t i = 0; i < len; i++)
 		if (name[i] <= ' ' || name[i] > '~') /* error sentences print the name */
 			return false;
-	struct weir_place taken = { .port = (uint16_t)n };
+	struct weir_server taken = { .port = (uint16_t)n };
 	memcpy(taken.name, name, len);
-	*place = taken;
+	*server = taken;
 	return true;
 }
 
 /* ---- Sentinel ---- */
 
 /* @a: the answer { host, port }; nil if the Sentinel does not know @master. */
-static int take(const struct weir_wire *w, const redisReply *a, const char *master,
-                struct weir_place *place)
+static int parse_address(const struct weir_wire *w, const redisReply *a, const char *master,
+                         struct weir_server *server)
 {
 	if (a->type == REDIS_REPLY_NIL)
 		return weir_fail(-EAGAIN, "%s: this Sentinel knows no master '%s'", w->peer,
@@ -91,39 +92,39 @@ static int take(const struct weir_wire *w, const redisReply *a, const char *mast
 	if (a->type != REDIS_REPLY_ARRAY || a->elements != 2 ||
 	    a->element[0]->type != REDIS_REPLY_STRING ||
 	    a->element[1]->type != REDIS_REPLY_STRING ||
-	    !weir__place_take(place, a->element[0]->str, (size_t)a->element[0]->len,
-	                      a->element[1]->str))
+	    !weir__server_parse(server, a->element[0]->str, (size_t)a->element[0]->len,
+	                        a->element[1]->str))
 		return weir_fail(-EPROTO, "%s: Sentinel's answer is not the host and port of a "
 		                 "master", w->peer);
 	return 0;
 }
 
-int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place)
+int weir__master_ask(const struct weir_link_config *m, int interrupt, struct weir_server *server)
 {
 	struct weir_wire w = { .stream = { .fd = -1, .interrupt = interrupt } };
 	const struct iovec args[] = { weir__wire_text("SENTINEL"),
 		                      weir__wire_text("GET-MASTER-ADDR-BY-NAME"),
 		                      weir__wire_text(m->url.master) };
-	const struct weir_limit limit = of_try(m);
-	const struct weir_speaker speaker = { m->o.sentinel_user, m->o.sentinel_password, false };
-	struct weir_place sentinel = first_of(&m->url);
+	const struct weir_limit limit = try_limit(m);
+	const struct weir_login login = { m->o.sentinel_user, m->o.sentinel_password, false };
+	struct weir_server sentinel = first_host(&m->url);
 	redisReply *reply = NULL;
-	int err = weir__wire_open(&w, m, &sentinel, speaker, limit.end);
+	int err = weir__wire_open(&w, m, &sentinel, login, limit.end);
 	if (!err)
 		err = weir__wire_call(&w, args, 3, limit, &reply);
 	if (!err)
-		err = take(&w, reply, m->url.master, place);
+		err = parse_address(&w, reply, m->url.master, server);
 	freeReplyObject(reply);
 	weir__wire_close(&w);
 	return err;
 }
 
 /* Fail unless the server is the master, since a Sentinel may still name a demoted one. */
-static int check_role(struct weir_wire *w, const struct weir_manner *m)
+static int check_role(struct weir_wire *w, const struct weir_link_config *m)
 {
 	const struct iovec args[] = { weir__wire_text("ROLE") };
 	redisReply *r;
-	int err = weir__wire_call(w, args, 1, of_try(m), &r);
+	int err = weir__wire_call(w, args, 1, try_limit(m), &r);
 	if (!err && r->type == REDIS_REPLY_ERROR)
 		err = weir_fail(weir__reply_is(r, "NOPERM") ? -EACCES : -EAGAIN, "%s: ROLE: %.200s",
 		                w->peer, r->str);
@@ -138,28 +139,28 @@ static int check_role(struct weir_wire *w, const struct weir_manner *m)
 	return err;
 }
 
-static int connect_first(struct weir_wire *w, const struct weir_manner *m,
-                         struct weir_place *place)
+static int connect_first(struct weir_wire *w, const struct weir_link_config *m,
+                         struct weir_server *server)
 {
-	*place = first_of(&m->url);
-	int err = m->url.sentinel ? weir__master_ask(m, w->stream.interrupt, place) : 0;
+	*server = first_host(&m->url);
+	int err = m->url.sentinel ? weir__master_ask(m, w->stream.interrupt, server) : 0;
 	if (!err)
-		err = weir__master_at(w, m, place);
+		err = weir__master_connect_at(w, m, server);
 	return err || !m->url.sentinel ? err : check_role(w, m);
 }
 
 /* A Sentinel that is cut off from the others may name a demoted master until it is connected again.
  * So move a Sentinel that did not lead to the master to the end of the list. */
-int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
-                         struct weir_place *place)
+int weir__master_connect(struct weir_wire *w, struct weir_link_config *m, struct weir_server *moved,
+                         struct weir_server *server)
 {
 	int err = -EAGAIN;
-	*place = *moved;
-	if (moved->port && weir__master_at(w, m, place) == 0)
+	*server = *moved;
+	if (moved->port && weir__master_connect_at(w, m, server) == 0)
 		return 0;
 	moved->port = 0;
 	for (size_t i = 0; i == 0 || i < m->url.n; i++) {
-		err = connect_first(w, m, place);
+		err = connect_first(w, m, server);
 		if (!err || err == -ECANCELED)
 			return err;
 		weir__url_rotate(&m->url);

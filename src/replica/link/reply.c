@@ -74,7 +74,7 @@ static int check_rest(const struct weir_reader *r)
 	return 0;
 }
 
-bool weir__reader_left(const struct weir_reader *r)
+bool weir__reader_has_unread(const struct weir_reader *r)
 {
 	return r->reader->len != r->reader->pos;
 }

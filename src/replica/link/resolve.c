@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-enum { SLICE = 20,      /* milliseconds between two checks for an interruption */
-       FRESH = 60000 }; /* milliseconds after which a pending query is too old */
+enum { CHECK_MS = 20,      /* milliseconds between two checks for an interruption */
+       FRESH_MS = 60000 }; /* milliseconds after which a pending query is too old */
 
-struct question {
-	struct question *next;
+struct query {
+	struct query *next;
 	struct gaicb of;
 	struct addrinfo hints;
 	uint64_t asked;
@@ -22,9 +22,9 @@ struct question {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct question *aside;
+static struct query *pending;
 
-static void drop(struct question *q)
+static void free_query(struct query *q)
 {
 	if (q->of.ar_result)
 		freeaddrinfo(q->of.ar_result);
@@ -32,15 +32,15 @@ static void drop(struct question *q)
 }
 
 /* Take a pending query for this host off the list, and free the other answered queries. */
-static struct question *take(const struct weir_host *host, const char *port)
+static struct query *claim_pending(const struct weir_host *host, const char *port)
 {
-	struct question *found = NULL;
+	struct query *found = NULL;
 	pthread_mutex_lock(&lock);
-	for (struct question **at = &aside, *q; (q = *at) != NULL;) {
+	for (struct query **at = &pending, *q; (q = *at) != NULL;) {
 		const int answer = gai_error(&q->of);
 		const bool fits = !found && (!answer || answer == EAI_INPROGRESS) &&
 			strcmp(q->host, host->name) == 0 && strcmp(q->port, port) == 0 &&
-			weir__wire_now() - q->asked < FRESH;
+			weir__wire_now() - q->asked < FRESH_MS;
 		if (fits)
 			found = q;
 		if (fits || answer != EAI_INPROGRESS)
@@ -48,24 +48,24 @@ static struct question *take(const struct weir_host *host, const char *port)
 		else
 			at = &q->next;
 		if (!fits && answer != EAI_INPROGRESS)
-			drop(q);
+			free_query(q);
 	}
 	pthread_mutex_unlock(&lock);
 	return found;
 }
 
-static void put_aside(struct question *q)
+static void add_pending(struct query *q)
 {
 	pthread_mutex_lock(&lock);
-	q->next = aside;
-	aside = q;
+	q->next = pending;
+	pending = q;
 	pthread_mutex_unlock(&lock);
 }
 
 /* Return: 0 or an error of getaddrinfo_a(). */
-static int make(struct question **out, const struct weir_host *host, const char *port)
+static int start_query(struct query **out, const struct weir_host *host, const char *port)
 {
-	struct question *q = *out = calloc(1, sizeof *q);
+	struct query *q = *out = calloc(1, sizeof *q);
 	if (!q)
 		return EAI_MEMORY;
 	snprintf(q->host, sizeof q->host, "%s", host->name);
@@ -83,17 +83,17 @@ int weir__resolve(const struct weir_stream *s, const struct weir_host *host, uin
 {
 	const struct addrinfo numbers = { .ai_socktype = SOCK_STREAM,
 		                          .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV };
-	const struct timespec slice = { .tv_nsec = SLICE * 1000000L };
+	const struct timespec slice = { .tv_nsec = CHECK_MS * 1000000L };
 	char port[6];
 	snprintf(port, sizeof port, "%u", (unsigned)host->port);
 	if (getaddrinfo(host->name, port, &numbers, out) == 0)
 		return 0;
-	struct question *q = take(host, port);
-	int answer = q ? 0 : make(&q, host, port);
+	struct query *q = claim_pending(host, port);
+	int answer = q ? 0 : start_query(&q, host, port);
 	while (!answer && (answer = gai_error(&q->of)) == EAI_INPROGRESS) {
 		const bool stop = weir__stream_interrupted(s);
 		if (stop || weir__wire_now() >= end) {
-			put_aside(q);
+			add_pending(q);
 			return stop ? weir_fail(-ECANCELED, "%s: interrupted", s->peer) :
 				weir_fail(-ETIMEDOUT, "%s: no address of this name in time: see "
 				          "whether its server of names answers", s->peer);
@@ -106,7 +106,7 @@ int weir__resolve(const struct weir_stream *s, const struct weir_host *host, uin
 		q->of.ar_result = NULL;
 	}
 	if (q)
-		drop(q);
+		free_query(q);
 	return !answer ? 0 : weir_fail(answer == EAI_MEMORY ? -ENOMEM : -EHOSTUNREACH, "%s: %s",
 	                               s->peer, gai_strerror(answer));
 }

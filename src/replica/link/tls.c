@@ -146,7 +146,7 @@ static int no_passphrase(char *text, int room, int writing, void *context)
 	return 0;
 }
 
-static int take_files(SSL_CTX *c, const struct weir_link_options *o)
+static int load_files(SSL_CTX *c, const struct weir_link_options *o)
 {
 	if (o->ca_file ? SSL_CTX_load_verify_locations(c, o->ca_file, NULL) != 1 :
 	                 SSL_CTX_set_default_verify_paths(c) != 1)
@@ -185,7 +185,7 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o)
 		BIO_meth_set_read(t->method, bio_read) &&
 		BIO_meth_set_ctrl(t->method, bio_control) &&
 		SSL_CTX_set_min_proto_version(t->context, TLS1_2_VERSION) == 1;
-	int err = made ? take_files(t->context, o) : weir_fail(-ENOMEM, "no memory for TLS");
+	int err = made ? load_files(t->context, o) : weir_fail(-ENOMEM, "no memory for TLS");
 	if (err) {
 		free_it(&t->tls);
 		return err;

@@ -41,7 +41,7 @@ static bool number(uint32_t *out, const char *text, uint32_t most)
 }
 
 /* HOST, HOST:PORT, [IPv6]:PORT */
-static int take_host(struct weir_url *u, char *at)
+static int parse_host(struct weir_url *u, char *at)
 {
 	uint32_t port = u->sentinel ? SENTINEL : REDIS;
 	char *colon = strrchr(at, ':'), *close = *at == '[' ? strchr(at, ']') : NULL;
@@ -71,7 +71,7 @@ static int take_host(struct weir_url *u, char *at)
 	return 0;
 }
 
-static int take_database(struct weir_url *u, const char *at)
+static int parse_database(struct weir_url *u, const char *at)
 {
 	if (!at || !*at || number(&u->database, at, DATABASES))
 		return 0;
@@ -79,7 +79,7 @@ static int take_database(struct weir_url *u, const char *at)
 }
 
 /* HOSTS[/MASTER][/DATABASE] */
-static int take_net(struct weir_url *u, char *at)
+static int parse_net(struct weir_url *u, char *at)
 {
 	char *rest = strchr(at, '/');
 	if (rest)
@@ -88,7 +88,7 @@ static int take_net(struct weir_url *u, char *at)
 		comma = strchr(at, ',');
 		if (comma)
 			*comma++ = '\0';
-		int err = take_host(u, at);
+		int err = parse_host(u, at);
 		if (err)
 			return err;
 	}
@@ -101,11 +101,11 @@ static int take_net(struct weir_url *u, char *at)
 			return weir_fail(-EINVAL, "URL of redis: write the name of the master "
 			                 "behind the Sentinels: redis+sentinel://HOST/NAME");
 	}
-	return take_database(u, rest);
+	return parse_database(u, rest);
 }
 
 /* /PATH[?db=DATABASE] */
-static int take_unix(struct weir_url *u, char *at)
+static int parse_unix(struct weir_url *u, char *at)
 {
 	static const size_t most = sizeof ((struct sockaddr_un *)0)->sun_path - 1;
 	char *query = strchr(at, '?');
@@ -118,11 +118,11 @@ static int take_unix(struct weir_url *u, char *at)
 	if (query && strncmp(query, "db=", 3) != 0)
 		return weir_fail(-EINVAL, "URL of redis: '%.100s' is unknown: write db=NUMBER",
 		                 query);
-	return take_database(u, query ? query + 3 : NULL);
+	return parse_database(u, query ? query + 3 : NULL);
 }
 
 /* USER:PASSWORD@, USER@, :PASSWORD@ or nothing. Return: the text after @; NULL: bad encoding. */
-static char *take_user(struct weir_url *u, char *at, const char *end)
+static char *parse_user(struct weir_url *u, char *at, const char *end)
 {
 	char *sign = memrchr(at, '@', (size_t)(end - at));
 	if (!sign)
@@ -136,7 +136,7 @@ static char *take_user(struct weir_url *u, char *at, const char *end)
 	return decode(at) && (!colon || decode(colon + 1)) ? sign + 1 : NULL;
 }
 
-static int take(struct weir_url *u)
+static int parse_url(struct weir_url *u)
 {
 	static const char *const schemes[] = { "redis://", "rediss://", "redis+sentinel://",
 		                               "rediss+sentinel://", "unix://" };
@@ -150,14 +150,14 @@ static int take(struct weir_url *u)
 	u->tls = i & TLS;
 	u->sentinel = i & BY_SENTINEL;
 	char *at = u->text + strlen(schemes[i]);
-	at = take_user(u, at, at + strcspn(at, i == UNIX ? "/?" : "/"));
+	at = parse_user(u, at, at + strcspn(at, i == UNIX ? "/?" : "/"));
 	if (!at)
 		return weir_fail(-EINVAL, "URL of redis: what stands before @ is not encoded "
 		                 "right: write %%41 for an A");
 	if (strchr(at, '@')) /* the password may contain the @ */
 		return weir_fail(-EINVAL, "URL of redis: in a user or password write %%2F %%3F "
 		                 "%%40 for / ? @");
-	return i == UNIX ? take_unix(u, at) : take_net(u, at);
+	return i == UNIX ? parse_unix(u, at) : parse_net(u, at);
 }
 
 int weir__url_read(struct weir_url *out, const char *text)
@@ -167,7 +167,7 @@ int weir__url_read(struct weir_url *out, const char *text)
 		return weir_fail(-EINVAL, "URL of redis: it has %zu characters: 1 to %d are right",
 		                 u.len, LONGEST);
 	u.text = strdup(text);
-	int err = u.text ? take(&u) : weir_fail(-ENOMEM, "no memory for a URL");
+	int err = u.text ? parse_url(&u) : weir_fail(-ENOMEM, "no memory for a URL");
 	if (err)
 		weir__url_free(&u);
 	else

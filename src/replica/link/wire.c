@@ -17,9 +17,9 @@ enum { BYTES_A_MS = 10, /* a slower transfer times out */
 
 /* ---- waiting ---- */
 
-uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun, size_t bytes)
+uint64_t weir__limit_end(struct weir_limit limit, uint64_t piece_at, uint64_t begun, size_t bytes)
 {
-	const uint64_t piece = heard + limit.ms;
+	const uint64_t piece = piece_at + limit.ms;
 	const uint64_t all = limit.end ? limit.end : begun + limit.ms + bytes / BYTES_A_MS;
 	return piece < all ? piece : all;
 }
@@ -72,7 +72,7 @@ static int64_t plain_write(struct weir_stream *s, const void *data, size_t len, 
 
 /* ---- a stream ---- */
 
-static void end_of(struct weir_stream *s)
+static void close_stream(struct weir_stream *s)
 {
 	if (s->fd >= 0 && s->by->end)
 		s->by->end(s);
@@ -97,7 +97,7 @@ static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_
 			err = getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &of, &room) ? -errno : -of;
 	}
 	if (err) {
-		end_of(s);
+		close_stream(s);
 		return err == -ECANCELED || err == -ETIMEDOUT ? err :
 			weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
 	}
@@ -112,15 +112,15 @@ static int write_all(struct weir_stream *s, const void *data, size_t len,
                      struct weir_limit limit)
 {
 	const uint64_t begun = weir__wire_now();
-	uint64_t heard = begun;
+	uint64_t piece_at = begun;
 	for (size_t done = 0; done < len;) {
 		short events;
 		int64_t n = s->by->write(s, (const char *)data + done, len - done, &events);
 		if (n > 0)
-			heard = weir__wire_now();
+			piece_at = weir__wire_now();
 		if (n == -EAGAIN)
 			n = weir__stream_wait(s, events,
-			                      weir__limit_end(limit, heard, begun, done));
+			                      weir__limit_end(limit, piece_at, begun, done));
 		if (n < 0)
 			return (int)n;
 		done += (size_t)n;
@@ -155,7 +155,7 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
 }
 
 /* Read what has arrived. @reply: receives NULL if the answer is incomplete. */
-static int take(struct weir_wire *w, redisReply **reply, short *events)
+static int read_reply(struct weir_wire *w, redisReply **reply, short *events)
 {
 	static _Thread_local char piece[PIECE];
 	for (;;) {
@@ -165,7 +165,7 @@ static int take(struct weir_wire *w, redisReply **reply, short *events)
 		int64_t n = w->stream.by->read(&w->stream, piece, sizeof piece, events);
 		if (n < 0)
 			return n == -EAGAIN ? 0 : (int)n;
-		w->heard = weir__wire_now();
+		w->piece_at = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
 		/* while bytes keep arriving, weir__stream_wait() does not run */
 		if (!err && weir__stream_interrupted(&w->stream))
@@ -180,10 +180,11 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 {
 	for (;;) {
 		short events = POLLIN;
-		int err = take(w, reply, &events);
+		int err = read_reply(w, reply, &events);
 		if (err || *reply)
 			return err;
-		const uint64_t end = weir__limit_end(limit, w->heard, w->begun, w->reader.bytes);
+		const uint64_t end =
+			weir__limit_end(limit, w->piece_at, w->wait_since, w->reader.bytes);
 		if (waits)
 			err = weir__stream_wait(&w->stream, events, end);
 		else if (weir__wire_now() > end)
@@ -201,7 +202,7 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 
 void weir__wire_await(struct weir_wire *w)
 {
-	w->begun = w->heard = weir__wire_now();
+	w->wait_since = w->piece_at = weir__wire_now();
 }
 
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
@@ -215,9 +216,9 @@ int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
 
 /* ---- errors that concern the server ---- */
 
-const struct weir_verdict *weir__wire_judge(const redisReply *r)
+const struct weir_server_error *weir__wire_server_error(const redisReply *r)
 {
-	static const struct weir_verdict known[] = {
+	static const struct weir_server_error known[] = {
 		{ "LOADING", -EAGAIN, false, "" },
 		{ "BUSY", -EAGAIN, false, "" },
 		{ "TRYAGAIN", -EAGAIN, false, "" },
@@ -241,9 +242,9 @@ const struct weir_verdict *weir__wire_judge(const redisReply *r)
 /* ---- connect ---- */
 
 /* Each address gets an equal share of the remaining time, since one may hang. */
-static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t end)
+static int connect_name(struct weir_wire *w, struct weir_server *server, uint64_t end)
 {
-	const struct weir_host host = { place->name, place->port };
+	const struct weir_host host = { server->name, server->port };
 	struct addrinfo *found;
 	uint64_t left = 0;
 	int err = weir__resolve(&w->stream, &host, end, &found);
@@ -251,12 +252,12 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 		return err;
 	for (const struct addrinfo *a = found; a; a = a->ai_next)
 		left++;
-	for (const struct addrinfo *a = found; a && err != -ECANCELED && !place->len; left--) {
+	for (const struct addrinfo *a = found; a && err != -ECANCELED && !server->len; left--) {
 		const uint64_t now = weir__wire_now();
 		err = connect_to(&w->stream, a->ai_addr, a->ai_addrlen, now < end ?
 		                 now + (end - now) / left : now);
 		if (!err)
-			memcpy(&place->at, a->ai_addr, place->len = a->ai_addrlen);
+			memcpy(&server->at, a->ai_addr, server->len = a->ai_addrlen);
 		a = a->ai_next;
 	}
 	freeaddrinfo(found);
@@ -264,10 +265,10 @@ static int connect_name(struct weir_wire *w, struct weir_place *place, uint64_t 
 }
 
 /* A server may repeat the password in an answer, so a message shows only known words of it. */
-static int refused(const struct weir_wire *w, const char *command, const char *password,
-                   const redisReply *r)
+static int login_failed(const struct weir_wire *w, const char *command, const char *password,
+                        const redisReply *r)
 {
-	const struct weir_verdict *v = weir__wire_judge(r);
+	const struct weir_server_error *v = weir__wire_server_error(r);
 	bool secret = strcmp(command, "AUTH") == 0 || (password && strstr(r->str, password));
 	return weir_fail(v ? v->err : secret || weir__reply_is(r, "NOPERM") ? -EACCES : -EINVAL,
 	                 "%s: %s is refused: %.200s%s", w->peer, command,
@@ -275,8 +276,8 @@ static int refused(const struct weir_wire *w, const char *command, const char *p
 	                 v ? v->remedy : "");
 }
 
-static int introduce(struct weir_wire *w, const struct weir_manner *m, struct weir_speaker s,
-                     struct weir_limit limit)
+static int log_in(struct weir_wire *w, const struct weir_link_config *m, struct weir_login s,
+                  struct weir_limit limit)
 {
 	char database[16];
 	snprintf(database, sizeof database, "%u", (unsigned)m->url.database);
@@ -300,7 +301,7 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 			err = weir__wire_call(w, args, n, limit, &reply);
 		/* CLIENT SETNAME may fail, since the user may lack the right. */
 		if (reply && reply->type == REDIS_REPLY_ERROR && i < 2)
-			err = refused(w, all[i].words[0], s.password, reply);
+			err = login_failed(w, all[i].words[0], s.password, reply);
 		freeReplyObject(reply);
 	}
 	return err;
@@ -308,29 +309,29 @@ static int introduce(struct weir_wire *w, const struct weir_manner *m, struct we
 
 void weir__wire_close(struct weir_wire *w)
 {
-	end_of(&w->stream);
+	close_stream(&w->stream);
 	weir__reader_end(&w->reader);
 }
 
-int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place,
-                    struct weir_speaker speaker, uint64_t end)
+int weir__wire_open(struct weir_wire *w, const struct weir_link_config *m,
+                    struct weir_server *server, struct weir_login login, uint64_t end)
 {
 	struct sockaddr_un path = { .sun_family = AF_UNIX };
-	weir__url_print(w->peer, &m->url, place->name, place->port);
+	weir__url_print(w->peer, &m->url, server->name, server->port);
 	w->stream.peer = w->peer;
 	int err = weir__reader_begin(&w->reader, m->o.max_bytes, w->peer);
 	if (m->url.path) {
 		snprintf(path.sun_path, sizeof path.sun_path, "%s", m->url.path);
-		memcpy(&place->at, &path, place->len = sizeof path);
+		memcpy(&server->at, &path, server->len = sizeof path);
 	}
 	if (!err)
-		err = !place->len ? connect_name(w, place, end) :
-			connect_to(&w->stream, (struct sockaddr *)&place->at, place->len, end);
+		err = !server->len ? connect_name(w, server, end) :
+			connect_to(&w->stream, (struct sockaddr *)&server->at, server->len, end);
 	if (!err && m->tls)
 		err = m->tls->begin(m->tls, &w->stream,
-		                    m->o.server_name ? m->o.server_name : place->name, end);
+		                    m->o.server_name ? m->o.server_name : server->name, end);
 	if (!err)
-		err = introduce(w, m, speaker, (struct weir_limit){ m->o.connect_ms, end });
+		err = log_in(w, m, login, (struct weir_limit){ m->o.connect_ms, end });
 	if (err)
 		weir__wire_close(w);
 	return err;

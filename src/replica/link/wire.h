@@ -76,7 +76,7 @@ struct weir_limit {
 	uint32_t ms;
 	uint64_t end;
 };
-uint64_t weir__limit_end(struct weir_limit limit, uint64_t heard, uint64_t begun, size_t bytes);
+uint64_t weir__limit_end(struct weir_limit limit, uint64_t piece_at, uint64_t begun, size_t bytes);
 
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
@@ -123,7 +123,7 @@ void weir__reader_end(struct weir_reader *r);
 int weir__reader_feed(struct weir_reader *r, const void *data, size_t len);
 /* @out: NULL if the next answer is incomplete. */
 int weir__reader_next(struct weir_reader *r, redisReply **out);
-bool weir__reader_left(const struct weir_reader *r); /* Return: true if there are unread bytes. */
+bool weir__reader_has_unread(const struct weir_reader *r);
 
 /* Return: true if @r is an error that begins with @word. BUSY does not match BUSYGROUP. */
 static inline bool weir__reply_is(const redisReply *r, const char *word)
@@ -135,7 +135,7 @@ static inline bool weir__reply_is(const redisReply *r, const char *word)
 
 /* ---- a connection to one server ---- */
 
-struct weir_place {
+struct weir_server {
 	char name[WEIR_HOST_NAME];
 	uint16_t port;               /* 0: no server */
 	struct sockaddr_storage at;
@@ -147,27 +147,27 @@ struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	uint64_t heard, begun;       /* times of the last piece, and of the start of the wait */
+	uint64_t piece_at, wait_since; /* times of the last piece and of the wait's start */
 	void (*waiting)(void *context); /* copied from the options */
 	void *waiting_context;
 };
 
 /* Settings of all connections of a link. */
-struct weir_manner {
+struct weir_link_config {
 	struct weir_link_options o;
 	struct weir_url url;
 	struct weir_tls *tls; /* NULL: no TLS */
 };
 
-struct weir_speaker {
+struct weir_login {
 	const char *user, *password; /* NULL: not set */
 	bool selects;                /* select the database and set client_name */
 };
 
 /* @w: zeroed except stream.fd, which is -1, and stream.interrupt. It must not move afterwards.
- * @place: receives the address if it has none. */
-int weir__wire_open(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place,
-                    struct weir_speaker speaker, uint64_t end);
+ * @server: receives the address if it has none. */
+int weir__wire_open(struct weir_wire *w, const struct weir_link_config *m,
+                    struct weir_server *server, struct weir_login login, uint64_t end);
 void weir__wire_close(struct weir_wire *w);
 int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit);
@@ -179,13 +179,13 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit, redisReply **reply);
 /* An error reply that concerns the server rather than the command (link.h). */
-struct weir_verdict {
+struct weir_server_error {
 	const char *word;
 	int err;
 	bool closes; /* the caller must close the connection */
 	const char *remedy;
 };
-const struct weir_verdict *weir__wire_judge(const redisReply *r);
+const struct weir_server_error *weir__wire_server_error(const redisReply *r);
 
 static inline struct iovec weir__wire_text(const char *text)
 {
@@ -194,14 +194,15 @@ static inline struct iovec weir__wire_text(const char *text)
 
 /* ---- the address of the master ---- */
 
-/* Copy the host and port that a server named to @place. Return: false if they are invalid. */
-bool weir__place_take(struct weir_place *place, const char *name, size_t len, const char *port);
+/* Copy the host and port that a server named to @server. Return: false if they are invalid. */
+bool weir__server_parse(struct weir_server *server, const char *name, size_t len, const char *port);
 /* Ask the URL's first host, a Sentinel, for the address of the master. */
-int weir__master_ask(const struct weir_manner *m, int interrupt, struct weir_place *place);
-/* Connect to @moved if it has a port; else, or if that fails, to the URL's master. Sets @place. */
-int weir__master_connect(struct weir_wire *w, struct weir_manner *m, struct weir_place *moved,
-                         struct weir_place *place);
-/* Connect to @place with the user and password of the options or the URL. */
-int weir__master_at(struct weir_wire *w, const struct weir_manner *m, struct weir_place *place);
+int weir__master_ask(const struct weir_link_config *m, int interrupt, struct weir_server *server);
+/* Connect to @moved if it has a port; else, or if that fails, to the URL's master. Sets @server. */
+int weir__master_connect(struct weir_wire *w, struct weir_link_config *m, struct weir_server *moved,
+                         struct weir_server *server);
+/* Connect to @server with the user and password of the options or the URL. */
+int weir__master_connect_at(struct weir_wire *w, const struct weir_link_config *m,
+                            struct weir_server *server);
 
 #endif

@@ -293,7 +293,7 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
  * the key is in the log, in the ring or behind a debt: read these three only now.
  * @own: receives true if @next has the whole old set too; @part: whether to call join_partly(). */
 static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
-                    bool *own, bool *part)
+                     bool *own, bool *part)
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;

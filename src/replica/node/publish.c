@@ -86,10 +86,10 @@ static int choose_version(const struct weir_node *n, struct weir_version *out)
 		                  (weir__version_compare(mine, its) > 0 ? mine : its).number + 1 };
 	if (weir__version_compare(v, n->floor) <= 0)
 		v = (struct weir_version){ n->floor.era, n->floor.number + 1 };
-	if (!weir__version_is_ours(v))
+	if (!weir__version_in_range(v))
 		v = (struct weir_version){ v.era + 1, 1 };
 	*out = v;
-	return weir__version_is_ours(v) ? 0 :
+	return weir__version_in_range(v) ? 0 :
 	       weir_fail(-EOVERFLOW, "set %s: its eras are used up, as another client can do: "
 	                 "begin a set of another name", n->set);
 }

@@ -288,7 +288,7 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last)
 }
 
 void weir__ring_requeue(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
-                      bool replace)
+                        bool replace)
 {
 	for (struct weir_batch *b = r->acked.newest, *older; b; b = older) {
 		older = b->older;

@@ -79,7 +79,7 @@ void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
 /* Queue the acknowledged batches with an id above @after and up to @upto again.
  * @replace: derive their next tags from the current ones, so readers recognize the replacement. */
 void weir__ring_requeue(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
-                      bool replace);
+                        bool replace);
 /* Free the batches with an id up to @position. Return: true if any batch was freed. */
 bool weir__ring_release(struct weir_ring *r, struct weir_log_id position);
 /* Return: the batch of entry @id, or NULL. Cost: linear in the batches between @id and the id of

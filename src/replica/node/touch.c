@@ -191,7 +191,7 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 /* Each entry has its own tag. After an error redis may have these entries, so a replacing batch
  * derives its next tag from the tag just used. A full server appended none, so tags stay. */
 static void store_tags(struct weir_node *n, const struct weir_entry *entries, size_t batches,
-                   bool accepted)
+                       bool accepted)
 {
 	struct weir_batch *b = n->ring.waiting.oldest;
 	for (size_t i = 0; i < batches; i++, b = b->newer) {

@@ -57,7 +57,7 @@ void weir__service_size(struct weir_replica *r, uint64_t bytes)
 	r->node.publish_bytes = 2 * bytes > least ? 2 * bytes : least;
 }
 
-void weir__service_say(const struct weir_replica *r, int result, const char *sentence)
+void weir__service_tell(const struct weir_replica *r, int result, const char *sentence)
 {
 	if (r->o.report)
 		r->o.report(r->o.context, result, sentence);

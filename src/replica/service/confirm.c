@@ -15,7 +15,7 @@ enum {
 /* With WEIR_REPLICAS_ALL an insert is confirmed only when it is on every replica that is connected
  * now. After a failover the head counts the old master's replicas until the grace period ends. The
  * promoted server was one of them, so wait for one fewer. */
-static uint32_t wanted(const struct weir_replica *r)
+static uint32_t replicas_needed(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;
 	const uint32_t n = r->o.confirm_replicas, all = h->replicas;
@@ -31,10 +31,10 @@ static uint32_t wanted(const struct weir_replica *r)
  * connection, so send a report first if nothing else was written.
  * Return: 0; -EAGAIN fewer replicas have them; -EINPROGRESS ask again; an error of the
  * connection. */
-static int wait_for(struct weir_replica *r, uint32_t replicas)
+static int wait_for_replicas(struct weir_replica *r, uint32_t replicas)
 {
 	struct weir_node *n = &r->node;
-	const uint64_t mark = n->head.mark, number = weir__link_number(r->link);
+	const uint64_t mark = n->head.mark, number = weir__link_connections(r->link);
 	int err = 0;
 	if (!n->wrote) {
 		n->report = r->text;
@@ -46,12 +46,12 @@ static int wait_for(struct weir_replica *r, uint32_t replicas)
 		err = weir__node_touch(n, false);
 	if (err)
 		return err;
-	return n->head.mark == mark && !n->doubt && weir__link_number(r->link) == number ? 0 :
+	return n->head.mark == mark && !n->doubt && weir__link_connections(r->link) == number ? 0 :
 	       weir_fail(-EINPROGRESS, "set %s: redis lost the log before it confirmed", r->o.set);
 }
 
 /* Return: 0; or the reason why no flush can be confirmed, however long the caller waits. */
-static int hopeless(const struct weir_replica *r)
+static int cannot_confirm(const struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
 	if (n->other_seed)
@@ -60,7 +60,7 @@ static int hopeless(const struct weir_replica *r)
 		                 "what this one inserts: use another set, or fetch that one",
 		                 r->o.set);
 	if (r->evicts.err)
-		return weir__failure_answer(&r->evicts);
+		return weir__failure_return(&r->evicts);
 	return n->head.full ? weir_fail(-EAGAIN, "set %s: redis is full: raise maxmemory",
 	                                r->o.set) : 0;
 }
@@ -70,18 +70,20 @@ void weir__service_confirm(struct weir_replica *r)
 	struct weir_node *n = &r->node;
 	struct weir_failure few;
 	const uint64_t acknowledged = weir__node_acknowledged(n), seen = n->flushes_collected;
-	const uint32_t replicas = wanted(r);
+	const uint32_t replicas = replicas_needed(r);
 	pthread_mutex_lock(&r->lock);
 	const bool any = acknowledged > r->confirmed, waits = r->waiting && seen > r->confirmed;
 	pthread_mutex_unlock(&r->lock);
 	if (!waits)
 		return;
-	const int never = hopeless(r);
+	const int never = cannot_confirm(r);
 	const bool other = never && !n->head.full; /* a full server keeps its data */
 	struct weir_failure why;
-	weir__failure_take(&why, never);
-	const int err = any && !other ? replicas ? wait_for(r, replicas) : 0 : -EINPROGRESS;
-	weir__failure_take(&few, err == -EAGAIN ? err : 0);
+	weir__failure_save(&why, never);
+	const int err = !any || other ? -EINPROGRESS :
+	                replicas      ? wait_for_replicas(r, replicas) :
+	                                0;
+	weir__failure_save(&few, err == -EAGAIN ? err : 0);
 	pthread_mutex_lock(&r->lock);
 	if (!err)
 		r->confirmed = acknowledged;
@@ -159,7 +161,7 @@ static int check(const struct weir_replica *r, uint32_t wait)
 	                 WEIR_REPLICA_CONFIRMED);
 }
 
-static int64_t ended(struct weir_replica *r, int64_t answer, uint32_t wait)
+static int64_t finish_insert(struct weir_replica *r, int64_t answer, uint32_t wait)
 {
 	if (answer < 0 || wait == WEIR_REPLICA_SOON)
 		return answer;
@@ -178,7 +180,7 @@ int weir_replica_insert(struct weir_replica *r, const void *key, size_t len, uin
 	if (is_soon(r, wait))
 		return weir__node_insert(&r->node, key, len);
 	int err = check(r, wait);
-	return err ? err : (int)ended(r, weir__node_insert(&r->node, key, len), wait);
+	return err ? err : (int)finish_insert(r, weir__node_insert(&r->node, key, len), wait);
 }
 
 int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait)
@@ -186,7 +188,7 @@ int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait)
 	if (is_soon(r, wait))
 		return weir__node_insert_u64(&r->node, key);
 	int err = check(r, wait);
-	return err ? err : (int)ended(r, weir__node_insert_u64(&r->node, key), wait);
+	return err ? err : (int)finish_insert(r, weir__node_insert_u64(&r->node, key), wait);
 }
 
 int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait)
@@ -194,7 +196,7 @@ int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wai
 	if (is_soon(r, wait))
 		return weir__node_insert_hash(&r->node, hash);
 	int err = check(r, wait);
-	return err ? err : (int)ended(r, weir__node_insert_hash(&r->node, hash), wait);
+	return err ? err : (int)finish_insert(r, weir__node_insert_hash(&r->node, hash), wait);
 }
 
 int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, uint64_t *bitmap,
@@ -206,5 +208,5 @@ int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, 
 		return err;
 	if (!form) /* the handle refuses that form */
 		return weir_handle_insert_keys(r->handle, keys, bitmap);
-	return ended(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
+	return finish_insert(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
 }

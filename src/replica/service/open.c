@@ -15,9 +15,9 @@ enum {
 	CALL_MS = 10000,   /* wait for a node that has the image that redis lost */
 	LIVING_MS = 10000, /* a node without a report for this long may have ended */
 	LEASE_MS = 60000,  /* wait for another node's upload; any client can keep the lease */
-	LOOK_MS = 50,      /* time between two polls of redis */
+	POLL_MS = 50,      /* time between two polls of redis */
 	ONE_TRY_MS = 1000, /* limit for pending inserts at close if redis does not answer */
-	STILL_MS = 60000,  /* longest wait without any progress */
+	NO_PROGRESS_MS = 60000,  /* longest wait without any progress */
 };
 
 /* ---- the node of a handle ---- */
@@ -47,7 +47,7 @@ static int make_node(struct weir_replica *r)
 		return err;
 	r->has_node = true;
 	if (r->trust)
-		r->node.floor = weir__trust_held(r->trust)->version;
+		r->node.floor = weir__trust_accepted(r->trust)->version;
 	weir__service_size(r, filter.bytes);
 	weir__service_may_publish(r);
 	return 0;
@@ -117,7 +117,7 @@ struct progress {
 
 /* Limit the wait, since any client that writes to redis can delay a node for ever.
  * Return: 0; -EAGAIN no progress for too long. */
-static int stands_still(struct weir_replica *r, struct progress *p)
+static int check_progress(struct weir_replica *r, struct progress *p)
 {
 	const struct weir_node *n = &r->node;
 	const uint64_t now = weir__service_now();
@@ -132,10 +132,11 @@ static int stands_still(struct weir_replica *r, struct progress *p)
 	p->image = here;
 	if (further)
 		p->cursor = n->cursor;
-	return now - p->since < STILL_MS ? 0 :
-	       weir_fail(-EAGAIN, "set %s: no progress for %d s: %s", r->o.set, STILL_MS / 1000,
-	                 n->error ? n->why : "its log and its head do not fit together: see weir "
-	                                     "replicate status, and try again");
+	return now - p->since < NO_PROGRESS_MS ? 0 :
+	       weir_fail(-EAGAIN, "set %s: no progress for %d s: %s", r->o.set,
+	                 NO_PROGRESS_MS / 1000, n->error ? n->why :
+	                 "its log and its head do not fit together: see weir replicate status, and "
+	                 "try again");
 }
 
 /* Run rounds until the node has everything up to @last, the end of the log at the start. A node in
@@ -150,7 +151,7 @@ static int catch_up(struct weir_replica *r, struct weir_log_id last)
 		if (!err && n->doubt && n->refused.era && n->error)
 			err = weir_fail(n->error, "%s", n->why);
 		if (!err)
-			err = stands_still(r, &p);
+			err = check_progress(r, &p);
 	} while (!err && n->state == WEIR_NODE_CATCHING_UP &&
 	         (n->doubt || weir__log_id_compare(n->cursor, last) < 0 ||
 	          (n->joined.id != n->head.generation && !n->refused.era)));
@@ -164,7 +165,7 @@ static int distrusted(const struct weir_replica *r, int err)
 	const struct weir_failure *f = &r->distrust;
 	return !f->err           ? err :
 	       f->err == -EEXIST ? weir_fail(-EKEYREJECTED, "%s", f->why) :
-	                           weir__failure_answer(f);
+	                           weir__failure_return(f);
 }
 
 /* @image_lost: receives true if a chunk is missing or damaged in redis. */
@@ -179,7 +180,7 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 	if (err)
 		return distrusted(r, err);
 	while ((err = r->store->image(r->store->context, &m, &image)) == -EINPROGRESS)
-		weir__service_sleep(r, weir__service_now() + LOOK_MS);
+		weir__service_sleep(r, weir__service_now() + POLL_MS);
 	*image_lost = err == -ENOENT || err == -EBADMSG;
 	if (err)
 		return err;
@@ -210,7 +211,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 	while (!err && !(n->joined.id && n->joined.id == n->head.generation)) {
 		err = step(r);
 		if (!err)
-			err = stands_still(r, &p);
+			err = check_progress(r, &p);
 		if (!err && (n->refused.era || n->publish_error))
 			err = weir_fail(n->refused.era ? -EEXIST : n->publish_error, "%s", n->why);
 	}
@@ -225,7 +226,7 @@ struct living {
 	char version[WEIR_ID_TEXT]; /* version in a live node's report; "": none */
 };
 
-static int see_living(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
+static int note_living(void *context, uint64_t node, uint64_t ms, const char *report, size_t len)
 {
 	static const char word[] = " joined ";
 	struct living *l = context;
@@ -246,7 +247,7 @@ static int see_living(void *context, uint64_t node, uint64_t ms, const char *rep
 static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 {
 	struct living l = { .now_ms = now_ms };
-	int err = weir__redis_reports(r->redis, see_living, &l);
+	int err = weir__redis_reports(r->redis, note_living, &l);
 	if (err || !l.version[0])
 		return err;
 	return weir_fail(weir__service_now() - begun < CALL_MS ? -EINPROGRESS : -EAGAIN,
@@ -261,7 +262,7 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };
-	const struct weir_held *held = r->trust ? weir__trust_held(r->trust) : NULL;
+	const struct weir_accepted *held = r->trust ? weir__trust_accepted(r->trust) : NULL;
 	int err = 0;
 	if (weir__service_now() - begun >= WAIT_MS)
 		err = weir__redis_status(r->redis, &s);
@@ -282,7 +283,7 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 }
 
 /* Send a heartbeat. @call: also call for a generation, since the image cannot be read (U8). */
-static int look(struct weir_replica *r, bool call, struct weir_head *head)
+static int send_heartbeat(struct weir_replica *r, bool call, struct weir_head *head)
 {
 	struct weir_entry e = { .kind = WEIR_ENTRY_CALL, .node = r->id, .version = head->version };
 	const struct weir_touch touch = { .node = r->id, .entries = &e, .n = call };
@@ -299,7 +300,7 @@ static int join_or_begin(struct weir_replica *r, const struct weir_params *param
 	struct weir_head head = { .mark = 0 };
 	for (;;) {
 		bool image_lost = false;
-		int err = look(r, lost && !called, &head);
+		int err = send_heartbeat(r, lost && !called, &head);
 		if (lost && !called)
 			called = weir__service_now();
 		if (err)
@@ -317,12 +318,12 @@ static int join_or_begin(struct weir_replica *r, const struct weir_params *param
 		else if (err != -EINPROGRESS && err != -EEXIST)
 			return err;
 		tries += err != -EINPROGRESS;
-		if (tries > WEIR_NODE_SUPERSEDED && weir__service_now() - begun >= STILL_MS)
+		if (tries > WEIR_NODE_SUPERSEDED && weir__service_now() - begun >= NO_PROGRESS_MS)
 			return weir_fail(-EAGAIN, "set %s: for %d s another generation came each "
 			                 "time before this node had one: see weir replicate "
-			                 "status, and try again", r->o.set, STILL_MS / 1000);
+			                 "status, and try again", r->o.set, NO_PROGRESS_MS / 1000);
 		(void)unmake_node(r);
-		weir__service_sleep(r, weir__service_now() + LOOK_MS);
+		weir__service_sleep(r, weir__service_now() + POLL_MS);
 	}
 }
 
@@ -348,7 +349,7 @@ static int make_lock(struct weir_replica *r)
 static void free_all(struct weir_replica *r)
 {
 	(void)unmake_node(r);
-	weir__service_unmake(r);
+	weir__service_free(r);
 	if (r->wake >= 0)
 		close(r->wake);
 	if (r->has_lock) {
@@ -370,7 +371,7 @@ static int make(struct weir_replica *r, const struct weir_replica_options *o)
 	if (err)
 		return err;
 	r->stats = (struct weir_replica_stats)WEIR_REPLICA_STATS_INIT;
-	r->whole_ms = weir__service_now();
+	r->complete_ms = weir__service_now();
 	weir__service_note(r, false);
 	return weir__service_start(r);
 }
@@ -387,9 +388,9 @@ int weir_replica_open(struct weir_replica **out, const struct weir_replica_optio
 	if (!r)
 		return weir_fail(-ENOMEM, "no memory for a replica");
 	r->wake = -1;
-	if (weir__failure_take(&f, make(r, options))) {
+	if (weir__failure_save(&f, make(r, options))) {
 		free_all(r);
-		return weir__failure_answer(&f);
+		return weir__failure_return(&f);
 	}
 	*out = r;
 	return 0;

@@ -122,14 +122,14 @@ static int make_links(struct weir_replica *r)
 		.waiting_context = r,
 	};
 	int err = weir__link_open(&r->link, &link);
-	return err ? err : weir__link_open_beside(&r->image_link, r->link);
+	return err ? err : weir__link_open_second(&r->image_link, r->link);
 }
 
 /* ---- callbacks of the store ---- */
 
 static int call(void *arg, const struct iovec *args, size_t n, struct redisReply **reply)
 {
-	const struct weir_line *line = arg;
+	const struct weir_store_link *line = arg;
 	unsigned tries = line->tries;
 	int err;
 	do
@@ -140,32 +140,32 @@ static int call(void *arg, const struct iovec *args, size_t n, struct redisReply
 
 static void interrupt(void *line)
 {
-	weir__link_interrupt(((struct weir_line *)line)->link);
+	weir__link_interrupt(((struct weir_store_link *)line)->link);
 }
 
 static void rest(void *line)
 {
-	weir__link_rest(((struct weir_line *)line)->link);
+	weir__link_reset(((struct weir_store_link *)line)->link);
 }
 
 /* Return: true if @m would be merged. A second generation of one version then replaces nothing. */
-static bool is_twin(const struct weir_replica *r, const struct weir_manifest *m)
+static bool would_merge(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
 /* Return: true if the node signs and opened with its own set, to publish it above the head. */
-static bool is_below(const struct weir_replica *r)
+static bool signs_own_set(const struct weir_replica *r)
 {
 	return r->has_node && r->signer && !r->node.era;
 }
 
 /* Return: true if @m is older than the accepted version. A running node only uses its position
  *   (U5). */
-static bool is_old(const struct weir_replica *r, const struct weir_manifest *m)
+static bool is_older(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&
-	       weir__version_compare(m->version, weir__trust_held(r->trust)->version) < 0;
+	       weir__version_compare(m->version, weir__trust_accepted(r->trust)->version) < 0;
 }
 
 /* If a manifest is not trusted, or the state file cannot be written, the node keeps its set. */
@@ -173,17 +173,17 @@ static int trusted(void *replica, const struct weir_manifest *m, const char *tex
                    const char *signature, size_t signature_len)
 {
 	struct weir_replica *r = replica;
-	int err = r->trust ? weir__trust_take(r->trust, m, text, len, signature, signature_len,
-	                                      weir__service_clocks()) : 0;
-	if (err == -EEXIST && (is_twin(r, m) || is_below(r))) {
-		weir__service_say(r, err, weir_error_detail());
+	int err = r->trust ? weir__trust_accept(r->trust, m, text, len, signature, signature_len,
+	                                        weir__service_clocks()) : 0;
+	if (err == -EEXIST && (would_merge(r, m) || signs_own_set(r))) {
+		weir__service_tell(r, err, weir_error_detail());
 		err = 0;
 	}
-	if (err == -EKEYREJECTED && is_old(r, m))
+	if (err == -EKEYREJECTED && is_older(r, m))
 		err = weir__trust_signed(r->trust, m, text, len, signature, signature_len);
 	if (r->trust && r->has_node)
-		r->node.floor = weir__trust_held(r->trust)->version;
-	weir__failure_take(&r->distrust, err);
+		r->node.floor = weir__trust_accepted(r->trust)->version;
+	weir__failure_save(&r->distrust, err);
 	if (!err)
 		r->is_signed = signature_len != 0;
 	weir__service_may_publish(r);
@@ -201,8 +201,8 @@ static int sign(void *replica, const char *text, size_t len, char line[WEIR_SIGN
 static int make_redis(struct weir_replica *r)
 {
 	const struct weir_replica_options *o = &r->o;
-	r->line = (struct weir_line){ r->link, 1 };
-	r->image_line = (struct weir_line){ r->image_link, 2 };
+	r->line = (struct weir_store_link){ r->link, 1 };
+	r->image_line = (struct weir_store_link){ r->image_link, 2 };
 	const struct weir_redis_options redis = {
 		.set = o->set,
 		.call = call,
@@ -262,7 +262,7 @@ int weir__service_make(struct weir_replica *r, const struct weir_replica_options
 	return err ? err : make_redis(r);
 }
 
-void weir__service_unmake(struct weir_replica *r)
+void weir__service_free(struct weir_replica *r)
 {
 	weir__redis_close(r->redis);
 	weir__link_close(r->image_link);

@@ -24,7 +24,7 @@ static int ask(struct weir_replica *r, weir_request_fn *run, void *arg)
 		pthread_cond_wait(&r->done, &r->lock);
 	pthread_mutex_unlock(&r->lock);
 	return stopped ? weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set) :
-	                 weir__failure_answer(&q.result);
+	                 weir__failure_return(&q.result);
 }
 
 static struct weir_request *take_all(struct weir_replica *r)
@@ -41,7 +41,7 @@ struct weir_request *weir__service_requests(struct weir_replica *r)
 {
 	struct weir_request *all = take_all(r);
 	for (struct weir_request *q = all; q; q = q->next)
-		weir__failure_take(&q->result, r->stopped ?
+		weir__failure_save(&q->result, r->stopped ?
 		                   weir_fail(-ECANCELED, "set %s: the node is closed", r->o.set) :
 		                   q->run(r, q->arg));
 	return all;
@@ -66,7 +66,7 @@ void weir__service_answer(struct weir_replica *r, struct weir_request *all)
 
 /* ---- a generation of the set ---- */
 
-static int again(const struct weir_replica *r)
+static int try_again(const struct weir_replica *r)
 {
 	return weir_fail(-EINPROGRESS, "set %s: not yet", r->o.set);
 }
@@ -83,7 +83,7 @@ static int offline(const struct weir_replica *r)
 static int may_publish(const struct weir_replica *r)
 {
 	if (r->signer)
-		return weir__failure_answer(&r->clock);
+		return weir__failure_return(&r->clock);
 	return !r->trust && !r->is_signed ? 0 :
 	       weir_fail(-EKEYREJECTED, "set %s: its generations are signed, and this node cannot "
 	                 "sign: give it a secret key", r->o.set);
@@ -121,11 +121,11 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	if (here != p->image)
 		p->since = weir__service_now();
 	p->image = here;
-	return again(r);
+	return try_again(r);
 }
 
 /* A publication in flight lacks recent inserts, so wait for the next one. */
-static int want(struct weir_replica *r, struct publishing *p)
+static int request_publication(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
 	int err = p->more ? weir__node_merge(n, p->more) : 0;
@@ -141,7 +141,7 @@ static int want(struct weir_replica *r, struct publishing *p)
 }
 
 /* Return: 0 while the publication may succeed, or the reason for its failure. */
-static int stands_still(const struct weir_replica *r, struct publishing *p)
+static int check_progress(const struct weir_replica *r, struct publishing *p)
 {
 	const struct weir_node *n = &r->node;
 	const uint64_t now = weir__service_now();
@@ -172,12 +172,12 @@ static int publish(struct weir_replica *r, void *arg)
 	if (!err)
 		err = reclaim(r, p);
 	if (!err && !p->asked)
-		err = want(r, p);
+		err = request_publication(r, p);
 	if (!err || err == -EINPROGRESS)
-		err = stands_still(r, p);
+		err = check_progress(r, p);
 	n->publish_asked = !err && p->asked;
 	n->reclaim_asked = n->reclaim_asked && !err;
-	return err ? err : again(r);
+	return err ? err : try_again(r);
 }
 
 int weir_replica_publish(struct weir_replica *r)
@@ -200,7 +200,7 @@ struct replacing {
 	struct weir_record record;
 	const struct weir_filter *filter; /* NULL: the image of a kept generation */
 	struct weir_version version;      /* the kept generation's version */
-	bool out;
+	bool in_redis;
 	uint64_t since, asked;            /* start of the wait; start of the publication */
 };
 
@@ -218,7 +218,7 @@ static int note_record(struct weir_replica *r, struct replacing *p,
 	if (err == -EAGAIN && r->node.refused.era && r->node.error)
 		return weir_fail(r->node.error, "%s", r->node.why);
 	return err == -EAGAIN && r->node.state != WEIR_NODE_OFFLINE &&
-	       now - p->since < WEIR_SERVICE_LACKS_MS ? again(r) : err;
+	       now - p->since < WEIR_SERVICE_LACKS_MS ? try_again(r) : err;
 }
 
 static int note(struct weir_replica *r, void *arg)
@@ -233,24 +233,24 @@ static int replace(struct weir_replica *r, void *arg)
 	struct replacing *p = arg;
 	struct weir_node *n = &r->node;
 	const uint64_t now = weir__service_now();
-	int err = p->out ? 0 : offline(r);
+	int err = p->in_redis ? 0 : offline(r);
 	p->asked = p->asked ? p->asked : now;
 	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* making the record took time, so redis
 	                                                      gets another chance */
-		return again(r);
-	if (!err && !p->out)
+		return try_again(r);
+	if (!err && !p->in_redis)
 		err = weir__node_publish_record(n, &p->record, p->filter);
 	if (err != -EINPROGRESS && n->record_id == p->record.manifest.id)
 		n->record_id = 0;
 	if (err)
 		return err;
-	if (!p->out)
+	if (!p->in_redis)
 		p->since = now;
-	r->published += !p->out;
-	p->out = true;
+	r->published += !p->in_redis;
+	p->in_redis = true;
 	const struct weir_version version = p->record.manifest.version;
 	const bool joined = weir__version_compare(n->joined.version, version) >= 0;
-	return joined || now - p->since > r->o.confirm_ms ? 0 : again(r);
+	return joined || now - p->since > r->o.confirm_ms ? 0 : try_again(r);
 }
 
 int weir_replica_publish_from(struct weir_replica *r,
@@ -341,7 +341,7 @@ static int save(struct weir_replica *r, void *arg)
 	const struct saving *s = arg;
 	const int64_t saved = weir_save(weir_handle_get(r->handle), weir_location_path(s->path),
 	                                s->options);
-	return weir__failure_take(&r->saving, saved < 0 ? (int)saved : 0);
+	return weir__failure_save(&r->saving, saved < 0 ? (int)saved : 0);
 }
 
 int weir_replica_save(struct weir_replica *r, const char *path,

@@ -43,14 +43,14 @@ struct weir_failure {
 };
 
 /* Save the last call's error and sentence. @err: its result. Return: @err. */
-static inline int weir__failure_take(struct weir_failure *f, int err)
+static inline int weir__failure_save(struct weir_failure *f, int err)
 {
 	f->err = err;
 	snprintf(f->why, sizeof f->why, "%s", err ? weir_error_detail() : "");
 	return err;
 }
 /* Return: the saved errno, after setting its sentence; or 0. */
-static inline int weir__failure_answer(const struct weir_failure *f)
+static inline int weir__failure_return(const struct weir_failure *f)
 {
 	return f->err ? weir_fail(f->err, "%s", f->why) : 0;
 }
@@ -66,7 +66,7 @@ struct weir_request {
 
 /* A connection for the store. Image commands are tried twice, since this connection may lead to a
  * server that the first connection has left. Such a command may be repeated safely. */
-struct weir_line {
+struct weir_store_link {
 	struct weir_link *link;
 	unsigned tries;
 };
@@ -75,7 +75,7 @@ struct weir_replica {
 	struct weir_replica_options o; /* with defaults; its texts and secret are copies */
 	uint64_t id;
 	struct weir_link *link, *image_link;
-	struct weir_line line, image_line; /* on link and image_link */
+	struct weir_store_link line, image_line; /* on link and image_link */
 	struct weir_redis *redis;
 	const struct weir_store *store;
 	struct weir_signer *signer;    /* NULL: this node cannot sign */
@@ -97,7 +97,7 @@ struct weir_replica {
 	struct weir_failure too_few;   /* too few replicas at the last WAIT */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
-	uint64_t met_ms, whole_ms;     /* met_ms: the last heartbeat after which all steps
+	uint64_t synced_ms, complete_ms;     /* met_ms: the last heartbeat after which all steps
 	                                  succeeded; whole_ms: when the node was last complete */
 
 	/* Owned by the thread. */
@@ -112,12 +112,12 @@ struct weir_replica {
 	struct weir_failure evicts;    /* redis may evict the set's keys */
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
 	uint64_t published;            /* generations by this service; the node counts its own */
-	uint64_t passed_by, passed_ms; /* foreign entries, and when their number last changed */
+	uint64_t foreign_seen, foreign_ms; /* foreign entries, and when their number last changed */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
-	bool tells;                    /* the thread runs, and alone calls report() */
+	bool runs;                    /* the thread runs, and alone calls report() */
 	char notice[WEIR_SENTENCE_BYTES];   /* first message for the application */
-	char told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
+	char last_told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
 };
 
 /* ---- base.c ---- */
@@ -133,14 +133,14 @@ void weir__service_may_publish(struct weir_replica *r);
 /* Set the memory that redis must keep for an image, and the log size that is worth a generation. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes);
 /* Send the application a message. */
-void weir__service_say(const struct weir_replica *r, int result, const char *sentence);
+void weir__service_tell(const struct weir_replica *r, int result, const char *sentence);
 
 /* ---- options.c ---- */
 
 int weir__service_check(const struct weir_replica_options *o);
 /* Copy the options, and open connections, store, signer and trust. */
 int weir__service_make(struct weir_replica *r, const struct weir_replica_options *o);
-void weir__service_unmake(struct weir_replica *r);
+void weir__service_free(struct weir_replica *r);
 
 /* ---- thread.c ---- */
 

@@ -22,13 +22,13 @@ static struct weir_replica_version version(struct weir_version v)
 /* ---- failures ---- */
 
 /* Return: an error if another program wrote unusable entries within the last hour. */
-static int passes_by(struct weir_replica *r)
+static int foreign_failure(struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;
-	if (r->passed_by != n->foreign)
-		r->passed_ms = n->now;
-	r->passed_by = n->foreign;
-	if (!n->foreign || n->now - r->passed_ms >= PASSED_MS)
+	if (r->foreign_seen != n->foreign)
+		r->foreign_ms = n->now;
+	r->foreign_seen = n->foreign;
+	if (!n->foreign || n->now - r->foreign_ms >= PASSED_MS)
 		return 0;
 	return weir_fail(-EKEYREJECTED, "set %s: %" PRIu64 " entries of the log are by another "
 	                 "seed or key: this node passed them by: find the node that has another "
@@ -37,17 +37,17 @@ static int passes_by(struct weir_replica *r)
 
 /* No call fails, yet this node has lacked something for long: an image comes slowly, or log entries
  * are missing. A server that holds back data has this effect. */
-static int lags(const struct weir_replica *r, const struct weir_replica_stats *s)
+static int lag_failure(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char what[100] = "the log is not here up to its end";
 	/* not lacking_ms, which an old round has set */
-	const uint64_t now = weir__service_now(), lacking_ms = now - r->whole_ms;
+	const uint64_t now = weir__service_now(), lacking_ms = now - r->complete_ms;
 	if (s->complete || lacking_ms < WEIR_SERVICE_SLOW_MS)
 		return 0;
 	if (s->image_bytes)
 		snprintf(what, sizeof what, "%" PRIu64 " of %" PRIu64 " bytes of an image are here",
 		         s->image_here, s->image_bytes);
-	else if (now - r->met_ms > COMPLETE_MS)
+	else if (now - r->synced_ms > COMPLETE_MS)
 		snprintf(what, sizeof what, "an answer has begun and does not end");
 	return weir_fail(-ETIMEDOUT, "set %s: incomplete for %" PRIu64 " s: %s: redis answers "
 	                 "slowly or in part: see its load, the network, and what stands between",
@@ -55,11 +55,11 @@ static int lags(const struct weir_replica *r, const struct weir_replica_stats *s
 }
 
 /* Return: 0; or the most urgent error, with its sentence. */
-static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
+static int current_failure(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	const struct weir_node *n = &r->node;
 	const struct weir_failure *noted[] = { &r->evicts, &r->clock, &r->watched, &r->saving };
-	const int passed = passes_by(r);
+	const int passed = foreign_failure(r);
 	if (n->error)
 		return weir_fail(n->error, "%s", n->why);
 	if (weir__node_head_is_old(n))
@@ -78,18 +78,18 @@ static int failing(struct weir_replica *r, const struct weir_replica_stats *s)
 		                 "raise maxmemory", r->o.set);
 	for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
 		if (noted[i]->err)
-			return weir__failure_answer(noted[i]);
+			return weir__failure_return(noted[i]);
 	if (n->state != WEIR_NODE_OFFLINE && !n->head.generation && !n->may_publish)
 		return weir_fail(-ENOENT, "set %s: redis has no generation of it, and this node "
 		                 "cannot sign one: start a node that has the secret key", r->o.set);
-	const int late = lags(r, s);
+	const int late = lag_failure(r, s);
 	return late ? late : passed;
 }
 
 /* ---- messages to the application ---- */
 
 /* Two sentences that differ only in their numbers are about the same failure. */
-static bool is_news(const char *a, const char *b)
+static bool differs(const char *a, const char *b)
 {
 	static const char digits[] = "0123456789";
 	for (;; a++, b++) {
@@ -107,15 +107,15 @@ static void tell(struct weir_replica *r, const struct weir_failure *f, bool swap
 	if (swapped) {
 		snprintf(sentence, sizeof sentence, "set %s: generation %" PRIu64 ".%" PRIu64
 		         " serves", r->o.set, v.era, v.number);
-		weir__service_say(r, 1, sentence);
+		weir__service_tell(r, 1, sentence);
 	}
-	if (f->err && is_news(r->told, f->why))
-		weir__service_say(r, f->err, f->why);
-	if (!f->err && r->told[0]) {
+	if (f->err && differs(r->last_told, f->why))
+		weir__service_tell(r, f->err, f->why);
+	if (!f->err && r->last_told[0]) {
 		snprintf(sentence, sizeof sentence, "set %s: all is well again", r->o.set);
-		weir__service_say(r, 0, sentence);
+		weir__service_tell(r, 0, sentence);
 	}
-	memcpy(r->told, f->why, sizeof r->told);
+	memcpy(r->last_told, f->why, sizeof r->last_told);
 }
 
 /* ---- the report for the other nodes ---- */
@@ -187,10 +187,10 @@ static void report(struct weir_replica *r, const struct weir_replica_stats *s)
 /* ---- stats ---- */
 
 /* The thread may block in a call, so compute here how long redis has not answered. */
-static void complete(const struct weir_replica *r, struct weir_replica_stats *s, uint64_t now)
+static void set_complete(const struct weir_replica *r, struct weir_replica_stats *s, uint64_t now)
 {
-	s->complete = s->complete && now - r->met_ms <= COMPLETE_MS;
-	s->lacking_ms = s->complete ? 0 : now - r->whole_ms;
+	s->complete = s->complete && now - r->synced_ms <= COMPLETE_MS;
+	s->lacking_ms = s->complete ? 0 : now - r->complete_ms;
 }
 
 static void fill(struct weir_replica *r, struct weir_replica_stats *s)
@@ -217,7 +217,8 @@ static void fill(struct weir_replica *r, struct weir_replica_stats *s)
 }
 
 /* Publish the stats for weir_replica_measure(). */
-static void put(struct weir_replica *r, struct weir_replica_stats *s, const struct weir_failure *f)
+static void publish_stats(struct weir_replica *r, struct weir_replica_stats *s,
+                          const struct weir_failure *f)
 {
 	memcpy(s->error, f->why, sizeof s->error);
 	pthread_mutex_lock(&r->lock);
@@ -232,13 +233,13 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* only this thread writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->met_ms = n->synced_at; /* not met_at: reads may fail while heartbeats succeed */
-	complete(r, &s, n->now);
-	r->whole_ms = s.complete ? r->met_ms : r->whole_ms;
+	r->synced_ms = n->synced_at; /* not met_at: reads may fail while heartbeats succeed */
+	set_complete(r, &s, n->now);
+	r->complete_ms = s.complete ? r->synced_ms : r->complete_ms;
 	pthread_mutex_unlock(&r->lock);
-	weir__failure_take(&f, failing(r, &s));
-	put(r, &s, &f);
-	if (r->tells)
+	weir__failure_save(&f, current_failure(r, &s));
+	publish_stats(r, &s, &f);
+	if (r->runs)
 		tell(r, &f, swapped);
 	report(r, &s);
 }
@@ -248,13 +249,13 @@ void weir__service_waiting(void *replica)
 	struct weir_failure f;
 	struct weir_replica *r = replica;
 	const uint64_t now = weir__service_now();
-	if (!r->tells || now - r->whole_ms < WEIR_SERVICE_SLOW_MS)
+	if (!r->runs || now - r->complete_ms < WEIR_SERVICE_SLOW_MS)
 		return;
 	struct weir_replica_stats s = r->stats;
 	weir__redis_progress(r->redis, &s.image_here, &s.image_bytes);
-	complete(r, &s, now);
-	weir__failure_take(&f, failing(r, &s));
-	put(r, &s, &f);
+	set_complete(r, &s, now);
+	weir__failure_save(&f, current_failure(r, &s));
+	publish_stats(r, &s, &f);
 	tell(r, &f, false);
 }
 
@@ -268,7 +269,7 @@ int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats
 		                 "WEIR_REPLICA_STATS_INIT", out->struct_size, sizeof *out);
 	pthread_mutex_lock(&own->lock);
 	*out = r->stats;
-	complete(r, out, weir__service_now());
+	set_complete(r, out, weir__service_now());
 	pthread_mutex_unlock(&own->lock);
 	return 0;
 }

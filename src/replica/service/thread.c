@@ -18,37 +18,37 @@ static uint32_t between(uint64_t least, uint64_t ms, uint64_t most)
 
 /* Limit all nodes together to 5,000 reads and 1,000 heartbeats a second, until their intervals
  * reach WEIR_NODE_BEAT_MS. A heartbeat shows a node that redis has lost the set. */
-static void take_pace(struct weir_replica *r, uint64_t nodes)
+static void set_intervals(struct weir_replica *r, uint64_t nodes)
 {
 	if (!r->o.poll_ms)
 		r->node.poll_ms = between(WEIR_NODE_POLL_MS, nodes / 5, WEIR_NODE_BEAT_MS);
 	r->node.beat_ms = between(WEIR_NODE_BEAT_LEAST_MS, nodes, WEIR_NODE_BEAT_MS);
 }
 
-static int look_at_memory(struct weir_replica *r)
+static int check_memory(struct weir_replica *r)
 {
 	struct weir_redis_status s;
 	int err = weir__redis_status(r->redis, &s);
 	if (err)
 		return err;
-	take_pace(r, s.nodes);
+	set_intervals(r, s.nodes);
 	if (s.max_memory && strcmp(s.policy, "noeviction") != 0)
 		err = weir_fail(-EAGAIN, "set %s: redis may evict its keys, so nothing is "
 		                "confirmed: set maxmemory-policy, which is %s, to noeviction",
 		                r->o.set, s.policy);
-	weir__failure_take(&r->evicts, err);
+	weir__failure_save(&r->evicts, err);
 	return 0;
 }
 
 /* If the clock is good enough to sign, sign the joined generation again before it expires. */
-static int look_at_signature(struct weir_replica *r, struct weir_now now)
+static int check_signature(struct weir_replica *r, struct weir_now now)
 {
 	struct weir_node *n = &r->node;
-	weir__failure_take(&r->clock, weir__signer_clock(now.wall_ms, n->head.now_ms));
+	weir__failure_save(&r->clock, weir__signer_clock(now.wall_ms, n->head.now_ms));
 	weir__service_may_publish(r);
 	const uint64_t life_ms = (uint64_t)r->o.expires_seconds * 1000;
 	if (r->clock.err || !n->head.generation || n->joined.id != n->head.generation ||
-	    n->publishing || !weir__signer_due(&n->joined, now.wall_ms, life_ms))
+	    n->publishing || !weir__signer_must_sign(&n->joined, now.wall_ms, life_ms))
 		return 0;
 	int err = weir__node_republish(n);
 	r->published += !err;
@@ -56,7 +56,7 @@ static int look_at_signature(struct weir_replica *r, struct weir_now now)
 }
 
 /* A generation may expire in less than a minute, so check it 8 times in its life. */
-static uint64_t pause_of(const struct weir_replica *r)
+static uint64_t watch_interval(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
@@ -79,17 +79,17 @@ static void note_peer(struct weir_replica *r, uint64_t now)
 static void watch(struct weir_replica *r, uint64_t now)
 {
 	const struct weir_now clocks = weir__service_clocks();
-	if (now < r->watch_at && weir__link_number(r->link) == r->link_number)
+	if (now < r->watch_at && weir__link_connections(r->link) == r->link_number)
 		return;
-	r->watch_at = now + pause_of(r);
-	r->link_number = weir__link_number(r->link);
+	r->watch_at = now + watch_interval(r);
+	r->link_number = weir__link_connections(r->link);
 	note_peer(r, now);
-	int err = look_at_memory(r);
+	int err = check_memory(r);
 	if (!err && r->signer)
-		err = look_at_signature(r, clocks);
-	weir__failure_take(&r->watched, err);
-	if (r->trust && (err = weir__trust_fresh(r->trust, clocks)))
-		weir__failure_take(&r->watched, err);
+		err = check_signature(r, clocks);
+	weir__failure_save(&r->watched, err);
+	if (r->trust && (err = weir__trust_recheck(r->trust, clocks)))
+		weir__failure_save(&r->watched, err);
 }
 
 /* The connection to a replaced master may stay open. */
@@ -99,28 +99,28 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 		return;
 	r->master_at = now + WEIR_SERVICE_MASTER_MS;
 	if (weir__link_master_moved(r->link) == 1)
-		weir__link_rest(r->link);
+		weir__link_reset(r->link);
 }
 
 /* ---- rounds ---- */
 
 /* Record own generations in the state file too, so that the next start refuses older ones. */
-static void take_own(struct weir_replica *r, uint64_t now)
+static void record_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;
 	const struct weir_node *n = &r->node;
 	if (!r->trust || n->newest.publisher != r->id || now < r->take_at ||
-	    weir__trust_held(r->trust)->id == n->newest.id)
+	    weir__trust_accepted(r->trust)->id == n->newest.id)
 		return;
 	int err = r->store->manifest(r->store->context, &m);
 	if (err)
 		r->take_at = now + WEIR_NODE_BEAT_MS;
 	if (err && r->distrust.err)
-		weir__failure_take(&r->watched, err);
+		weir__failure_save(&r->watched, err);
 }
 
 /* Return: the time of the next round. */
-static uint64_t round_of(struct weir_replica *r)
+static uint64_t run_round(struct weir_replica *r)
 {
 	const uint64_t now = weir__service_now();
 	const struct weir_filter *was = weir_handle_get(r->handle);
@@ -132,7 +132,7 @@ static uint64_t round_of(struct weir_replica *r)
 	if (r->watched.err && r->node.joined.id != joined)
 		r->watch_at = 0; /* joining may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
-		take_own(r, now);
+		record_own(r, now);
 		watch(r, now);
 		weir__service_confirm(r);
 		ask_sentinel(r, now);
@@ -154,13 +154,13 @@ static bool is_stopping(struct weir_replica *r)
 static void *run(void *arg)
 {
 	struct weir_replica *r = arg;
-	r->tells = true;
+	r->runs = true;
 	if (r->notice[0])
-		weir__service_say(r, 0, r->notice);
+		weir__service_tell(r, 0, r->notice);
 	while (!is_stopping(r))
-		weir__service_sleep(r, round_of(r));
+		weir__service_sleep(r, run_round(r));
 	if (r->node.state != WEIR_NODE_OFFLINE)
-		(void)weir__redis_leave(r->redis, r->id); /* best effort */
+		(void)weir__redis_remove_report(r->redis, r->id); /* best effort */
 	pthread_mutex_lock(&r->lock);
 	r->stopped = true; /* no request comes after this */
 	pthread_cond_broadcast(&r->done);

@@ -70,7 +70,7 @@ static int fill(const struct weir_replica *r, struct weir_replica_generation *g,
 	g->source = source_name(m->source);
 	g->is_signed = signature_len != 0;
 	g->trusted = judge(r, m, text, len, signature, signature_len);
-	return weir__redis_absent(r->redis, m, &g->chunks_absent);
+	return weir__redis_missing_chunks(r->redis, m, &g->chunks_absent);
 }
 
 static int add_kept(void *context, const struct weir_manifest *m, const char *text, size_t len,
@@ -263,15 +263,15 @@ int weir_replica_view(struct weir_replica_view **out, const struct weir_replica_
 		err = weir__service_make(x.r, &o);
 	if (!err)
 		err = look(&x);
-	weir__failure_take(&f, err);
+	weir__failure_save(&f, err);
 	if (x.r)
-		weir__service_unmake(x.r);
+		weir__service_free(x.r);
 	free(x.r);
 	if (err)
 		weir_replica_view_free(x.v);
 	else
 		*out = x.v;
-	return weir__failure_answer(&f);
+	return weir__failure_return(&f);
 }
 
 void weir_replica_view_free(struct weir_replica_view *view)

@@ -20,7 +20,7 @@ static bool begins(const char *text, size_t len, const char *word)
 	return len >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
 
-int weir__redis_used_up(const struct weir_redis *r)
+int weir__redis_ids_used_up(const struct weir_redis *r)
 {
 	return weir_fail(-EOVERFLOW, "set %s: the log's ids are used up, as another client can do: "
 	                 "UNLINK %s, and if this does not end, %s too. Nodes make both again",
@@ -55,7 +55,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "ERR syntax error", -EPROTO, "redis 7.0 or later is needed" },
 	};
 	if (begins(text, len, "WEIRIDS"))
-		return weir__redis_used_up(r);
+		return weir__redis_ids_used_up(r);
 	const int shown = (int)(len < 300 ? len : 300);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (begins(text, len, known[i].word))
@@ -65,14 +65,14 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 	                 r->o.set, shown, text);
 }
 
-int weir__redis_shape(const struct weir_redis *r, const char *of)
+int weir__redis_bad_answer(const struct weir_redis *r, const char *of)
 {
 	return weir_fail(-EPROTO, "set %s: redis answers to %s in a form that is not its own",
 	                 r->o.set, of);
 }
 
 /* Turn an error reply into a negative errno. */
-static int settle(const struct weir_redis *r, struct redisReply **reply)
+static int check_error(const struct weir_redis *r, struct redisReply **reply)
 {
 	if ((*reply)->type != REDIS_REPLY_ERROR)
 		return 0;
@@ -87,7 +87,7 @@ int weir__redis_command(const struct weir_redis *r, void *link, const struct iov
 {
 	*reply = NULL;
 	int err = r->o.call(link, args, n, reply);
-	return err ? err : settle(r, reply);
+	return err ? err : check_error(r, reply);
 }
 
 static size_t texts(struct iovec args[TEXTS], va_list list)
@@ -121,7 +121,7 @@ static int load(const struct weir_redis *r, struct weir_script *script)
 	if (weir__is_string(reply) && reply->len == WEIR_SHA)
 		memcpy(script->sha, reply->str, WEIR_SHA);
 	else
-		err = weir__redis_shape(r, "SCRIPT LOAD");
+		err = weir__redis_bad_answer(r, "SCRIPT LOAD");
 	freeReplyObject(reply);
 	return err;
 }
@@ -146,7 +146,7 @@ static int run(const struct weir_redis *r, struct weir_script *script, struct io
 		args[1] = weir__text(script->text);
 		err = r->o.call(r->o.link, args, n, reply);
 	}
-	return err ? err : settle(r, reply);
+	return err ? err : check_error(r, reply);
 }
 
 int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
@@ -191,7 +191,7 @@ bool weir__reply_version(const struct redisReply *reply, struct weir_version *ou
 	return weir__is_string(reply) && weir__version_read(out, reply->str, reply->len);
 }
 
-static bool nothing(const struct redisReply *reply)
+static bool is_empty(const struct redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_NIL || (weir__is_string(reply) && reply->len == 0);
 }
@@ -203,9 +203,9 @@ bool weir__reply_head(struct redisReply *const *e, struct weir_head *out)
 	if (!weir__reply_hex(e[0], &h.mark) || !h.mark || !weir__reply_hex(e[1], &h.prev) ||
 	    !weir__reply_log_id(e[2], &h.base) || !weir__reply_log_id(e[3], &h.lost) ||
 	    !weir__reply_log_id(e[4], &h.last) || !weir__reply_hex(e[5], &h.tag) ||
-	    (!nothing(e[8]) && !weir__reply_number(e[8], &replicas)))
+	    (!is_empty(e[8]) && !weir__reply_number(e[8], &replicas)))
 		return false;
-	if (!(nothing(e[6]) && nothing(e[7])) &&
+	if (!(is_empty(e[6]) && is_empty(e[7])) &&
 	    !(weir__reply_version(e[6], &h.version) && h.version.era && h.version.number &&
 	      weir__reply_hex(e[7], &h.generation) && h.generation))
 		return false;

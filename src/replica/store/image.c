@@ -32,7 +32,7 @@ static size_t bytes_of(const struct weir_image_job *j, uint64_t i)
 	return left < WEIR_CHUNK ? left : WEIR_CHUNK;
 }
 
-int weir__image_room(struct weir_image_job *j, uint64_t bytes)
+int weir__image_allocate(struct weir_image_job *j, uint64_t bytes)
 {
 	if (bytes > j->r->o.max_image_bytes)
 		return weir_fail(-EFBIG, "set %s: the image has %" PRIu64 " bytes, allowed are %"
@@ -115,7 +115,7 @@ static int get(struct weir_image_job *j, uint64_t i)
 		err = weir_fail(-ENOENT, "set %s: chunk %" PRIu64 " of an image is missing: "
 		                "publish another", j->r->o.set, i);
 	else if (!weir__is_string(reply))
-		err = weir__redis_shape(j->r, "GET");
+		err = weir__redis_bad_answer(j->r, "GET");
 	else if (reply->len != bytes_of(j, i))
 		err = weir_fail(-EBADMSG, "set %s: chunk %" PRIu64 " of an image has %zu bytes in "
 		                "place of %zu: publish another", j->r->o.set, i,
@@ -181,7 +181,7 @@ int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.allow_uneven = true; /* the keys in it are confirmed, so publish even an uneven set */
 	int64_t bytes = weir_save(f, weir_location_room(NULL, 0), &o);
-	int err = bytes < 0 ? (int)bytes : weir__image_room(j, (uint64_t)bytes);
+	int err = bytes < 0 ? (int)bytes : weir__image_allocate(j, (uint64_t)bytes);
 	if (err)
 		return err;
 	bytes = weir_save(f, weir_location_room(j->bytes, j->room), &o);
@@ -195,7 +195,7 @@ static int pack(struct weir_image_job *j)
 	struct weir_image_job packed = { .r = j->r };
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_save_options writing = WEIR_SAVE_OPTIONS_INIT;
-	int err = weir__image_room(&packed, j->m.bytes);
+	int err = weir__image_allocate(&packed, j->m.bytes);
 	if (err)
 		return err;
 	reading.progress = progress;

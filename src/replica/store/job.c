@@ -47,7 +47,7 @@ static void stop(struct weir_image_job *j)
 		j->r->o.interrupt(j->r->o.image_link);
 }
 
-static void drop(struct weir_redis *r)
+static void free_job(struct weir_redis *r)
 {
 	struct weir_image_job *j = r->job;
 	join(j);
@@ -65,7 +65,7 @@ void weir__job_end(struct weir_redis *r)
 	if (!r->job)
 		return;
 	stop(r->job);
-	drop(r);
+	free_job(r);
 }
 
 static int begin(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
@@ -77,14 +77,14 @@ static int begin(struct weir_redis *r, const struct weir_manifest *m, const stru
 	j->m = *m;
 	j->upload = f != NULL;
 	r->job = j;
-	int err = f ? weir__image_copy(j, f) : weir__image_room(j, m->bytes);
+	int err = f ? weir__image_copy(j, f) : weir__image_allocate(j, m->bytes);
 	if (err)
-		drop(r);
+		free_job(r);
 	return err;
 }
 
 /* Return: true if @j is the transfer that the caller asks for. */
-static bool is_of(const struct weir_image_job *j, const struct weir_manifest *m, bool upload)
+static bool is_same_job(const struct weir_image_job *j, const struct weir_manifest *m, bool upload)
 {
 	return j->m.id == m->id && j->upload == upload && !atomic_load(&j->stop) &&
 	       (upload || memcmp(j->m.image, m->image, sizeof m->image) == 0);
@@ -98,19 +98,19 @@ static int failed(struct weir_redis *r)
 	memcpy(why, r->job->sentence, sizeof why);
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED || err == -ENOTSUP ||
 	    err == -EFBIG || err == -ENOSPC)
-		drop(r);
+		free_job(r);
 	return weir_fail(err, "%s", why);
 }
 
 /* Start the transfer of a generation's image, resume it after an error, or complete it.
  * @f: the filter to upload; NULL: fetch. Return: 0 complete; -EINPROGRESS; its error, once. */
-static int ask(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
+static int run_job(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
 {
 	struct weir_image_job *j = r->job;
-	if (j && !is_of(j, m, f != NULL)) {
+	if (j && !is_same_job(j, m, f != NULL)) {
 		stop(j);
 		if (!j->started || atomic_load(&j->ended))
-			drop(r);
+			free_job(r);
 	}
 	int err = r->job ? 0 : begin(r, m, f);
 	if (err)
@@ -140,24 +140,24 @@ void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *
 int weir__redis_image(void *context, const struct weir_manifest *m, struct weir_filter **out)
 {
 	struct weir_redis *r = context;
-	int err = ask(r, m, NULL);
+	int err = run_job(r, m, NULL);
 	if (err)
 		return err;
 	*out = r->job->filter;
 	r->job->filter = NULL;
-	drop(r);
+	free_job(r);
 	return 0;
 }
 
 int weir__redis_upload(void *context, const struct weir_filter *f, struct weir_manifest *m)
 {
 	struct weir_redis *r = context;
-	int err = ask(r, m, f);
+	int err = run_job(r, m, f);
 	if (err)
 		return err;
 	memcpy(m->image, r->job->m.image, sizeof m->image);
 	m->bytes = r->job->m.bytes;
 	m->chunks = r->job->m.chunks;
-	drop(r);
+	free_job(r);
 	return 0;
 }

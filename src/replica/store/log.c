@@ -42,7 +42,7 @@ static void put_entries(struct iovec *args, unsigned char *text, const struct we
 	}
 }
 
-static size_t room_of(const struct weir_touch *t)
+static size_t entries_bytes(const struct weir_touch *t)
 {
 	size_t bytes = 0;
 	for (size_t i = 0; i < t->n; i++)
@@ -69,10 +69,10 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
 	if (err)
 		return err;
 	if (!read_head(reply, &is))
-		err = weir__redis_shape(r, "touch");
-	else if (!weir__log_id_is_ours(is.last) || !weir__log_id_is_ours(is.base) ||
-	         !weir__log_id_is_ours(is.lost))
-		err = weir__redis_used_up(r);
+		err = weir__redis_bad_answer(r, "touch");
+	else if (!weir__log_id_in_range(is.last) || !weir__log_id_in_range(is.base) ||
+	         !weir__log_id_in_range(is.lost))
+		err = weir__redis_ids_used_up(r);
 	else
 		*head = is;
 	freeReplyObject(reply);
@@ -82,7 +82,7 @@ static int call(struct weir_redis *r, const struct iovec *entries, const struct 
 int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_head *head)
 {
 	struct weir_redis *r = context;
-	struct iovec *entries = malloc(EACH * t->n * sizeof *entries + room_of(t) + 1);
+	struct iovec *entries = malloc(EACH * t->n * sizeof *entries + entries_bytes(t) + 1);
 	if (!entries)
 		return weir_fail(-ENOMEM, "set %s: no memory to send %zu entries", r->o.set, t->n);
 	put_entries(entries, (unsigned char *)(entries + EACH * t->n), t);
@@ -92,23 +92,23 @@ int weir__redis_touch(void *context, const struct weir_touch *t, struct weir_hea
 }
 
 /* Pass one entry to @entry. @a: { id, { name, value, ... } }, with an id above @after. */
-static int give(const struct weir_redis *r, const struct redisReply *a, struct weir_log_id *after,
-                weir_entry_fn *entry, void *arg)
+static int pass_entry(const struct weir_redis *r, const struct redisReply *a,
+                      struct weir_log_id *after, weir_entry_fn *entry, void *arg)
 {
 	struct weir_log_id id;
 	struct iovec strings[FIELDS];
 	struct weir_entry e;
 	if (!weir__is_array(a, 2) || !weir__reply_log_id(a->element[0], &id))
-		return weir__redis_shape(r, "XRANGE");
-	if (!weir__log_id_is_ours(id))
-		return weir__redis_used_up(r);
+		return weir__redis_bad_answer(r, "XRANGE");
+	if (!weir__log_id_in_range(id))
+		return weir__redis_ids_used_up(r);
 	if (weir__log_id_compare(id, *after) <= 0 || a->element[1]->type != REDIS_REPLY_ARRAY)
-		return weir__redis_shape(r, "XRANGE");
+		return weir__redis_bad_answer(r, "XRANGE");
 	const struct redisReply *fields = a->element[1];
 	size_t n = fields->elements < FIELDS ? fields->elements : FIELDS;
 	for (size_t i = 0; i < n; i++) {
 		if (!weir__is_string(fields->element[i]))
-			return weir__redis_shape(r, "XRANGE");
+			return weir__redis_bad_answer(r, "XRANGE");
 		strings[i] = weir__bytes(fields->element[i]->str, fields->element[i]->len);
 	}
 	int err = weir__entry_read(&e, id, strings, n);
@@ -135,9 +135,9 @@ int weir__redis_read(void *context, struct weir_log_id after, size_t most, weir_
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > most)
-		err = weir__redis_shape(r, "XRANGE");
+		err = weir__redis_bad_answer(r, "XRANGE");
 	for (size_t i = 0; !err && i < reply->elements; i++) {
-		err = give(r, reply->element[i], &after, entry, arg);
+		err = pass_entry(r, reply->element[i], &after, entry, arg);
 		*n += !err;
 	}
 	freeReplyObject(reply);

@@ -70,9 +70,9 @@ int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
                        const struct iovec *more, size_t n, struct redisReply **reply, ...)
 	__attribute__((sentinel));
 /* Fail because the answer to @of has the wrong form. Return: -EPROTO. */
-int weir__redis_shape(const struct weir_redis *r, const char *of);
+int weir__redis_bad_answer(const struct weir_redis *r, const char *of);
 /* Fail because the log or the head has an id above those of nodes. Return: -EOVERFLOW. */
-int weir__redis_used_up(const struct weir_redis *r);
+int weir__redis_ids_used_up(const struct weir_redis *r);
 
 /* Check the form of an answer, or read a value from it. Return: true if the form is right. */
 static inline bool weir__is_array(const struct redisReply *reply, size_t elements)
@@ -105,7 +105,7 @@ int weir__redis_lease(void *context, uint64_t node, uint32_t milliseconds);
 
 void weir__job_end(struct weir_redis *r);
 /* Return: 0; -EFBIG; -ENOMEM. */
-int weir__image_room(struct weir_image_job *j, uint64_t bytes);
+int weir__image_allocate(struct weir_image_job *j, uint64_t bytes);
 /* Write a plain image of @f to the job's memory, in the calling thread. */
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f);
 /* Run on the job's thread. After a connection error the next call resumes the transfer. */

@@ -24,7 +24,7 @@ struct weir_redis_options {
 	 * NULL: calls end soon anyway. */
 	void (*interrupt)(void *image_link);
 	void (*rest)(void *image_link);
-	/* Check that a manifest may be used, as weir__trust_take(). NULL: no check. */
+	/* Check that a manifest may be used, as weir__trust_accept(). NULL: no check. */
 	int (*trusted)(void *trust, const struct weir_manifest *m, const char *text, size_t len,
 	               const char *signature, size_t signature_len);
 	void *trust;
@@ -66,10 +66,11 @@ typedef int weir_report_fn(void *context, uint64_t node, uint64_t ms, const char
                            size_t len);
 int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context);
 /* Remove the report of a node that ends. */
-int weir__redis_leave(struct weir_redis *r, uint64_t node);
+int weir__redis_remove_report(struct weir_redis *r, uint64_t node);
 
 /* Count the missing chunks of an image. Above 1,000 the count is an upper bound. */
-int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint64_t *absent);
+int weir__redis_missing_chunks(struct weir_redis *r, const struct weir_manifest *m,
+                               uint64_t *missing);
 
 struct weir_redis_status {
 	struct weir_head head;      /* mark 0: redis has no head */

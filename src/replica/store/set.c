@@ -62,20 +62,20 @@ static int read_manifest(const struct weir_redis *r, const char *text, size_t le
 	       weir_fail(-EBADMSG, "set %s: the manifest is of set %s", r->o.set, m->set);
 }
 
-static int take_manifest(const struct weir_redis *r, const struct redisReply *a,
-                         struct weir_manifest *out)
+static int check_manifest(const struct weir_redis *r, const struct redisReply *a,
+                          struct weir_manifest *out)
 {
 	struct weir_manifest m;
 	struct weir_version version;
 	if (!weir__is_array(a, 3))
-		return weir__redis_shape(r, "HMGET");
+		return weir__redis_bad_answer(r, "HMGET");
 	const struct redisReply *text = a->element[0], *line = a->element[1];
 	if (text->type == REDIS_REPLY_NIL)
 		return weir_fail(-ENOENT, "set %s has no generation yet", r->o.set);
 	if (!weir__is_string(text))
-		return weir__redis_shape(r, "HMGET");
+		return weir__redis_bad_answer(r, "HMGET");
 	const bool has_version = weir__reply_version(a->element[2], &version);
-	if (has_version && !weir__version_is_ours(version))
+	if (has_version && !weir__version_in_range(version))
 		return weir_fail(-EBADMSG, "set %s: the head is of version %s, which no node "
 		                 "counts up to, so another client wrote it: UNLINK %s, and nodes "
 		                 "publish again", r->o.set, a->element[2]->str, r->keys.head);
@@ -100,14 +100,14 @@ int weir__redis_manifest(void *context, struct weir_manifest *out)
 	                          "version", NULL);
 	if (err)
 		return err;
-	err = take_manifest(r, reply, out);
+	err = check_manifest(r, reply, out);
 	freeReplyObject(reply);
 	return err;
 }
 
 /* ---- publish ---- */
 
-static void date(const struct weir_redis *r, struct weir_manifest *m)
+static void set_dates(const struct weir_redis *r, struct weir_manifest *m)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_REALTIME, &t);
@@ -136,7 +136,7 @@ static int send_publication(struct weir_redis *r, const struct weir_publication 
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_STATUS)
-		err = weir__redis_shape(r, "publish");
+		err = weir__redis_bad_answer(r, "publish");
 	freeReplyObject(reply);
 	return err;
 }
@@ -150,7 +150,7 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 	if (weir__version_compare(p->manifest->version, p->base) <= 0)
 		return weir_fail(-EINVAL, "set %s: a generation must be above the head's version",
 		                 r->o.set);
-	date(r, p->manifest);
+	set_dates(r, p->manifest);
 	size_t len = weir__manifest_write(text, p->manifest);
 	int err = read_manifest(r, text, len, &checked); /* check it as other nodes will */
 	if (!err && r->o.sign)

@@ -15,7 +15,7 @@ static int each_of(const struct weir_redis *r, const char *key, void *context,
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_ARRAY)
-		err = weir__redis_shape(r, "HGETALL");
+		err = weir__redis_bad_answer(r, "HGETALL");
 	for (size_t i = 0; !err && i + 1 < reply->elements; i += 2)
 		err = each(context, reply->element[i], reply->element[i + 1]);
 	freeReplyObject(reply);
@@ -30,7 +30,7 @@ struct caller {
 };
 
 /* @value: SIGNATURE, a newline, the manifest. */
-static int give_kept(void *context, const struct redisReply *field, const struct redisReply *value)
+static int pass_kept(void *context, const struct redisReply *field, const struct redisReply *value)
 {
 	const struct caller *c = context;
 	struct weir_version version;
@@ -47,11 +47,11 @@ static int give_kept(void *context, const struct redisReply *field, const struct
 int weir__redis_kept(struct weir_redis *r, weir_kept_fn *kept, void *context)
 {
 	struct caller c = { .r = r, .kept = kept, .context = context };
-	return each_of(r, r->keys.kept, &c, give_kept);
+	return each_of(r, r->keys.kept, &c, pass_kept);
 }
 
 /* @value: MILLISECONDS, a blank, the report. */
-static int give_report(void *context, const struct redisReply *field,
+static int pass_report(void *context, const struct redisReply *field,
                        const struct redisReply *value)
 {
 	const struct caller *c = context;
@@ -66,10 +66,10 @@ static int give_report(void *context, const struct redisReply *field,
 int weir__redis_reports(struct weir_redis *r, weir_report_fn *report, void *context)
 {
 	struct caller c = { .r = r, .report = report, .context = context };
-	return each_of(r, r->keys.nodes, &c, give_report);
+	return each_of(r, r->keys.nodes, &c, pass_report);
 }
 
-int weir__redis_leave(struct weir_redis *r, uint64_t node)
+int weir__redis_remove_report(struct weir_redis *r, uint64_t node)
 {
 	char name[WEIR_HEX_TEXT];
 	return weir__redis_ask(r, NULL, "HDEL", r->keys.nodes, weir__hex_write(name, node), NULL);
@@ -94,21 +94,22 @@ static int count_chunks(struct weir_redis *r, const struct weir_manifest *m, uin
 	if (err)
 		return err;
 	if (!weir__reply_number(reply, &n) || n > to - from)
-		err = weir__redis_shape(r, "EXISTS");
+		err = weir__redis_bad_answer(r, "EXISTS");
 	else
 		*there += n;
 	freeReplyObject(reply);
 	return err;
 }
 
-int weir__redis_absent(struct weir_redis *r, const struct weir_manifest *m, uint64_t *absent)
+int weir__redis_missing_chunks(struct weir_redis *r, const struct weir_manifest *m,
+                               uint64_t *missing)
 {
 	uint64_t there = 0;
 	int err = 0;
 	/* A forged manifest may claim a million chunks, so stop after ABSENT. */
 	for (uint64_t i = 0; i < m->chunks && i - there <= ABSENT && !err; i += SOME)
 		err = count_chunks(r, m, i, i + SOME < m->chunks ? i + SOME : m->chunks, &there);
-	*absent = m->chunks - there;
+	*missing = m->chunks - there;
 	return err;
 }
 
@@ -170,7 +171,7 @@ int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 	for (unsigned i = LOG; i < PARTS && !err; i++)
 		err = weir__redis_ask(r, &parts[i], of[i][0], of[i][1], NULL);
 	if (!err && !read_status(out, parts))
-		err = weir__redis_shape(r, "HMGET to INFO");
+		err = weir__redis_bad_answer(r, "HMGET to INFO");
 	for (unsigned i = 0; i < PARTS; i++)
 		freeReplyObject(parts[i]);
 	return err;
@@ -189,7 +190,7 @@ int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 	if (err)
 		return err;
 	if (reply->type != REDIS_REPLY_INTEGER)
-		err = weir__redis_shape(r, "WAIT");
+		err = weir__redis_bad_answer(r, "WAIT");
 	else if (reply->integer < (long long)replicas)
 		err = weir_fail(-EAGAIN, "set %s: %lld of %s replicas had everything after %s ms",
 		                r->o.set, reply->integer, n, time);
@@ -203,13 +204,13 @@ static int unlink_some(const struct weir_redis *r, const struct redisReply *a,
 {
 	if (!weir__is_array(a, 2) || !weir__is_string(a->element[0]) ||
 	    a->element[0]->len >= WEIR_NUMBER_TEXT || a->element[1]->type != REDIS_REPLY_ARRAY)
-		return weir__redis_shape(r, "SCAN");
+		return weir__redis_bad_answer(r, "SCAN");
 	int err = 0;
 	memcpy(cursor, a->element[0]->str, a->element[0]->len + 1);
 	for (size_t i = 0; i < a->element[1]->elements && !err; i++) {
 		const struct redisReply *key = a->element[1]->element[i];
 		if (!weir__is_string(key))
-			return weir__redis_shape(r, "SCAN");
+			return weir__redis_bad_answer(r, "SCAN");
 		err = weir__redis_ask(r, NULL, "UNLINK", key->str, NULL);
 		*n += !err;
 	}

@@ -55,7 +55,7 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
 	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0))) {
 		const bool there = !replace && fd >= 0 && errno == EEXIST;
-		/* -EEXIST has another meaning in weir__trust_take() */
+		/* -EEXIST has another meaning in weir__trust_accept() */
 		err = weir_fail(replace && errno == EEXIST ? -EACCES : -errno,
 		                "%s: cannot write it%s%s: %s", path, there ? "" : " by way of ",
 		                there ? "" : new, weir_strerror(errno));

@@ -102,7 +102,7 @@ struct weir_signer {
 };
 
 /* Hash the text that a signature covers. */
-static void begin(crypto_sign_state *state, const char *text, size_t len)
+static void hash_text(crypto_sign_state *state, const char *text, size_t len)
 {
 	crypto_sign_init(state);
 	crypto_sign_update(state, (const unsigned char *)domain, sizeof domain - 1);
@@ -148,7 +148,7 @@ int weir__signer_sign(const struct weir_signer *signer, const char *text, size_t
 {
 	crypto_sign_state state;
 	unsigned char signature[SIGNATURE];
-	begin(&state, text, len);
+	hash_text(&state, text, len);
 	if (crypto_sign_final_create(&state, signature, NULL, signer->secret))
 		return weir_fail(-EIO, "libsodium cannot sign a manifest of %zu bytes", len);
 	put_signature(line, signer->public, signature);
@@ -171,7 +171,7 @@ int weir__signature_check(const unsigned char *keys, size_t n, const char *text,
 		crypto_sign_state state;
 		put_signature(again, keys, signature);
 		known |= memcmp(again, line, HEAD) == 0;
-		begin(&state, text, len);
+		hash_text(&state, text, len);
 		if (memcmp(again, line, line_len) == 0 &&
 		    crypto_sign_final_verify(&state, signature, keys) == 0)
 			return 0;
@@ -193,7 +193,7 @@ int weir__signer_clock(uint64_t now_ms, uint64_t server_ms)
 	                 by_ms / 1000, ahead ? "ahead of" : "behind");
 }
 
-bool weir__signer_due(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms)
+bool weir__signer_must_sign(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms)
 {
 	if (!life_ms || !m->expires_ms)
 		return life_ms;

@@ -25,7 +25,7 @@ int weir__signature_check(const unsigned char *keys, size_t n, const char *text,
                           const char *line, size_t line_len);
 
 /* Read and sync the state. @held: receives version 0.0 if the file is missing. */
-int weir__state_read(struct weir_held *held, const char *path, const char *set);
-int weir__state_write(const struct weir_held *held, const char *path, const char *set);
+int weir__state_read(struct weir_accepted *held, const char *path, const char *set);
+int weir__state_write(const struct weir_accepted *held, const char *path, const char *set);
 
 #endif

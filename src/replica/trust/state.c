@@ -20,7 +20,7 @@ enum { HASH = crypto_generichash_BYTES, HEX = 2 * HASH, TEXT = 640 };
 	" " hash " " number " " number " " number " "
 
 /* Return: bytes written. */
-static size_t put_text(char text[TEXT], const struct weir_held *h, const char *set)
+static size_t format_text(char text[TEXT], const struct weir_accepted *h, const char *set)
 {
 	char manifest[HEX + 1], image[HEX + 1];
 	unsigned char check[HASH];
@@ -36,7 +36,8 @@ static size_t put_text(char text[TEXT], const struct weir_held *h, const char *s
 }
 
 /* @text: ends with a NUL byte. */
-static bool take_text(struct weir_held *h, char set[WEIR_SET_NAME + 1], const char *text, size_t n)
+static bool parse_text(struct weir_accepted *h, char set[WEIR_SET_NAME + 1], const char *text,
+                       size_t n)
 {
 	char manifest[HEX + 1], image[HEX + 1], again[TEXT];
 	return sscanf(text, LINE("%64s", "%" SCNu64, "%" SCNx64, "%64s"), set,
@@ -44,13 +45,13 @@ static bool take_text(struct weir_held *h, char set[WEIR_SET_NAME + 1], const ch
 	              &h->expires_ms, &h->ran_ms) == 9 &&
 	       !sodium_hex2bin(h->manifest, HASH, manifest, HEX, NULL, NULL, NULL) &&
 	       !sodium_hex2bin(h->image, HASH, image, HEX, NULL, NULL, NULL) &&
-	       put_text(again, h, set) == n && memcmp(again, text, n) == 0;
+	       format_text(again, h, set) == n && memcmp(again, text, n) == 0;
 }
 
-int weir__state_read(struct weir_held *held, const char *path, const char *set)
+int weir__state_read(struct weir_accepted *held, const char *path, const char *set)
 {
 	char text[TEXT + 1], of[WEIR_SET_NAME + 1];
-	*held = (struct weir_held){ .id = 0 };
+	*held = (struct weir_accepted){ .id = 0 };
 	int err = weir__folder_sync(path, S_IWGRP | S_IWOTH);
 	if (err)
 		return err;
@@ -58,7 +59,7 @@ int weir__state_read(struct weir_held *held, const char *path, const char *set)
 	if (n < 0)
 		return n == -ENOENT ? 0 : (int)n;
 	text[n] = '\0';
-	if (!take_text(held, of, text, (size_t)n))
+	if (!parse_text(held, of, text, (size_t)n))
 		return weir_fail(-EBADMSG, "%s: the state file is damaged: put back a copy of it; "
 		                 "without it this machine takes any version that has not expired",
 		                 path);
@@ -67,8 +68,8 @@ int weir__state_read(struct weir_held *held, const char *path, const char *set)
 	                 "state_file of its own", path, of, set);
 }
 
-int weir__state_write(const struct weir_held *held, const char *path, const char *set)
+int weir__state_write(const struct weir_accepted *held, const char *path, const char *set)
 {
 	char text[TEXT];
-	return weir__file_write(path, text, put_text(text, held, set), 0600, true);
+	return weir__file_write(path, text, format_text(text, held, set), 0600, true);
 }

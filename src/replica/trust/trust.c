@@ -13,51 +13,51 @@
 #include <weir/error.h>
 #include "parts.h"
 
-enum { HIGHER = 1, NOTES = 24 }; /* writes of a version's age to the file during its life */
+enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* how often the file gets a version's age */
 
 #define VERSION "%" PRIu64 ".%" PRIu64
 
 struct weir_trust {
 	unsigned char keys[WEIR_KEYS_TRUSTED][WEIR_KEY_BYTES];
 	size_t n;
-	struct weir_held held;
+	struct weir_accepted accepted;
 	uint64_t at_ms;    /* weir_now.run_ms when held.ran_ms was set */
 	uint64_t noted_ms; /* the age (held.ran_ms) that the file has */
 	const char *path, *set;
 	char names[];
 };
 
-static bool same(const struct weir_held *a, const struct weir_held *b)
+static bool same(const struct weir_accepted *a, const struct weir_accepted *b)
 {
 	return weir__version_compare(a->version, b->version) == 0 &&
 	       memcmp(a->manifest, b->manifest, sizeof a->manifest) == 0;
 }
 
 /* Read the state file. Fails if its version is older than that of @t. */
-static int look(struct weir_trust *t, struct weir_now now)
+static int read_state(struct weir_trust *t, struct weir_now now)
 {
-	struct weir_held file, *held = &t->held;
+	struct weir_accepted file, *accepted = &t->accepted;
 	int err = weir__state_read(&file, t->path, t->set);
 	if (err)
 		return err;
-	if (weir__version_compare(file.version, held->version) < 0)
+	if (weir__version_compare(file.version, accepted->version) < 0)
 		return weir_fail(-EKEYREJECTED, "%s: has version " VERSION " (0.0: it has gone), "
 		                 "and " VERSION " was taken: put the newer file back", t->path,
-		                 file.version.era, file.version.number, held->version.era,
-		                 held->version.number);
+		                 file.version.era, file.version.number, accepted->version.era,
+		                 accepted->version.number);
 	t->noted_ms = file.ran_ms;
-	if (same(&file, held)) {
-		uint64_t ran_ms = held->ran_ms + (now.run_ms - t->at_ms);
+	if (same(&file, accepted)) {
+		uint64_t ran_ms = accepted->ran_ms + (now.run_ms - t->at_ms);
 		file.ran_ms = ran_ms > file.ran_ms ? ran_ms : file.ran_ms;
 	}
-	*held = file;
+	*accepted = file;
 	t->at_ms = now.run_ms;
 	return 0;
 }
 
 /* @floor_ms: a lower bound of the time. */
-static int check_expiry(const struct weir_trust *t, const struct weir_held *h, uint64_t floor_ms,
-                        struct weir_now now)
+static int check_expiry(const struct weir_trust *t, const struct weir_accepted *h,
+                        uint64_t floor_ms, struct weir_now now)
 {
 	uint64_t time_ms = now.wall_ms > floor_ms ? now.wall_ms : floor_ms;
 	if (!h->expires_ms || time_ms < h->expires_ms)
@@ -70,40 +70,43 @@ static int check_expiry(const struct weir_trust *t, const struct weir_held *h, u
 }
 
 /* Return: 0 if @next is the accepted version; HIGHER; or a negative errno. */
-static int judge(struct weir_trust *t, const struct weir_held *next, struct weir_now now)
+static int check_version(struct weir_trust *t, const struct weir_accepted *next,
+                         struct weir_now now)
 {
-	const struct weir_held *held = &t->held;
-	int err = look(t, now);
+	const struct weir_accepted *accepted = &t->accepted;
+	int err = read_state(t, now);
 	if (err)
 		return err;
-	int order = weir__version_compare(next->version, held->version);
+	int order = weir__version_compare(next->version, accepted->version);
 	if (order < 0)
 		return weir_fail(-EKEYREJECTED, "version " VERSION " of set %s is older than "
 		                 VERSION ", which this machine took: redis was put back, or "
 		                 "withholds what is newer: publish again with the secret key",
 		                 next->version.era, next->version.number, t->set,
-		                 held->version.era, held->version.number);
-	err = check_expiry(t, next, order ? next->signed_ms : held->signed_ms + held->ran_ms, now);
-	if (!err && !order && !same(next, held))
+		                 accepted->version.era, accepted->version.number);
+	err = check_expiry(t, next, order ? next->signed_ms :
+	                            accepted->signed_ms + accepted->ran_ms, now);
+	if (!err && !order && !same(next, accepted))
 		return weir_fail(-EEXIST, "version " VERSION " of set %s exists twice: this "
 		                 "machine took %016" PRIx64 ", and redis has %016" PRIx64
 		                 ": publish a newer one with the secret key, or give another "
 		                 "state file", next->version.era, next->version.number, t->set,
-		                 held->id, next->id);
+		                 accepted->id, next->id);
 	return err ? err : order;
 }
 
 /* Write @higher to the file. If @higher is NULL, write the age of the accepted version. */
-static int store(struct weir_trust *t, const struct weir_held *higher, struct weir_now now)
+static int write_state(struct weir_trust *t, const struct weir_accepted *higher,
+                       struct weir_now now)
 {
 	int lock = weir__file_lock(t->path);
 	if (lock < 0)
 		return lock;
-	int err = higher ? judge(t, higher, now) : look(t, now);
+	int err = higher ? check_version(t, higher, now) : read_state(t, now);
 	if (err == HIGHER || (!err && !higher)) {
-		err = weir__state_write(higher ? higher : &t->held, t->path, t->set);
+		err = weir__state_write(higher ? higher : &t->accepted, t->path, t->set);
 		if (!err)
-			err = look(t, now);
+			err = read_state(t, now);
 	}
 	close(lock);
 	return err;
@@ -119,10 +122,10 @@ int weir__trust_signed(const struct weir_trust *t, const struct weir_manifest *m
 	return err;
 }
 
-int weir__trust_take(struct weir_trust *t, const struct weir_manifest *m, const char *text,
-                     size_t len, const char *signature, size_t signature_len, struct weir_now now)
+int weir__trust_accept(struct weir_trust *t, const struct weir_manifest *m, const char *text,
+                       size_t len, const char *signature, size_t signature_len, struct weir_now now)
 {
-	struct weir_held next = { .version = m->version, .id = m->id, .signed_ms = m->signed_ms,
+	struct weir_accepted next = { .version = m->version, .id = m->id, .signed_ms = m->signed_ms,
 	                          .expires_ms = m->expires_ms };
 	int err = weir__trust_signed(t, m, text, len, signature, signature_len);
 	if (err)
@@ -130,24 +133,24 @@ int weir__trust_take(struct weir_trust *t, const struct weir_manifest *m, const 
 	memcpy(next.image, m->image, sizeof next.image);
 	crypto_generichash(next.manifest, sizeof next.manifest, (const unsigned char *)text, len,
 	                   NULL, 0);
-	err = judge(t, &next, now);
-	return err == HIGHER ? store(t, &next, now) : err;
+	err = check_version(t, &next, now);
+	return err == HIGHER ? write_state(t, &next, now) : err;
 }
 
-int weir__trust_fresh(struct weir_trust *t, struct weir_now now)
+int weir__trust_recheck(struct weir_trust *t, struct weir_now now)
 {
-	const struct weir_held *h = &t->held;
-	int err = look(t, now);
+	const struct weir_accepted *h = &t->accepted;
+	int err = read_state(t, now);
 	if (!err && h->expires_ms &&
-	    h->ran_ms - t->noted_ms >= (h->expires_ms - h->signed_ms) / NOTES)
-		err = store(t, NULL, now);
+	    h->ran_ms - t->noted_ms >= (h->expires_ms - h->signed_ms) / NOTES_PER_LIFE)
+		err = write_state(t, NULL, now);
 	int expired = check_expiry(t, h, h->signed_ms + h->ran_ms, now);
 	return expired ? expired : err;
 }
 
-const struct weir_held *weir__trust_held(const struct weir_trust *trust)
+const struct weir_accepted *weir__trust_accepted(const struct weir_trust *trust)
 {
-	return &trust->held;
+	return &trust->accepted;
 }
 
 int weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
@@ -163,7 +166,7 @@ int weir__trust_open(struct weir_trust **out, const char *public_file, const cha
 	t->path = strcpy(t->names, state_file);
 	t->set = strcpy(t->names + bytes, set);
 	int n = weir__keys_read(t->keys, public_file);
-	int err = n < 0 ? n : look(t, now);
+	int err = n < 0 ? n : read_state(t, now);
 	t->n = n < 0 ? 0 : (size_t)n;
 	if (!err)
 		*out = t;

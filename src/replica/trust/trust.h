@@ -48,7 +48,7 @@ int weir__signer_sign(const struct weir_signer *signer, const char *text, size_t
 int weir__signer_clock(uint64_t now_ms, uint64_t server_ms);
 /* Return: true if @m must be signed again, as a new version of its image: a quarter of @life_ms has
  *   passed, its signer's clock ran ahead, or @m never expires. @life_ms 0: false. */
-bool weir__signer_due(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms);
+bool weir__signer_must_sign(const struct weir_manifest *m, uint64_t now_ms, uint64_t life_ms);
 
 /* ---- nodes that join ---- */
 
@@ -58,7 +58,7 @@ struct weir_now {
 };
 
 /* The newest version that this machine accepted: the content of the state file. */
-struct weir_held {
+struct weir_accepted {
 	struct weir_version version; /* 0.0: none yet */
 	uint64_t id;
 	unsigned char manifest[32];  /* BLAKE2b-256 of the manifest's text */
@@ -69,8 +69,8 @@ struct weir_held {
 
 struct weir_trust;
 /* Read the keys and the state. One thread at a time may use the result; other processes may use the
- * same state file. The first weir__trust_take() creates a missing one. Its folder must also belong
- * to this user or to root. It gets STATE.lock and, during a write, STATE.new. */
+ * same state file. The first weir__trust_accept() creates a missing one. Its folder must also
+ * belong to this user or to root. It gets STATE.lock and, during a write, STATE.new. */
 int weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
                      const char *set, struct weir_now now);
 void weir__trust_close(struct weir_trust *trust); /* NULL: no-op */
@@ -83,15 +83,15 @@ int weir__trust_signed(const struct weir_trust *trust, const struct weir_manifes
  * Return: 0; -EKEYREJECTED no signature by a trusted key, another set, or a version below the
  *   state's; -EKEYEXPIRED; -EEXIST the state has another generation of that version: the caller may
  *   merge @m and reports it, but must not replace its set with @m. */
-int weir__trust_take(struct weir_trust *trust, const struct weir_manifest *m, const char *text,
-                     size_t len, const char *signature, size_t signature_len,
-                     struct weir_now now);
+int weir__trust_accept(struct weir_trust *trust, const struct weir_manifest *m, const char *text,
+                       size_t len, const char *signature, size_t signature_len,
+                       struct weir_now now);
 /* Check that the accepted version is still valid. Call it about once a minute: it reads the state
  * file, and writes the version's age there. Return: 0, also without an accepted version;
  * -EKEYEXPIRED: a running node keeps its set and reports the error. */
-int weir__trust_fresh(struct weir_trust *trust, struct weir_now now);
+int weir__trust_recheck(struct weir_trust *trust, struct weir_now now);
 /* The accepted version, until the next call. While redis has an older head, a node may open with a
- * file whose hash is held.image if weir__trust_fresh() returns 0. */
-const struct weir_held *weir__trust_held(const struct weir_trust *trust);
+ * file whose hash is held.image if weir__trust_recheck() returns 0. */
+const struct weir_accepted *weir__trust_accepted(const struct weir_trust *trust);
 
 #endif

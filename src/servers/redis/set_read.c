@@ -10,7 +10,7 @@ int set_image(struct set *s, uint64_t most, struct weir_filter **out)
 {
 	struct weir_image_job j = { .r = s->redis, .m = s->manifest };
 	/* Pages are allocated when written, so only as many as the chunks fill. */
-	int err = weir__image_room(&j, s->manifest.bytes);
+	int err = weir__image_allocate(&j, s->manifest.bytes);
 	s->redis->o.max_image_bytes = most ? most : s->manifest.bytes;
 	if (!err)
 		err = weir__image_fetch(&j);

@@ -115,7 +115,7 @@ static void own(struct weir_link *l, char *line)
 	} else if ((at = after(line, "@receive ")) != NULL) {
 		n = weir__link_receive(l, (uint32_t)atoi(at), &reply);
 	} else if ((at = after(line, "@take ")) != NULL) {
-		n = weir__link_take(l, (uint32_t)atoi(at), &reply);
+		n = weir__link_poll(l, (uint32_t)atoi(at), &reply);
 	} else if ((at = after(line, "@ready ")) != NULL) {
 		n = poll(&(struct pollfd){ .fd = weir__link_fd(l), .events = POLLIN }, 1, atoi(at));
 	} else if ((at = after(line, "@stop ")) != NULL) {
@@ -123,9 +123,9 @@ static void own(struct weir_link *l, char *line)
 	} else if (strcmp(line, "@moved") == 0) {
 		n = weir__link_master_moved(l);
 	} else if (strcmp(line, "@number") == 0) {
-		n = (int)weir__link_number(l);
+		n = (int)weir__link_connections(l);
 	} else if (strcmp(line, "@rest") == 0) {
-		weir__link_rest(l);
+		weir__link_reset(l);
 	} else if (strcmp(line, "@rss") == 0 && getrusage(RUSAGE_SELF, &u) == 0) {
 		n = (int)u.ru_maxrss;
 	} else if (strcmp(line, "@peer") == 0) {
@@ -160,7 +160,7 @@ static void serve(char *line)
 		beside = NULL;
 		printf("OK 0\n");
 	} else if (after(line, "@beside ")) {
-		int err = beside ? 0 : weir__link_open_beside(&beside, first);
+		int err = beside ? 0 : weir__link_open_second(&beside, first);
 		if (err)
 			say(err, NULL);
 		else

@@ -177,14 +177,14 @@ static int connect_to(uint16_t port)
 static void test_the_first_address_hangs(void **state)
 {
 	static struct weir_wire w;
-	const struct weir_manner m = { .o = { .connect_ms = 1000, .max_bytes = 1000 } };
-	const struct weir_speaker nobody = { NULL, NULL, false };
+	const struct weir_link_config m = { .o = { .connect_ms = 1000, .max_bytes = 1000 } };
+	const struct weir_login nobody = { NULL, NULL, false };
 	uint16_t port[2];
 	char second[6];
 	int full[3];
 	(void)state;
 	const int deaf = listener(&port[0], 0), good = listener(&port[1], 8);
-	struct weir_place place = { .name = "name.test", .port = port[0] };
+	struct weir_server place = { .name = "name.test", .port = port[0] };
 	for (size_t i = 0; i < COUNT_OF(full); i++)
 		full[i] = connect_to(port[0]);
 	w.stream = s;
@@ -225,7 +225,7 @@ static void test_a_link_beside_does_not_ask(void **state)
 	give(names.of[0], "127.0.0.1");
 	names.answer = 0;
 	assert_ok(weir__link_open(&first, &p));
-	assert_ok(weir__link_open_beside(&beside, first));
+	assert_ok(weir__link_open_second(&beside, first));
 	assert_ok(weir__link_send(first, ping, 1));
 	assert_int_equal(names.n, 1);
 	assert_ok(weir__link_send(beside, ping, 1));

@@ -178,7 +178,7 @@ static void test_options(void **state)
 	assert_ok(weir__link_open(&l, &o));
 	assert_int_equal(weir__link_fd(l), -1);
 	assert_string_equal(weir__link_peer(l), "redis://h:6379");
-	assert_int_equal(weir__link_number(l), 0);
+	assert_int_equal(weir__link_connections(l), 0);
 	assert_int_equal(weir__link_master_moved(l), 0);
 	weir__link_close(l);
 	weir__link_close(NULL);
@@ -195,7 +195,7 @@ static void test_an_interruption_lasts_until_it_is_taken_back(void **state)
 	weir__link_interrupt(l);
 	for (unsigned i = 0; i < 2; i++)
 		assert_refused(weir__link_call(l, &ping, 1, &reply), -ECANCELED, "interrupted", "");
-	weir__link_rest(l);
+	weir__link_reset(l);
 	assert_refused(weir__link_call(l, &ping, 1, &reply), -ENOENT, "weir-test", "");
 	weir__link_close(l);
 }

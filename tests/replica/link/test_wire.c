@@ -12,7 +12,7 @@ enum { LIMIT = 1 << 20 };
 
 static struct weir_wire w;
 static int other;
-static const struct weir_manner manner = { .o = { .max_bytes = LIMIT } };
+static const struct weir_link_config manner = { .o = { .max_bytes = LIMIT } };
 static const struct weir_limit at_once = { 50, 0 }, patient = { 60000, 0 };
 
 static int begin(void **state)
@@ -28,9 +28,9 @@ static int begin(void **state)
 	memset(&w, 0, sizeof w);
 	w.stream = (struct weir_stream){ .fd = -1, .interrupt = eventfd(0, EFD_NONBLOCK) };
 	assert_true(w.stream.interrupt >= 0);
-	struct weir_place place = { .name = "other.end", .port = 1, .len = len };
+	struct weir_server place = { .name = "other.end", .port = 1, .len = len };
 	memcpy(&place.at, &at, len);
-	assert_ok(weir__wire_open(&w, &manner, &place, (struct weir_speaker){ NULL, NULL, false },
+	assert_ok(weir__wire_open(&w, &manner, &place, (struct weir_login){ NULL, NULL, false },
 	                          weir__wire_now() + 60000));
 	other = accept(listener, NULL, NULL);
 	close(listener);
@@ -83,7 +83,7 @@ static void test_pieces(void **state)
 		assert_int_equal(r->element[2]->element[1]->len, 0);
 		assert_string_equal(r->element[3]->str, "x");
 		freeReplyObject(r);
-		assert_false(weir__reader_left(&w.reader));
+		assert_false(weir__reader_has_unread(&w.reader));
 	}
 }
 

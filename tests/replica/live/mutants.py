@@ -35,7 +35,7 @@ MUTANTS = [
      "room makes_room"),
     ("TWO_UPLOADS", "node/publish.c", "if (!err && n->publishing)", "if (0)",
      "speed record_while"),
-    ("TRUSTS_ALL", "service/options.c", "r->trust ? weir__trust_take(", "0 ? weir__trust_take(",
+    ("TRUSTS_ALL", "service/options.c", "r->trust ? weir__trust_accept(", "0 ? weir__trust_accept(",
      "trust unsigned_node"),
     ("OLD_HEADS_ARE_REFUSED", "service/options.c", "if (err == -EKEYREJECTED && is_old(r, m))",
      "if (0)", "trust over_an_old_dump"),

@@ -29,18 +29,18 @@ static void a_version_is_on_the_disk_before_it_is_used(void **state)
 	struct publication p = publication(1, 1, NOON);
 	(void)state;
 	assert_holds(t, 0, 0);
-	assert_ok(weir__trust_fresh(t, after(0)));
+	assert_ok(weir__trust_recheck(t, after(0)));
 	assert_int_equal(access(state_path, F_OK), -1);
 	assert_ok(take(t, &p, after(0)));
 	assert_int_equal(version_on_disk().number, 1);
 	assert_holds(t, 1, 1);
-	assert_int_equal(weir__trust_held(t)->id, p.m.id);
-	assert_memory_equal(weir__trust_held(t)->image, p.m.image, sizeof p.m.image);
+	assert_int_equal(weir__trust_accepted(t)->id, p.m.id);
+	assert_memory_equal(weir__trust_accepted(t)->image, p.m.image, sizeof p.m.image);
 	/* the same manifest again */
 	assert_ok(take(t, &p, after(HOUR)));
 	restart(after(HOUR));
 	assert_holds(t, 1, 1);
-	assert_memory_equal(weir__trust_held(t)->image, p.m.image, sizeof p.m.image);
+	assert_memory_equal(weir__trust_accepted(t)->image, p.m.image, sizeof p.m.image);
 	assert_ok(take(t, &p, after(HOUR)));
 }
 
@@ -102,19 +102,19 @@ static void a_freeze_is_reported(void **state)
 	assert_refused(take(t, &late, after(0)), -EKEYEXPIRED, "version 1.2", "expired 0 s ago");
 	assert_int_equal(version_on_disk().era, 0);
 	assert_ok(take(t, &p, after(DAY - 1)));
-	assert_ok(weir__trust_fresh(t, after(DAY - 1)));
-	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1",
+	assert_ok(weir__trust_recheck(t, after(DAY - 1)));
+	assert_refused(weir__trust_recheck(t, after(DAY)), -EKEYEXPIRED, "version 1.1",
 	               " 0 s ago: see");
 	assert_refused(take(t, &p, after(DAY + 5000)), -EKEYEXPIRED, "version 1.1", "5 s ago");
 	assert_holds(t, 1, 1);
 	restart(after(DAY));
-	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
+	assert_refused(weir__trust_recheck(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	/* the next version, which never expires */
 	p = publication(1, 2, NOON);
 	p.m.expires_ms = 0;
 	sign_it(&p, signer);
 	assert_ok(take(t, &p, after(DAY)));
-	assert_ok(weir__trust_fresh(t, after(1000 * DAY)));
+	assert_ok(weir__trust_recheck(t, after(1000 * DAY)));
 }
 
 /* The running time advances by hours, but the wall clock stays at NOON. */
@@ -126,26 +126,26 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	assert_ok(take(t, &p, now));
 	for (unsigned hour = 1; hour < 24; hour++) {
 		now.run_ms += HOUR;
-		assert_ok(weir__trust_fresh(t, now));
+		assert_ok(weir__trust_recheck(t, now));
 		assert_ok(take(t, &p, now));
 	}
 	now.run_ms += HOUR;
-	assert_refused(weir__trust_fresh(t, now), -EKEYEXPIRED, "clock is behind", "set it");
+	assert_refused(weir__trust_recheck(t, now), -EKEYEXPIRED, "clock is behind", "set it");
 	assert_refused(take(t, &p, now), -EKEYEXPIRED, "clock is behind", "set it");
 	/* A restart makes it no younger, nor does a boot, which resets the running time. */
 	restart(past);
-	assert_refused(weir__trust_fresh(t, past), -EKEYEXPIRED, "clock is behind", "");
+	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");
 	/* The file has the age, so a restart loses less than an hour: 23 hours count. */
 	p = publication(1, 2, NOON);
 	assert_ok(take(t, &p, past));
 	for (unsigned hour = 0; hour < 23; hour++) {
 		past.run_ms += HOUR;
-		assert_ok(weir__trust_fresh(t, past));
+		assert_ok(weir__trust_recheck(t, past));
 		restart(past);
 	}
 	past.run_ms += HOUR;
-	assert_refused(weir__trust_fresh(t, past), -EKEYEXPIRED, "version 1.2", "behind");
+	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "version 1.2", "behind");
 }
 
 static void what_another_process_noted_counts(void **state)
@@ -154,10 +154,10 @@ static void what_another_process_noted_counts(void **state)
 	(void)state;
 	assert_ok(take(t, &p, after(0)));
 	struct weir_trust *other = trust_at(after(0));
-	assert_ok(weir__trust_fresh(other, (struct weir_now){ NOON, 5000 + 20 * HOUR }));
+	assert_ok(weir__trust_recheck(other, (struct weir_now){ NOON, 5000 + 20 * HOUR }));
 	weir__trust_close(other);
-	assert_ok(weir__trust_fresh(t, (struct weir_now){ NOON, 5000 + HOUR }));
-	assert_refused(weir__trust_fresh(t, (struct weir_now){ NOON, 5000 + 5 * HOUR }),
+	assert_ok(weir__trust_recheck(t, (struct weir_now){ NOON, 5000 + HOUR }));
+	assert_refused(weir__trust_recheck(t, (struct weir_now){ NOON, 5000 + 5 * HOUR }),
 	               -EKEYEXPIRED, "version 1.1", "behind");
 }
 
@@ -167,14 +167,14 @@ static void a_signers_clock_of_2106_ends_with_the_next_version(void **state)
 	struct publication p = publication(1, 1, year_2106), next = publication(1, 2, NOON + HOUR);
 	(void)state;
 	assert_ok(take(t, &p, after(0)));
-	assert_ok(weir__trust_fresh(t, after(DAY - 1)));
-	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
+	assert_ok(weir__trust_recheck(t, after(DAY - 1)));
+	assert_refused(weir__trust_recheck(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	assert_ok(take(t, &next, after(2 * HOUR)));
-	assert_ok(weir__trust_fresh(t, after(3 * HOUR)));
+	assert_ok(weir__trust_recheck(t, after(3 * HOUR)));
 	/* A wrong clock of the node refuses nothing for good. */
-	assert_refused(weir__trust_fresh(t, (struct weir_now){ year_2106, 5000 + 3 * HOUR }),
+	assert_refused(weir__trust_recheck(t, (struct weir_now){ year_2106, 5000 + 3 * HOUR }),
 	               -EKEYEXPIRED, "version 1.2", "ago: see");
-	assert_ok(weir__trust_fresh(t, after(4 * HOUR)));
+	assert_ok(weir__trust_recheck(t, after(4 * HOUR)));
 }
 
 static void mixed_parts_of_two_publications_are_refused(void **state)
@@ -215,7 +215,7 @@ static void a_key_that_is_not_trusted_is_refused(void **state)
 	weir__signer_close(other);
 	assert_refused(take(t, &p, after(0)), -EKEYREJECTED, "not by one of the 1", "trusted_keys");
 	p.line[0] = '\0';
-	assert_refused(weir__trust_take(t, &p.m, p.text, p.len, NULL, 0, after(0)), -EKEYREJECTED,
+	assert_refused(weir__trust_accept(t, &p.m, p.text, p.len, NULL, 0, after(0)), -EKEYREJECTED,
 	               "0 bytes", "secret key");
 	assert_int_equal(version_on_disk().era, 0);
 }
@@ -247,7 +247,7 @@ static void a_state_file_that_is_put_back_is_refused(void **state)
 	assert_refused(take(t, &p[2], after(0)), -EKEYREJECTED, "has version 1.1", "1.2 was taken");
 	assert_int_equal(unlink(state_path), 0);
 	assert_refused(take(t, &p[1], after(0)), -EKEYREJECTED, "has version 0.0", "1.2 was taken");
-	assert_refused(weir__trust_fresh(t, after(0)), -EKEYREJECTED, "has version 0.0", "");
+	assert_refused(weir__trust_recheck(t, after(0)), -EKEYREJECTED, "has version 0.0", "");
 }
 
 /* Manifests come in any order and at any time, with restarts between them. */

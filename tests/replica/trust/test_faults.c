@@ -89,9 +89,9 @@ static void a_full_disk_refuses_a_higher_version_alone(void **state)
 	shim.refused_error = ENOSPC;
 	assert_refused(take_new(), -ENOSPC, state_path, "cannot write");
 	assert_ok(take(t, &old, after(0)));
-	assert_ok(weir__trust_fresh(t, after(HOUR / 2)));
-	assert_refused(weir__trust_fresh(t, after(HOUR)), -ENOSPC, state_path, "cannot write");
-	assert_refused(weir__trust_fresh(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
+	assert_ok(weir__trust_recheck(t, after(HOUR / 2)));
+	assert_refused(weir__trust_recheck(t, after(HOUR)), -ENOSPC, state_path, "cannot write");
+	assert_refused(weir__trust_recheck(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	shim.refused = NULL;
 	assert_int_equal(version_on_disk().number, 1);
 	assert_ok(take_new());

@@ -18,7 +18,8 @@ static int take_all(unsigned process, const struct publication *p)
 		unsigned ahead = (unsigned)(test_random(&random) % 8);
 		const struct publication *one = &p[i + ahead < VERSIONS ? i + ahead : VERSIONS - 1];
 		int err = take(t, one, after(0));
-		struct weir_version now = weir__trust_held(t)->version, disk = version_on_disk();
+		struct weir_version now = weir__trust_accepted(t)->version;
+		struct weir_version disk = version_on_disk();
 		if ((err && err != -EKEYREJECTED) || weir__version_compare(now, last) < 0 ||
 		    weir__version_compare(disk, now) < 0 ||
 		    (!err && weir__version_compare(now, one->m.version) != 0))

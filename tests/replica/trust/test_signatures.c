@@ -145,21 +145,21 @@ static void a_signer_signs_again_at_a_quarter_of_the_life(void **state)
 {
 	struct weir_manifest m = { .signed_ms = NOON, .expires_ms = NOON + DAY };
 	(void)state;
-	assert_false(weir__signer_due(&m, NOON, DAY));
-	assert_false(weir__signer_due(&m, NOON + DAY / 4 - 1, DAY));
-	assert_true(weir__signer_due(&m, NOON + DAY / 4, DAY));
-	assert_true(weir__signer_due(&m, NOON + 9 * DAY, DAY));
+	assert_false(weir__signer_must_sign(&m, NOON, DAY));
+	assert_false(weir__signer_must_sign(&m, NOON + DAY / 4 - 1, DAY));
+	assert_true(weir__signer_must_sign(&m, NOON + DAY / 4, DAY));
+	assert_true(weir__signer_must_sign(&m, NOON + 9 * DAY, DAY));
 	/* A shorter life that was set later counts. */
-	assert_true(weir__signer_due(&m, NOON + HOUR, 4 * HOUR));
+	assert_true(weir__signer_must_sign(&m, NOON + HOUR, 4 * HOUR));
 	/* A manifest without an expiry that should have an expiry. */
 	m.expires_ms = 0;
-	assert_true(weir__signer_due(&m, NOON, DAY));
-	assert_false(weir__signer_due(&m, NOON, 0));
+	assert_true(weir__signer_must_sign(&m, NOON, DAY));
+	assert_false(weir__signer_must_sign(&m, NOON, 0));
 	/* signed by a clock that ran ahead */
 	m = (struct weir_manifest){ .signed_ms = NOON + 11 * 60 * 1000, .expires_ms = NOON + DAY };
-	assert_true(weir__signer_due(&m, NOON, DAY));
+	assert_true(weir__signer_must_sign(&m, NOON, DAY));
 	m.signed_ms = NOON + 9 * 60 * 1000;
-	assert_false(weir__signer_due(&m, NOON, DAY));
+	assert_false(weir__signer_must_sign(&m, NOON, DAY));
 }
 
 #define HERE(test) cmocka_unit_test_setup_teardown(test, setup, trust_teardown)

@@ -42,7 +42,7 @@ static void a_state_has_one_form(void **state)
 	assert_int_equal(get_file(text, sizeof text, state_path), LEN);
 	assert_string_equal(text, golden);
 	t = trust_at(after(0));
-	const struct weir_held *h = weir__trust_held(t);
+	const struct weir_accepted *h = weir__trust_accepted(t);
 	assert_true(h->version.era == 1 && h->version.number == 1 && h->id == p.m.id);
 	assert_true(h->signed_ms == NOON && h->expires_ms == NOON + DAY && h->ran_ms == 0);
 	assert_memory_equal(h->image, p.m.image, sizeof h->image);
@@ -190,11 +190,11 @@ static void the_state_says_which_file_is_its_version(void **state)
 	unsigned char zeros[WEIR_IMAGE_HASH] = { 0 };
 	(void)state;
 	assert_holds(t, 0, 0);
-	assert_memory_equal(weir__trust_held(t)->image, zeros, sizeof zeros);
+	assert_memory_equal(weir__trust_accepted(t)->image, zeros, sizeof zeros);
 	assert_ok(take(t, &p, after(0)));
 	weir__trust_close(t);
 	t = trust_at(after(0));
-	assert_memory_equal(weir__trust_held(t)->image, p.m.image, sizeof p.m.image);
+	assert_memory_equal(weir__trust_accepted(t)->image, p.m.image, sizeof p.m.image);
 	weir__trust_close(t);
 }
 

@@ -81,7 +81,7 @@ static inline struct publication publication(uint64_t era, uint64_t number, uint
 
 static inline int take(struct weir_trust *t, const struct publication *p, struct weir_now now)
 {
-	return weir__trust_take(t, &p->m, p->text, p->len, p->line, WEIR_SIGNATURE_TEXT - 1, now);
+	return weir__trust_accept(t, &p->m, p->text, p->len, p->line, WEIR_SIGNATURE_TEXT - 1, now);
 }
 
 /* Both clocks of a machine, @ms after NOON. */
@@ -99,15 +99,15 @@ static inline struct weir_trust *trust_at(struct weir_now now)
 
 static inline void assert_holds(const struct weir_trust *t, uint64_t era, uint64_t number)
 {
-	assert_int_equal(weir__trust_held(t)->version.era, era);
-	assert_int_equal(weir__trust_held(t)->version.number, number);
+	assert_int_equal(weir__trust_accepted(t)->version.era, era);
+	assert_int_equal(weir__trust_accepted(t)->version.number, number);
 }
 
 /* The version in the state file, read by a second weir_trust. */
 static inline struct weir_version version_on_disk(void)
 {
 	struct weir_trust *t = trust_at(after(0));
-	struct weir_version version = weir__trust_held(t)->version;
+	struct weir_version version = weir__trust_accepted(t)->version;
 	weir__trust_close(t);
 	return version;
 }
