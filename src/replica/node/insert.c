@@ -13,10 +13,10 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 		return;
 	}
 	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
-	n->n_publishing -= n->n_publishing == n->n_debts; /* not in the publication in flight */
+	n->n_publishing -= n->n_publishing == n->n_debts; /* the publication in flight lacks it */
 }
 
-/* The noted debts are first in the list. One debt for the new generation replaces them. */
+/* The debts that are paid come first in the list. One debt for the new generation replaces them. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation)
 {
 	pthread_mutex_lock(&n->lock);
@@ -30,18 +30,18 @@ void weir__debts_paid(struct weir_node *n, uint64_t generation)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Return: true if @m is so little newer that its list of ids still has a slot for n->joined. */
+/* Return: true if @m is so little newer that its list of ids cannot have dropped n->joined. */
 static bool is_little_newer(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
 }
 
-/* Return: true if @m includes @id, by its list of ids or by descent. Within an epoch and era each
- *   head includes the previous head (U12). The list has WEIR_HAS slots, so after a long absence it
- *   may lack the id of a debt. A node that may publish then publishes, which is safer: a dump may
- *   have been restored unseen. A node that may not publish would owe the id for ever, so it trusts
- *   descent. It does not while the list is long enough to decide, nor for a higher era, which may
- *   come from a server that never had this generation. */
+/* Return: true if @m includes generation or token @id, by its list of ids or by descent. Within an
+ *   epoch and era each head includes its predecessor (U12). The list has WEIR_HAS slots, so after a
+ *   long absence it may have dropped the id of a debt. A node that may publish then publishes,
+ *   which is safer: a dump may have been restored unseen. A node that may not publish would owe the
+ *   id for ever, so it relies on descent, unless the list is long enough to decide or the era is
+ *   higher. A higher era may come from a server that never had this generation. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||
@@ -83,9 +83,9 @@ static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
 }
 
-/* Return: true if redis has lost the generation that this node joined. A later generation names it,
- *   unless it is so much newer that the list of ids is too short. A generation that was given up
- *   does not count, since the set lacks its keys. */
+/* Return: true if redis has lost the generation that this node joined. A later generation lists its
+ *   id, unless it is so much newer that the full list may have dropped the id. A generation that
+ *   was given up does not count, since the set lacks its keys. */
 static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;
@@ -104,7 +104,7 @@ void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m)
 	}
 	if (covers(&m->seen, &n->lost_cursor))
 		n->lost_cursor.mark = 0;
-	const bool own = n->lost_cursor.mark && /* lost after @m */
+	const bool own = n->lost_cursor.mark && /* redis lost the log after @m */
 	                 n->lost_cursor.mark == n->seen.mark;
 	if (m->seen.mark && !(own && m->seen.mark != n->seen.mark) && !covers(&n->seen, &m->seen))
 		n->seen = m->seen;
@@ -118,7 +118,7 @@ void weir__debts_drop_others(struct weir_node *n)
 		if (n->debts[i].stamp != WEIR_NODE_STAMP_OTHERS)
 			n->debts[kept++] = n->debts[i];
 	n->n_debts = kept;
-	n->n_publishing = 0; /* a publication in flight has an old base now */
+	n->n_publishing = 0; /* the publication in flight will be superseded */
 	pthread_mutex_unlock(&n->lock);
 	n->lost_cursor.mark = 0;
 }
@@ -196,7 +196,7 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put_one(&n->ring, hash)) /* ring first: a swap reads keys from the ring */
+	if (weir__ring_put_one(&n->ring, hash)) /* first, since a swap takes keys from the ring */
 		return weir_handle_insert_hash(n->handle, hash);
 	return insert_one_by_token(n, hash);
 }

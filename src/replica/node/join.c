@@ -16,8 +16,8 @@ static bool covers_hole(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-/* Move the cursor up to the position (U4). The position covers an own entry only if the node read
- * the log from that entry on without a gap. The ring queues the other own entries again. */
+/* Move the cursor up to the position of @m (U4). The position covers an own entry only if the node
+ * read the log from that entry to the position without a gap. Queue all other own entries again. */
 static void move_cursor(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -48,8 +48,8 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 	n->no_retry = false;
 }
 
-/* Only a generation of this epoch is sure to be included in the next one: an older generation may
- * have been given up at the start of the epoch. */
+/* A generation of an earlier epoch may have been given up when this epoch began. Then later
+ * generations need not include its keys. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	const bool follows = n->followed || m->position.epoch == n->head.last.epoch;
@@ -77,9 +77,9 @@ static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* The node has not read all of that log, so it lacks keys that the manifest claims. It keeps its
- * set and publishes that set. If it may not publish, it owes the log until another node publishes
- * it. */
+/* The node has not read all of the log that a rollback needs, so it lacks keys of the manifest. It
+ * keeps its set and publishes it. If it may not publish, it owes that log until another node has
+ * published it. */
 static void join_partly(struct weir_node *n, const struct weir_manifest *m)
 {
 	advance(n, m);
@@ -121,7 +121,7 @@ static void end_doubt(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
 	n->doubt = false;
-	n->cursor = none; /* the jump then queues again what was sent in doubt */
+	n->cursor = none; /* so that the jump queues again all entries sent in doubt */
 	n->tag = 0;
 	if (n->head.generation)
 		weir__node_jump(n, m->position, m->tag);
@@ -138,9 +138,8 @@ static int refuse(struct weir_node *n, int err)
 	return 0;
 }
 
-/* A publication writes head and manifest together. If the head keeps another id than its manifest,
- * another client wrote the head.
- * @there: the manifest's id; 0: redis has no manifest. */
+/* A publication writes head and manifest together. If the two have different ids for long, another
+ * client wrote the head. @there: the manifest's id; 0: redis has no manifest. */
 static int wait_for_manifest(struct weir_node *n, uint64_t there)
 {
 	const uint64_t named = n->head.generation;
@@ -190,8 +189,8 @@ int weir__node_manifest(struct weir_node *n)
 }
 
 /* The image cannot be used: retry after a while, and call the other nodes (U8).
- * @no_retry: neither can help, as when two growing filters have no capacity for each other's keys.
- *   The set then lacks something until the next record. */
+ * @no_retry: neither helps, for example if the keys of two growing filters do not fit into one. The
+ *   node then lacks something until the next record. */
 static int put_off_image(struct weir_node *n, int err, bool no_retry)
 {
 	n->unusable_image = n->head.generation;
@@ -223,7 +222,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
-/* Read on after a generation whose image the set does not have, or only in part. */
+/* Read on after a generation whose image is not merged, or only in part. */
 static void skip_generation(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -243,7 +242,8 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 	return 0;
 }
 
-/* Add the ring's batches that the position does not cover (U5). A batch has an id or is waiting. */
+/* Add the ring's batches that the position does not cover (U5). A batch is waiting or
+ * acknowledged. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
 	int err = weir__ring_collect(&n->ring, n->flushes_collected + 1);
@@ -270,8 +270,8 @@ static bool owes(struct weir_node *n, const struct weir_manifest *m)
 	return owes;
 }
 
-/* Under the lock. A token that a thread opened during the swap stays, since its keys are in both
- * filters. */
+/* Replace the ids of the set by those of @m. A token that a thread opened during the swap stays,
+ * since its keys are in both filters. */
 static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool own)
 {
 	struct weir_has has = { 0 };
@@ -288,16 +288,16 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* After weir_reload_begin() each insert goes to both filters. weir_reload_begin() waits for a grace
- * period, so each insert into only the old filter has ended. Its key went into the ring first, so
- * the key is in the log, in the ring or behind a debt: read these three only now.
- * @own: receives true if @next has the whole old set too; @part: whether to call join_partly(). */
+/* Complete @next for a swap. After weir_reload_begin() each insert goes to both filters. That call
+ * waits for a grace period, so inserts into the old filter alone have ended. Their keys went into
+ * the ring first, so they are in the log, in the ring or behind a debt: read these three only now.
+ * @own: receives whether @next has the old set too; @part: whether a part of the log is missing. */
 static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                      bool *own, bool *part)
 {
 	bool whole;
 	const bool behind = weir__log_id_compare(n->cursor, m->position) < 0;
-	move_cursor(n, m); /* before add_ring(), since it queues batches */
+	move_cursor(n, m); /* before add_ring(), which adds the batches queued here */
 	int err = weir__node_replay(n, m, next, &whole);
 	if (!err)
 		err = add_ring(n, m, next);
@@ -305,7 +305,7 @@ static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct 
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* reported: its keys are lost */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* reported: the keys are lost */
 		(void)weir__node_note_error(n, -EINVAL);
 	return 0;
 }
@@ -368,14 +368,14 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	struct weir_filter *image;
 	if (n->unusable_image == m->id && n->now < n->image_at)
 		return 0;
-	if (n->record_id) /* one image at a time; the record replaces this one */
+	if (n->record_id) /* one transfer at a time; the record will replace this image */
 		return 0;
 	int err = n->store->image(n->store->context, m, &image);
 	if (err == -EINPROGRESS)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return image_missing(n, m, err);
-	if (err == -EFBIG || err == -ENOTSUP) /* only this node cannot read it */
+	if (err == -EFBIG || err == -ENOTSUP) /* other nodes may be able to use it */
 		return put_off_image(n, err, true);
 	if (err)
 		return err;
@@ -384,7 +384,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	                                                   merge(n, m, image);
 }
 
-/* No node can read that image (U9). Keys that only the image has are lost. */
+/* No node can use that image (U9). Keys that are only in the image are lost. */
 static void abandon(struct weir_node *n, const struct weir_manifest *m)
 {
 	const uint64_t era = n->era;

@@ -10,20 +10,20 @@
 static const struct weir_log_id none = { 0, 0 };
 
 enum {
-	READS = 64, /* reads in one round, so that other work gets its turn */
-	TRIES = 8,     /* derived tags that a reader recognizes as a replacement */
+	READS = 64, /* most reads in one round, so that other work is not delayed */
+	TRIES = 8,     /* how many derived tags a reader compares */
 };
 
 struct walk {
 	struct weir_node *node;
 	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
-	uint64_t tag, named; /* named: the previous tag according to the last entry */
-	uint64_t missing;    /* the tag of the entry at hole, if only that entry is missing */
+	uint64_t tag, named; /* named: the predecessor's tag in the last entry */
+	uint64_t missing;    /* the tag of the missing entry at hole; 0: several are missing */
 	bool lacks, other_log;
-	bool beyond;         /* read beyond upto */
-	bool from_start;     /* read a log's first entry */
-	bool invalid;         /* an entry was invalid */
+	bool beyond;         /* an entry above upto was read */
+	bool from_start;     /* the log's first entry was read */
+	bool invalid;         /* an invalid entry was read */
 };
 
 int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t count,
@@ -51,8 +51,8 @@ static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 	w->hole = hole;
 }
 
-/* If the filter refuses keys, this node's image will not have them, so the walk lacks that
- * entry. */
+/* If the filter refuses keys, the walk lacks the entry, since this node's image lacks those
+ * keys. */
 static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
@@ -61,8 +61,8 @@ static void apply(struct walk *w, struct weir_log_id id, const unsigned char *ha
 	}
 }
 
-/* Apply missing own entries from the ring, newest first. Their tags prove that the log has them.
- * @last, @tag: of the newest missing entry; receive the newest one that is not own.
+/* Apply missing own entries from the ring, newest first. Their tags prove that the log had them.
+ * @last, @tag: of the newest missing entry; receive those of the newest entry that is not own.
  * Return: true if all missing entries were own. */
 static bool fill_own(struct walk *w, struct weir_log_id *last, uint64_t *tag)
 {
@@ -102,7 +102,7 @@ static bool check_next(struct walk *w, const struct weir_entry *e)
 	if (own && own->tag != e->tag)
 		return false;
 	if (own)
-		own->before = e->before; /* if it is deleted, the previous entry may be own too */
+		own->before = e->before; /* for fill_own(), if the entry is deleted */
 	if (first || (w->tag ? e->before == w->tag : adjacent))
 		return true;
 	if (adjacent)
@@ -126,7 +126,7 @@ static void send_again(struct weir_node *n, const struct weir_entry *call)
 	weir__ring_requeue(&n->ring, joined ? n->joined.position : none, call->id, true);
 }
 
-/* Return: true if @e replaces the entry with tag @missing. Each retry derives the next tag. */
+/* Return: true if @e replaces the entry with tag @missing. Each resending derives the next tag. */
 static bool replaces(const struct weir_entry *e, uint64_t missing)
 {
 	for (unsigned i = 0; i < TRIES && missing; i++) {
@@ -137,7 +137,7 @@ static bool replaces(const struct weir_entry *e, uint64_t missing)
 	return false;
 }
 
-/* A node that lacks only one entry lacks nothing once it reads the replacement. */
+/* A node that lacks a single entry lacks nothing any more after reading its replacement. */
 static void check_replacement(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -175,7 +175,7 @@ static void apply_entry(struct walk *w, const struct weir_entry *e)
 }
 
 /* Skip an invalid entry. Another client or a later version wrote it, so no call can bring its keys.
- * If it was given up (U9), the node does not lack it. */
+ * After it was given up (U9), the node does not lack it. */
 static int skip_invalid(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;
@@ -255,7 +255,7 @@ int weir__node_read(struct weir_node *n)
 	n->suspect_mark = n->at_end ? 0 : n->suspect_mark;
 	if (!n->at_end || weir__log_id_compare(n->cursor, n->head.last) >= 0)
 		return 0;
-	weir__node_lack(n, n->head.last); /* redis has deleted all entries */
+	weir__node_lack(n, n->head.last); /* redis has lost all entries after the cursor */
 	weir__node_jump(n, n->head.last, n->head.tag);
 	return 0;
 }

@@ -30,7 +30,7 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .publish_bytes = options->publish_bytes,
 		                 .poll_ms = options->poll_ms,
 		                 .beat_ms = WEIR_NODE_BEAT_MS };
-	/* No read section: before the node runs, no reload replaces the filter. */
+	/* Outside a read section: before the node runs, no reload replaces the filter. */
 	n->inlined = weir_inline_init(&n->first, weir_handle_get(n->handle)) == 0;
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;
@@ -49,7 +49,7 @@ void weir__node_free(struct weir_node *n)
 void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__needs_log(n, m))
-		return; /* it joins @m after it has read the log */
+		return; /* the node joins @m after it has read the log */
 	n->joined = *m;
 	n->era = m->version.era;
 	n->has = m->has;
@@ -73,7 +73,7 @@ static bool needs_answer(const struct weir_node *n)
 	       (h->version.era >= n->era || n->lacks);
 }
 
-/* Give up entries or an image (U9). Keys that only a given-up generation had are lost. */
+/* Give up the missing entries, or an image (U9). Keys that are only in that image are lost. */
 static int give_up(struct weir_node *n)
 {
 	const uint64_t abandoned = n->unusable_image == n->head.generation ? n->unusable_image : 0;

@@ -14,22 +14,21 @@
 #include "store.h"
 
 enum {
-	WEIR_NODE_BEAT_MS = 1000,     /* longest time between two heartbeats */
-	WEIR_NODE_BEAT_LEAST_MS = 250,      /* time between two heartbeats of a small set */
-	WEIR_NODE_POLL_MS = 20,       /* time between two reads, or sends of less than 64 KB */
-	WEIR_NODE_CALL_MS = 5000,     /* time until the node repeats a call (U8) */
-	WEIR_NODE_GIVE_UP_MS = 10000, /* time without an answer until the node gives up (U9), or
-	                                 publishes without the lease */
-	WEIR_NODE_JITTER_MS = 300,    /* longest random delay of a publication */
+	WEIR_NODE_BEAT_MS = 1000,     /* longest interval of heartbeats */
+	WEIR_NODE_BEAT_LEAST_MS = 250,      /* interval of heartbeats for up to 250 nodes */
+	WEIR_NODE_POLL_MS = 20,       /* interval of reads, and of small sends */
+	WEIR_NODE_CALL_MS = 5000,     /* interval of a node's calls (U8) */
+	WEIR_NODE_GIVE_UP_MS = 10000, /* limit of waiting for an answer (U9), or for the lease */
+	WEIR_NODE_JITTER_MS = 300,    /* longest random delay before a publication */
 	WEIR_NODE_LEASE_MS = 3000,
-	WEIR_NODE_LEASE_TRY_MS = 100, /* time between two requests for the lease */
+	WEIR_NODE_LEASE_TRY_MS = 100, /* interval of requests for the lease */
 	WEIR_NODE_LEASE_LONGEST_MS = 600000, /* longest wait for another node's upload */
-	WEIR_NODE_RETRY_MS = 20,      /* first delay after a failed exchange with redis */
-	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed exchange */
-	WEIR_NODE_BATCHES = 16,          /* batches in one touch, and entries in one read */
-	WEIR_NODE_ENTRY = 72,         /* bytes of an entry in redis besides its hashes */
-	WEIR_NODE_DEBTS = 32,        /* debts; more debts share the last slot, without an id */
-	WEIR_NODE_SUPERSEDED = 8,         /* consecutive superseded publications: no progress */
+	WEIR_NODE_RETRY_MS = 20,      /* first delay after a failed request */
+	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed request */
+	WEIR_NODE_BATCHES = 16,          /* most batches in a touch; most entries in a read */
+	WEIR_NODE_ENTRY = 72,         /* memory in redis of an entry without hashes */
+	WEIR_NODE_DEBTS = 32,        /* debts with ids; all others share the last slot */
+	WEIR_NODE_SUPERSEDED = 8,         /* limit of consecutive superseded publications */
 };
 
 enum weir_node_state {
@@ -41,27 +40,25 @@ enum weir_node_state {
 
 struct weir_node_options {
 	const struct weir_store *store;
-	struct weir_handle *handle;  /* has a filter, which only the node reloads */
+	struct weir_handle *handle;  /* must have a filter; only the node reloads it */
 	const char *set;
 	uint64_t id;                 /* random at each start */
 	uint64_t max_pending_bytes;  /* limit of the ring */
 	bool may_publish;            /* false for a signed set without the secret key */
 	uint32_t poll_ms;            /* time between two reads; 0: WEIR_NODE_POLL_MS */
-	uint64_t publish_ms;         /* publish this long after the last generation if the log has
-	                                more; 0: only by a rule */
-	uint64_t publish_bytes;      /* or once the log above that image is this large; 0: only by a
-	                                rule */
+	uint64_t publish_ms;         /* interval of generations of a changed set; 0: only by U10 */
+	uint64_t publish_bytes;      /* log size that requires a generation; 0: no limit */
 	void (*wake)(void *context); /* called when WEIR_RING_WAKE bytes wait; NULL: no-op */
 	void *context;
 };
 
-/* A debt: a generation or token that redis must have, since no ring has its keys (U6, U7). */
+/* A debt: a generation or token that redis must have, since its keys are in no ring (U6, U7). */
 struct weir_debt {
-	uint64_t id;    /* 0: several debts without ids, which only an own publication pays */
-	uint64_t stamp; /* as in struct weir_batch; 0 for a generation: each flush waits */
+	uint64_t id;    /* 0: several debts, which only a publication of this node pays */
+	uint64_t stamp; /* of a token: as in struct weir_batch; of a generation: 0 */
 };
 
-/* The stamp of a debt for other nodes' keys, for which no flush waits. */
+/* The stamp of a debt for keys that other nodes inserted. No flush waits for such a debt. */
 #define WEIR_NODE_STAMP_OTHERS (UINT64_MAX - 1)
 
 /* The state at the start of a publication (U10, U11). */
@@ -78,10 +75,10 @@ struct weir_node {
 	uint64_t id, hashing;
 	uint32_t kind, steps;
 	bool images_only, inlined;
-	struct weir_inline first;          /* if inlined: hashes like each filter of the handle,
-	                                      without a read section. It is a view of the first
-	                                      filter, whose words may be freed */
-	_Atomic bool may_publish;          /* the owner may change it at any time */
+	struct weir_inline first;          /* if inlined: a view of the handle's first filter. It
+	                                      hashes as every later filter does, without a read
+	                                      section. The words of the first filter may be freed */
+	_Atomic bool may_publish;          /* the owner of the node may change it at any time */
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;
 
@@ -90,88 +87,90 @@ struct weir_node {
 	uint64_t token;                    /* the open token; 0: none */
 	struct weir_has has;               /* ids of the generations and tokens in the set */
 	struct weir_debt debts[WEIR_NODE_DEBTS];
-	uint32_t n_debts, n_publishing;    /* n_publishing: those in the publication in flight */
+	uint32_t n_debts, n_publishing;    /* n_publishing: debts in the publication in flight */
 
 	/* Flushes. */
 	_Atomic uint64_t flushes_asked, flushes_acked;
-	uint64_t flushes_collected;        /* the last flush whose keys are all in batches */
+	uint64_t flushes_collected;        /* all keys up to this flush are in batches */
 
 	/* Times in milliseconds. */
 	uint64_t now, answered_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
 	uint64_t first_call, give_up_at, due_since, publish_at, lease_at, image_at;
-	uint64_t joined_at;                /* publish_ms counts from here; 0: not known yet */
-	uint64_t synced_at;                /* the last heartbeat after which manifest, log and head
-	                                      succeeded too; answered_at: any answer */
-	uint32_t poll_ms, beat_ms;         /* the owner may change them between rounds */
+	uint64_t joined_at;                /* start of publish_ms; 0: not known yet */
+	uint64_t synced_at;                /* time of the last heartbeat after which all reads
+	                                      succeeded; answered_at: of any heartbeat */
+	uint32_t poll_ms, beat_ms;         /* may be changed between rounds */
 	uint64_t jitter;                   /* state of the random numbers */
 
 	enum weir_node_state state;
-	struct weir_version floor;         /* the newest version ever accepted on this machine; 0.0:
-	                                      none. The node publishes only above it */
+	struct weir_version floor;         /* the newest version that this machine ever accepted;
+	                                      0.0: none. Lower ones are never published */
 	struct weir_head head;             /* the last answer of touch */
 	struct weir_manifest newest;       /* the head's manifest, if its id is head.generation */
 	struct weir_manifest joined;       /* the set has all of this generation; id 0: none */
-	uint64_t followed;                 /* the joined generation, if all later heads of this
-	                                      epoch and era include it (U7); 0: none */
+	uint64_t followed;                 /* the joined generation, if every later head of this
+	                                      epoch and era includes its keys (U7); 0: none */
 	uint64_t era;                      /* the set's era */
-	struct weir_log_id crossing;       /* where the cursor entered an epoch that no head has
-	                                      reported; 0-0: nowhere */
-	uint64_t new_log_mark;             /* mark of a log start read since the last head;
-	                                      UINT64_MAX: two starts; 0: none */
-	struct weir_seen seen;             /* for each manifest that the node publishes */
-	struct weir_seen lost_cursor;      /* the cursor in the log that redis lost; mark 0: the
-	                                      head's image has all of that log */
+	struct weir_log_id crossing;       /* the cursor when the node read into an epoch that no
+	                                      heartbeat had reported; 0-0: none */
+	uint64_t new_log_mark;             /* mark of a log whose first entry was read since the
+	                                      last heartbeat; UINT64_MAX: of two logs; 0: none */
+	struct weir_seen seen;             /* published in each manifest of this node */
+	struct weir_seen lost_cursor;      /* cursor in the log that redis lost (`had` in UNION.md);
+	                                      mark 0: the head's image has all of that log */
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
 	struct weir_log_id suspect;        /* the cursor at the last suspicion (U4) */
-	uint64_t suspect_mark;             /* the head's mark then; 0: the log's end was read */
+	uint64_t suspect_mark;             /* the head's mark then; 0: the log's end was read
+	                                      since */
 	struct weir_log_id hole;           /* the last missing entry */
-	uint64_t missing;                  /* its tag; 0: unknown, or several entries are missing */
-	struct weir_log_id gap;            /* the last skipped entry; own entries up to it may be in
-	                                      another log; 0-0: none */
-	uint64_t again_at;                 /* time when own entries may be sent again for a call */
-	struct weir_log_id open_call;      /* the last call that no generation has answered */
-	struct weir_version call_version;  /* the version in that call; a newer head answers it */
+	uint64_t missing;                  /* the tag of the last missing entry; 0: unknown, or
+	                                      several entries are missing */
+	struct weir_log_id gap;            /* the last skipped entry. Own entries up to the gap may
+	                                      belong to another log; 0-0: none */
+	uint64_t again_at;                 /* time of the next resending for a call */
+	struct weir_log_id open_call;      /* the last unanswered call of any node */
+	struct weir_version call_version;  /* its head's version; a newer head answers the call */
 	uint64_t log_bytes;                /* bytes of log applied above joined.position */
 	bool lacks;
 	bool doubt;                        /* in doubt (U3) until the head's position is known */
-	bool impure;                       /* the next generation is not pure (U10) */
+	bool impure;                       /* the next generation cannot be pure (U10) */
 	bool call_due, called;
-	bool touch_now;                    /* the head has changed: touch at once */
+	bool touch_now;                    /* the head has changed: send a heartbeat at once */
 	bool at_end;                       /* the cursor is at the end of the log */
 	bool publish_asked;                /* the owner wants a generation as soon as possible */
-	bool reclaim_asked;                /* that request includes publishing the older head's
-	                                      image again, above the floor */
+	bool reclaim_asked;                /* publish_asked includes the image of an older head
+	                                      (weir__node_can_reclaim()) */
 	uint64_t refused_id;               /* the generation whose manifest was refused */
-	struct weir_version refused;       /* its version; 0.0: none */
-	uint64_t refused_at;               /* time to read its manifest again */
-	bool other_seed;                   /* it was refused for its seed, key or text steps */
-	uint64_t mismatch, mismatch_at;    /* the id that the head names but whose manifest is
-	                                      missing, and since when */
-	uint64_t unusable_image;           /* the generation whose image could not be used */
-	bool no_retry;                     /* retries cannot help for this head's image */
+	struct weir_version refused;       /* version of refused_id; 0.0: none */
+	uint64_t refused_at;               /* time to read the refused manifest again */
+	bool other_seed;                   /* refused for its seed, key or text steps */
+	uint64_t mismatch, mismatch_at;    /* a generation that the head names without its manifest;
+	                                      the time when this was noticed */
+	uint64_t unusable_image;           /* the generation whose image this node cannot use */
+	bool no_retry;                     /* a retry cannot help for the image of this head */
 	uint64_t abandoned;                /* the generation that the node gave up (U9) */
-	bool publishing, publishing_impure; /* upload in progress; `impure` before it */
+	bool publishing, publishing_impure; /* publishing_impure: the `impure` before publishing */
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
-	unsigned superseded;               /* consecutive superseded publications */
-	uint64_t stale_mark, stale_at;     /* stale_at: since when redis refuses this mark and base
-	                                      as superseded; 0: it does not */
+	unsigned superseded;               /* consecutive superseded publications of this node */
+	uint64_t stale_mark, stale_at;     /* stale_at: time since when redis refuses all
+	                                      publications over this mark and base; 0: none */
 	struct weir_version stale_base;
 	const char *report;                /* text for the next touch; NULL: none */
-	bool wrote;                        /* a touch wrote to redis; the owner resets it */
+	bool wrote;                        /* a touch wrote to redis; reset by the owner */
 	int publish_error;                 /* error of the last publication; 0: none */
 	uint64_t batches, failures;        /* applied batches; failed exchanges */
-	uint64_t foreign, given_up, generations; /* entries hashed by another seed; times the node
-	                                            gave up (U9); generations it published */
-	int error;                         /* the last error that still applies, and its sentence */
+	uint64_t foreign, given_up, generations; /* entries with another seed; calls given up (U9);
+	                                            generations that this node published */
+	int error;                         /* the current error and its sentence; 0: none */
 	char why[WEIR_SENTENCE_BYTES];
 };
 
 /* For reports. Only the node's thread uses it. */
 struct weir_node_status {
 	enum weir_node_state state;
-	bool behind;                     /* the node has not caught up yet */
+	bool behind;                     /* not caught up yet */
 	bool lacks, owes, token;
 	uint64_t lacks_ms;               /* how long the node has lacked something */
 	struct weir_log_id cursor, last, hole;
@@ -194,7 +193,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m);
 int weir__node_insert(struct weir_node *n, const void *key, size_t len);
 int weir__node_insert_u64(struct weir_node *n, uint64_t key);
 int weir__node_insert_hash(struct weir_node *n, uint64_t hash);
-/* Insert a batch, up to the first key that fails. */
+/* Insert a batch, up to the first key that fails. Return: as weir_handle_insert_keys(). */
 int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap);
 /* Request a confirmation of all inserts that have returned. Return: a number. Once
  * weir__node_acknowledged() reaches it, the inserts are in the log or in a generation. */
@@ -237,32 +236,32 @@ static inline bool weir__needs_log(const struct weir_node *n, const struct weir_
 }
 /* The caller holds the lock. */
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
-/* The published @generation includes the noted debts: replace them by one debt for @generation. */
+/* Replace the debts that the published @generation includes by one debt for @generation. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation);
 /* Before @m is joined (U7): give the id of @m to each debt that @m includes by descent but does not
  * list (is_in() in insert.c). */
 void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m);
-/* After @m is joined (U7): drop what @m covers from the ring. */
+/* After @m is joined (U7): drop batches that @m covers, and add a debt for @m. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
-/* Return: the lowest stamp of the debts that the head lacks; UINT64_MAX: no debt. */
+/* Return: the lowest stamp of the debts that the head does not include; UINT64_MAX: no debt. */
 uint64_t weir__debts_lowest_stamp(struct weir_node *n);
 
 /* Before @m is joined (U7): add a debt for other nodes' inserts that redis may have lost, since
  * those nodes may have ended. */
 void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m);
-/* Drop the debts for other nodes' keys after a swap, since the higher era decides which stay. */
+/* Drop the debts for keys of other nodes after a swap: the higher era decides which keys stay. */
 void weir__debts_drop_others(struct weir_node *n);
 
-/* Return: true if the head is older than a generation accepted on this machine (U5). The node uses
- *   its position but not its image, which lacks keys and may have removed ones. */
+/* Return: true if the head is older than a generation that this machine accepted (U5). The node
+ *   uses the head's position, but not its image, which lacks keys and may have removed ones. */
 static inline bool weir__node_head_is_old(const struct weir_node *n)
 {
 	return n->head.generation && n->newest.id == n->head.generation &&
 	       weir__version_compare(n->newest.version, n->floor) < 0;
 }
 
-/* Return: true if the older head is in the floor's era, so that no key was removed since. If its
- *   owner asks for it, the node may publish that image again, above the floor. */
+/* Return: true if the older head is in the floor's era, so that no key was removed since. The node
+ *   may then publish the head's image again, above the floor, if its owner asks for it. */
 static inline bool weir__node_can_reclaim(const struct weir_node *n)
 {
 	return weir__node_head_is_old(n) && n->newest.version.era == n->floor.era;
@@ -279,8 +278,8 @@ static inline bool weir__node_knows_head(const struct weir_node *n)
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);
-/* The log is not the one that the node read (U4): doubt, and read again. If this repeats at the
- * same cursor, jump to @to, and lack something until a position above the log's current end. */
+/* The log is another one than the node read (U4): enter doubt, and read again. If this recurs at
+ * the same cursor, jump to @to, and lack something until a position above the log's current end. */
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 /* The cursor skips the entries after @after up to @upto (U4). The ring queues own entries among
  * them again, since their ids may be another log's. */

@@ -30,11 +30,11 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->no_retry || n->record_id)
 		return false;
-	if (!h->generation) /* without a hole only redis lost something */
+	if (!h->generation) /* missing keys are then only those that redis lost */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
-	if (weir__node_head_is_old(n)) { /* removed keys must not come back */
+	if (weir__node_head_is_old(n)) { /* never bring back removed keys */
 		const bool reclaims = n->publish_asked && weir__node_can_reclaim(n);
 		const struct weir_version *least = reclaims ? &h->version : &n->floor;
 		return !n->lacks && weir__version_compare(n->joined.version, *least) >= 0;
@@ -63,8 +63,8 @@ static int set_common_fields(const struct weir_node *n, struct weir_record *r)
 	return err;
 }
 
-/* Note the ids in the set, and close the open token, whose keys are in the set. The id of a debt
- * that was dropped from the full list is added again. */
+/* Note the ids in the set for a manifest, and close the open token, since its keys are in the set.
+ * Add the ids of debts that were dropped from the full list. */
 static void note_has(struct weir_node *n, struct weir_has *has)
 {
 	pthread_mutex_lock(&n->lock);
@@ -134,7 +134,7 @@ static int lease(struct weir_node *n)
 	return n->store->lease(n->store->context, n->id, WEIR_NODE_LEASE_MS);
 }
 
-/* Let the next node begin at once. If this fails, the lease expires. */
+/* Let the next publisher start at once. If this call fails, the lease expires. */
 static void release_lease(struct weir_node *n)
 {
 	(void)n->store->lease(n->store->context, n->id, 1);
@@ -246,7 +246,7 @@ int weir__node_publish(struct weir_node *n)
 	if (err && err != -EPERM && err != -ENOSPC) /* a full server refuses leases too */
 		return err;
 	err = begin(n);
-	if (err == -EOVERFLOW) { /* no failure of redis, so the node reads on */
+	if (err == -EOVERFLOW) { /* not a failure of redis: continue to read */
 		n->publish_at = n->now + WEIR_NODE_CALL_MS;
 		(void)weir__node_note_error(n, err);
 		return 0;
@@ -346,7 +346,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 		(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
-	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* one upload at a time */
+	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* a record is uploaded alone */
 	if (n->record_id)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };

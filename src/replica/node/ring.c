@@ -32,7 +32,8 @@ static void make_key(void)
 	has_key = pthread_key_create(&at_exit, release_list) == 0;
 }
 
-/* Acquire: pairs with release_list(). Return: this thread's new list; 0: the shared list. */
+/* Acquire: pairs with release_list(). Return: a list that this thread now owns; 0: the shared
+ * list. */
 static unsigned claim_list(void)
 {
 	pthread_once(&once, make_key);
@@ -92,8 +93,8 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 	return fits;
 }
 
-/* Append a chunk after the newest one, which is full. Return: true if the budget allows it.
- * @wake: set if the pending hashes are worth sending. */
+/* Append a chunk after the newest one, which is full. Return: false if the budget is used up.
+ * @wake: set if enough hashes are pending for a send. */
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
 	struct weir_chunk *old = list->newest;
@@ -105,7 +106,7 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 		return false;
 	}
 	*c = (struct weir_chunk){ .capacity = capacity };
-	if (old) { /* count it first: the node's thread may free it after the store below */
+	if (old) { /* before the store below, after which the node's thread may free old */
 		const uint64_t more = 8 * old->capacity;
 		const uint64_t before =
 			atomic_fetch_add_explicit(&r->full, more, memory_order_relaxed);
@@ -117,7 +118,7 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 	return true;
 }
 
-/* Only its thread writes to a list; the shared list has a lock. Return: hashes added. */
+/* The caller owns the list, or has the shared list's lock. Return: the number of hashes added. */
 static inline size_t put_in_chunk(struct weir_ring_list *list, const uint64_t *hashes, size_t n)
 {
 	struct weir_chunk *c = list->newest;
@@ -248,7 +249,7 @@ static void unlink_batch(struct weir_batches *from, struct weir_batch *b)
 	*(b->newer ? &b->newer->older : &from->newest) = b->older;
 }
 
-/* Move r->last_found off the batch before the batch leaves the list. */
+/* The next search must not start at a batch that was freed. */
 static void unlink_acked(struct weir_ring *r, struct weir_batch *b)
 {
 	if (r->last_found == b)

@@ -16,10 +16,10 @@ enum {
 
 struct weir_batch {
 	struct weir_batch *older, *newer;
-	struct weir_log_id id; /* its entry's id, after the acknowledgment */
-	uint64_t tag, before;  /* its entry's tag; the previous entry's tag, 0: unknown */
+	struct weir_log_id id; /* id of its log entry, once acknowledged */
+	uint64_t tag, before;  /* tag of its log entry; tag of the previous log entry, 0: unknown */
 	uint64_t stamp;        /* flushes of this number or above wait for the batch */
-	bool replaces;         /* its next tag is weir__tag_next(tag) */
+	bool replaces;         /* its next log entry has weir__tag_next(tag) */
 	size_t n, capacity;
 	unsigned char hashes[]; /* little-endian, as in an entry */
 };
@@ -51,23 +51,23 @@ struct weir_ring {
 	void *context;
 	pthread_mutex_t shared;      /* guards the shared first list */
 	struct weir_batches waiting; /* pending, or sent without an acknowledgment */
-	struct weir_batch *lowest;   /* a waiting batch with the lowest stamp, */
-	struct weir_batch *lowest_upto; /* compared up to this batch; NULL: unknown */
+	struct weir_batch *lowest;   /* one of the waiting batches with the lowest stamp */
+	struct weir_batch *lowest_upto; /* the last batch compared for it; NULL: unknown */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
-	struct weir_batch *last_found;    /* end of the last search in acked; NULL: none yet */
+	struct weir_batch *last_found;    /* result of the last search in acked; NULL: none yet */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context);
 void weir__ring_free(struct weir_ring *r);
-/* Any thread may call this. Link its library with -z nodelete: a thread that exits later calls back
- * into it.
+/* Any thread may call this. Link its library with -z nodelete, since a thread that exits later runs
+ * code of the library.
  * Return: how many hashes from the start were added; the rest did not fit. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 /* Return: true if the hash was added. */
 bool weir__ring_put_one(struct weir_ring *r, uint64_t hash);
 
-/* Only the node's thread may call the rest. Return: true if a list has hashes. */
+/* The functions below belong to the node's thread. Return: true if a list has hashes. */
 bool weir__ring_has_hashes(const struct weir_ring *r);
 /* Return: the bytes in use, without free capacity of lists. */
 uint64_t weir__ring_bytes(const struct weir_ring *r);

@@ -16,14 +16,14 @@ struct weir_filter;
 /* A heartbeat and the entries to append with it in this order, in one script (U1). */
 struct weir_touch {
 	uint64_t node;
-	const char *report;              /* the node's status for the others; NULL: not this time */
+	const char *report;              /* status of this node for reports; NULL: unchanged */
 	const struct weir_entry *entries; /* batches and calls; tags set, ids and before unset */
 	size_t n;
 	bool give_up;                    /* begin an epoch without prev, and set lost to the log's
 	                                    last id (U9); only if the mark is still @mark */
 	uint64_t mark;
-	uint64_t epoch;                  /* the last that the node saw; if redis has neither log nor
-	                                    head, the next epoch is above it */
+	uint64_t epoch;                  /* the last epoch that the node saw. If redis has neither
+	                                    log nor head, the next epoch is above this one */
 };
 
 /* Called with each entry. Return: 0; a negative errno ends the read, which returns that errno. */
@@ -31,7 +31,7 @@ typedef int weir_entry_fn(void *context, const struct weir_entry *entry);
 
 struct weir_publication {
 	uint64_t mark;                   /* mark of the position's epoch */
-	struct weir_version base;        /* the head's version when the node began */
+	struct weir_version base;        /* version of the head when the publication began */
 	struct weir_manifest *manifest;
 };
 

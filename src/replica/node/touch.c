@@ -8,7 +8,7 @@
 
 static const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
 
-/* splitmix64, which is predictable; jitter may be. */
+/* splitmix64; its numbers are predictable, which does no harm for jitter. */
 uint64_t weir__node_random(struct weir_node *n, uint64_t below)
 {
 	uint64_t x = n->jitter += UINT64_C(0x9E3779B97F4A7C15);
@@ -56,7 +56,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* Doubt (U3): the next head's manifest sets the cursor. */
+/* Enter doubt (U3): the manifest of the next head sets the cursor. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_requeue(&n->ring, none, most, false);
@@ -76,7 +76,7 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	n->suspect = n->cursor;
 	if (!again)
 		return;
-	n->doubt = false; /* a second time: the head does not belong to this log */
+	n->doubt = false; /* doubt did not help: the head does not belong to this log */
 	weir__node_lack(n, (struct weir_log_id){ n->head.last.epoch, n->head.last.n + 1 });
 	weir__node_jump(n, to, tag);
 }
@@ -106,7 +106,7 @@ static bool can_continue_log(const struct weir_node *n, struct weir_log_id base)
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
-/* Return: true if the head is older than the last one, or the log is another one (U4). */
+/* Return: true if the head is older than the last head, or belongs to another log (U4). */
 static bool is_other_log(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
@@ -126,11 +126,11 @@ static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 	const struct weir_log_id id = n->crossing.epoch ? n->crossing : n->cursor;
 	if (!id.epoch || n->images_only)
 		return;
-	/* No image covers two logs. */
+	/* If two logs are lost, no image covers both. */
 	n->lost_cursor = (struct weir_seen){ old->mark, twice ? most : id };
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->lost_cursor;
-	n->era = n->era ? n->era : 1; /* so the node merges a first generation */
+	n->era = n->era ? n->era : 1; /* so a first generation will be merged */
 }
 
 /* @appended: how many entries this touch appended to the log. */
@@ -142,9 +142,9 @@ static void apply_head(struct weir_node *n, const struct weir_head *head, uint64
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other_log(n, head);
 	if (head->generation != n->head.generation)
-		n->called = n->no_retry = false; /* both apply to one head only */
+		n->called = n->no_retry = false; /* both flags are about one head */
 	n->head = *head;
-	if (back) /* even in doubt: this log lacks entries sent since */
+	if (back) /* also in doubt: this log lacks entries that were sent since */
 		weir__node_doubt(n);
 	else if (other)
 		weir__node_suspect(n, head->last, head->tag);
@@ -157,7 +157,7 @@ static void apply_head(struct weir_node *n, const struct weir_head *head, uint64
 	}
 	n->crossing = none;
 	n->new_log_mark = 0;
-	n->touch_now = false; /* this head is current */
+	n->touch_now = false; /* this is the current head */
 }
 
 /* Return: the number of batches among the entries; -EIO, -ENOMEM. */
@@ -188,8 +188,8 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	return weir__draw(&call->tag) ? -EIO : batches;
 }
 
-/* Each entry has its own tag. After an error redis may have these entries, so a replacing batch
- * derives its next tag from the tag just used. A full server appended none, so tags stay. */
+/* No two entries share a tag. After an error redis may have these entries, so a replacement derives
+ * its next tag from the tag used here. A full server appended no entry. */
 static void store_tags(struct weir_node *n, const struct weir_entry *entries, size_t batches,
                        bool accepted)
 {
@@ -214,8 +214,8 @@ static void note_sent(struct weir_node *n, size_t batches, bool called, uint64_t
 	weir__ring_acked(&n->ring, batches, last);
 }
 
-/* The node opened with this generation. Its age is redis's clock minus its date; a date in the
- * future counts as age 0. */
+/* The age of the generation that the node opened with follows from its date and redis's clock. A
+ * date in the future counts as age 0. */
 static uint64_t joined_at(const struct weir_node *n, const struct weir_head *head)
 {
 	const uint64_t date = n->joined.signed_ms;
