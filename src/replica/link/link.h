@@ -24,7 +24,7 @@
 struct redisReply; /* hiredis: freed by freeReplyObject() */
 struct weir_link;
 
-/* A NULL text is not set. The link copies the URL. The other texts must stay valid until it is
+/* NULL texts are not set. The link copies the URL; all other texts must stay valid until it is
  * closed. */
 struct weir_link_options {
 	const char *url;
@@ -32,16 +32,16 @@ struct weir_link_options {
 	const char *password_file;   /* its first line overrides both; read at each connection */
 	const char *sentinel_user, *sentinel_password; /* for the Sentinels */
 	const char *client_name;     /* sent with CLIENT SETNAME */
-	/* Without ca_file the system's certificate authorities are trusted. */
+	/* TLS. Without ca_file the system's certificate authorities are trusted. */
 	const char *ca_file, *cert_file, *key_file;
-	const char *server_name;     /* in the certificate; NULL: the URL's host */
+	const char *server_name;     /* the name in the certificate; NULL: the URL's host */
 	bool insecure;               /* accept any certificate */
-	uint32_t connect_ms;         /* of one try: name, connection, TLS and greeting; 0: 1000 */
-	uint32_t answer_ms;          /* for each piece of an answer; 0: 10000. A whole answer may
-	                                take 1 s more for each 10 KB */
+	uint32_t connect_ms;         /* limit of a try: name, connection, TLS, greeting; 0: 1000 */
+	uint32_t answer_ms;          /* limit of each piece of an answer; 0: 10000. The whole answer
+	                                may take 1 s more for each 10 KB */
 	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
-	/* The waiting thread calls it after each piece of an answer; NULL: no call. Second links
-	 * ignore it. */
+	/* Called by the waiting thread after each piece of an answer, unless this is a second link;
+	 * NULL: no call. */
 	void (*waiting)(void *context);
 	void *waiting_context;
 };
@@ -49,9 +49,9 @@ struct weir_link_options {
 /* Check the options, without connecting. Return: 0; -EINVAL, also for a bad TLS file; -ENOTSUP if
  * this build has no TLS; -ENOMEM; an error of eventfd(). */
 int weir__link_open(struct weir_link **out, const struct weir_link_options *options);
-/* Open a second link, with the options of @of. It connects only to the address to which @of is
- * connected then; -ENOTCONN if @of is not connected. If @of closes that connection, the next call
- * closes the second link too and returns -ECONNRESET. Close @of last. Each link may have its own
+/* Open a second link to the server of @of, with the options of @of. A call fails with -ENOTCONN
+ * while @of is not connected. If @of has closed its connection since the second link connected, the
+ * call closes the second link and returns -ECONNRESET. Close @of last. Each may have its own
  * thread. */
 int weir__link_open_second(struct weir_link **out, struct weir_link *of);
 void weir__link_close(struct weir_link *l);
@@ -69,9 +69,9 @@ void weir__link_close(struct weir_link *l);
 int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n,
                     struct redisReply **reply);
 
-/* The two halves of a call: send a few commands, then receive the answer of each, in order. After
- * MOVED, -EAGAIN: send all of them again. An error that closes the connection drops the pending
- * answers; receiving one of them returns -ENOTCONN.
+/* The two halves of a call: send a few commands, then receive the answer of each, in order. MOVED
+ * returns -EAGAIN: send all commands again. An error that closes the connection drops the pending
+ * answers; receiving a dropped answer returns -ENOTCONN.
  * @ms: replaces answer_ms if redis may take longer (XREAD BLOCK, WAIT); 0: answer_ms. */
 int weir__link_send(struct weir_link *l, const struct iovec *args, size_t n);
 int weir__link_receive(struct weir_link *l, uint32_t ms, struct redisReply **reply);

@@ -98,7 +98,7 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 
 enum {
 	WEIR_REPLY_ELEMENTS = 1 << 18, /* limit of all arrays of an answer together */
-	WEIR_REPLY_DEPTH = 7,          /* nested arrays */
+	WEIR_REPLY_DEPTH = 7,          /* most nested arrays */
 	WEIR_REPLY_LINE = 1 << 16,     /* bytes of a line other than a string of declared length */
 };
 
@@ -112,8 +112,8 @@ struct weir_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
 	void *(*create_array)(const redisReadTask *task, weir_reply_count n);
-	size_t limit, bytes; /* limit of an answer; bytes of this answer so far */
-	uint64_t elements;   /* declared in this answer so far */
+	size_t limit, bytes; /* limit of an answer; bytes received of this answer */
+	uint64_t elements;   /* elements that this answer has declared so far */
 	const char *peer;
 };
 
@@ -140,7 +140,7 @@ struct weir_server {
 	uint16_t port;               /* 0: no server */
 	struct sockaddr_storage at;
 	socklen_t len;               /* 0: the name is not resolved yet */
-	uint64_t number;             /* of the first link's connection to it; 0: not connected */
+	uint64_t number;             /* the connection's number in the main link; 0: none */
 };
 
 struct weir_wire {
@@ -160,11 +160,11 @@ struct weir_link_config {
 };
 
 struct weir_login {
-	const char *user, *password; /* NULL: not set */
+	const char *user, *password; /* NULL: no login */
 	bool selects;                /* select the database and set client_name */
 };
 
-/* @w: zeroed except stream.fd, which is -1, and stream.interrupt. It must not move afterwards.
+/* @w: zeroed, except stream.fd, which is -1, and stream.interrupt. @w must not move afterwards.
  * @server: receives the address if it has none. */
 int weir__wire_open(struct weir_wire *w, const struct weir_link_config *m,
                     struct weir_server *server, struct weir_login login, uint64_t end);
@@ -178,7 +178,7 @@ int weir__wire_receive(struct weir_wire *w, struct weir_limit limit, bool waits,
                        redisReply **reply);
 int weir__wire_call(struct weir_wire *w, const struct iovec *args, size_t n,
                     struct weir_limit limit, redisReply **reply);
-/* An error reply that concerns the server rather than the command (link.h). */
+/* An error reply about the server rather than the command (link.h). */
 struct weir_server_error {
 	const char *word;
 	int err;

@@ -14,21 +14,21 @@
 #include "store.h"
 
 enum {
-	WEIR_NODE_BEAT_MS = 1000,     /* longest interval of heartbeats */
-	WEIR_NODE_BEAT_LEAST_MS = 250,      /* interval of heartbeats for up to 250 nodes */
-	WEIR_NODE_POLL_MS = 20,       /* interval of reads, and of small sends */
-	WEIR_NODE_CALL_MS = 5000,     /* interval of a node's calls (U8) */
-	WEIR_NODE_GIVE_UP_MS = 10000, /* limit of waiting for an answer (U9), or for the lease */
-	WEIR_NODE_JITTER_MS = 300,    /* longest random delay before a publication */
+	WEIR_NODE_BEAT_MS = 1000,      /* longest interval of heartbeats */
+	WEIR_NODE_BEAT_LEAST_MS = 250, /* interval of heartbeats for up to 250 nodes */
+	WEIR_NODE_POLL_MS = 20,        /* interval of reads, and of small sends */
+	WEIR_NODE_CALL_MS = 5000,      /* interval of a node's calls (U8) */
+	WEIR_NODE_GIVE_UP_MS = 10000,  /* limit of waiting for an answer (U9), or for the lease */
+	WEIR_NODE_JITTER_MS = 300,     /* longest random delay before a publication */
 	WEIR_NODE_LEASE_MS = 3000,
-	WEIR_NODE_LEASE_TRY_MS = 100, /* interval of requests for the lease */
+	WEIR_NODE_LEASE_TRY_MS = 100,  /* interval of requests for the lease */
 	WEIR_NODE_LEASE_LONGEST_MS = 600000, /* longest wait for another node's upload */
-	WEIR_NODE_RETRY_MS = 20,      /* first delay after a failed request */
+	WEIR_NODE_RETRY_MS = 20,       /* first delay after a failed request */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed request */
-	WEIR_NODE_BATCHES = 16,          /* most batches in a touch; most entries in a read */
-	WEIR_NODE_ENTRY = 72,         /* memory in redis of an entry without hashes */
-	WEIR_NODE_DEBTS = 32,        /* debts with ids; all others share the last slot */
-	WEIR_NODE_SUPERSEDED = 8,         /* limit of consecutive superseded publications */
+	WEIR_NODE_BATCHES = 16,        /* most batches in a touch; most entries in a read */
+	WEIR_NODE_ENTRY = 72,          /* memory in redis of an entry without hashes */
+	WEIR_NODE_DEBTS = 32,          /* debts with ids; all others share the last slot */
+	WEIR_NODE_SUPERSEDED = 8,      /* limit of consecutive superseded publications */
 };
 
 enum weir_node_state {
@@ -121,8 +121,8 @@ struct weir_node {
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
 	struct weir_log_id suspect;        /* the cursor at the last suspicion (U4) */
-	uint64_t suspect_mark;             /* the head's mark then; 0: the log's end was read
-	                                      since */
+	uint64_t suspect_mark;             /* the mark at that suspicion; 0: the log's end was
+	                                      read since */
 	struct weir_log_id hole;           /* the last missing entry */
 	uint64_t missing;                  /* the tag of the last missing entry; 0: unknown, or
 	                                      several entries are missing */

@@ -40,7 +40,7 @@ struct weir_chunk {
 struct weir_ring_list {
 	_Alignas(64) struct weir_chunk *newest; /* for the inserting thread */
 	struct weir_chunk *_Atomic oldest;      /* for the node's thread; NULL: empty */
-	size_t read_pos;                           /* read position in oldest */
+	size_t read_pos;                        /* read position in oldest */
 };
 
 struct weir_ring {
@@ -54,7 +54,7 @@ struct weir_ring {
 	struct weir_batch *lowest;   /* one of the waiting batches with the lowest stamp */
 	struct weir_batch *lowest_upto; /* the last batch compared for it; NULL: unknown */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
-	struct weir_batch *last_found;    /* result of the last search in acked; NULL: none yet */
+	struct weir_batch *last_found; /* result of the last search in acked; NULL: none yet */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 

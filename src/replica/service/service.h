@@ -26,12 +26,12 @@
 #include "../trust/trust.h"
 
 enum {
-	WEIR_SERVICE_REPORT_MS = 5000, /* between two reports for the other nodes */
-	WEIR_SERVICE_MASTER_MS = 5000, /* between two questions to a Sentinel */
-	WEIR_SERVICE_WATCH_MS = 15000, /* between two checks of memory, expiry and clock */
-	WEIR_SERVICE_LACKS_MS = 10000, /* a request waits this long for what the node lacks */
-	WEIR_SERVICE_LEASE_MS = 15000, /* a request waits this long for another node's lease */
-	WEIR_SERVICE_SLOW_MS = 30000,  /* an error after lacking something for this long */
+	WEIR_SERVICE_REPORT_MS = 5000, /* interval of reports to other nodes */
+	WEIR_SERVICE_MASTER_MS = 5000, /* interval of requests to a Sentinel */
+	WEIR_SERVICE_WATCH_MS = 15000, /* interval of checks of memory, expiry and clock */
+	WEIR_SERVICE_LACKS_MS = 10000, /* a request's limit of waiting for missing inserts */
+	WEIR_SERVICE_LEASE_MS = 15000, /* a request's limit of waiting for the lease */
+	WEIR_SERVICE_SLOW_MS = 30000,  /* time of lacking something until an error is reported */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
 	WEIR_SERVICE_PEER = 320,          /* bytes of an address */
 };
@@ -42,14 +42,14 @@ struct weir_failure {
 	char why[WEIR_SENTENCE_BYTES];
 };
 
-/* Save the last call's error and sentence. @err: its result. Return: @err. */
+/* Save the result of the last call with its error sentence. Return: @err. */
 static inline int weir__failure_save(struct weir_failure *f, int err)
 {
 	f->err = err;
 	snprintf(f->why, sizeof f->why, "%s", err ? weir_error_detail() : "");
 	return err;
 }
-/* Return: the saved errno, after setting its sentence; or 0. */
+/* Return: the saved errno, with its sentence set again; or 0. */
 static inline int weir__failure_return(const struct weir_failure *f)
 {
 	return f->err ? weir_fail(f->err, "%s", f->why) : 0;
@@ -64,8 +64,8 @@ struct weir_request {
 	struct weir_failure result;
 };
 
-/* A connection for the store. Image commands are tried twice, since this connection may lead to a
- * server that the first connection has left. Such a command may be repeated safely. */
+/* A connection for the store. Image commands are tried twice, since the main link may have left the
+ * server of the image link. Image commands may be repeated. */
 struct weir_store_link {
 	struct weir_link *link;
 	unsigned tries;
@@ -75,7 +75,7 @@ struct weir_replica {
 	struct weir_replica_options o; /* with defaults; its texts and secret are copies */
 	uint64_t id;
 	struct weir_link *link, *image_link;
-	struct weir_store_link line, image_line; /* on link and image_link */
+	struct weir_store_link line, image_line; /* store links of link and image_link */
 	struct weir_redis *redis;
 	const struct weir_store *store;
 	struct weir_signer *signer;    /* NULL: this node cannot sign */
@@ -92,30 +92,30 @@ struct weir_replica {
 	bool stopping, stopped;
 	uint64_t waiting;              /* calls that wait for a flush */
 	uint64_t confirmed;            /* flushes up to this one are confirmed */
-	uint64_t refused;              /* flushes up to this one are refused, with a reason */
+	uint64_t refused;              /* flushes up to this one are refused because of `refusal` */
 	struct weir_failure refusal;
-	struct weir_failure too_few;   /* too few replicas at the last WAIT */
+	struct weir_failure too_few;   /* the last WAIT found too few replicas */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
-	uint64_t synced_ms, complete_ms;     /* met_ms: the last heartbeat after which all steps
-	                                  succeeded; whole_ms: when the node was last complete */
+	uint64_t synced_ms, complete_ms;     /* last heartbeat with successful reads; last time when
+	                                        the node was complete */
 
 	/* Owned by the thread. */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
 	char peer[WEIR_SERVICE_PEER];     /* the address at the last watch() */
 	uint64_t moved_ms;             /* when the address last changed; 0: never */
-	uint32_t moved_replicas;       /* replicas in the head at that time */
+	uint32_t moved_replicas;       /* replicas in the head when the address changed */
 	bool is_signed;                /* the last manifest accepted is signed (S3) */
 	struct weir_failure distrust;  /* why the last manifest was not trusted */
-	struct weir_failure clock;     /* the clock is too wrong to sign */
+	struct weir_failure clock;     /* error if the clock forbids signing */
 	struct weir_failure watched;   /* problem found by the last watch() */
 	struct weir_failure evicts;    /* redis may evict the set's keys */
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
 	uint64_t published;            /* generations by this service; the node counts its own */
-	uint64_t foreign_seen, foreign_ms; /* foreign entries, and when their number last changed */
+	uint64_t foreign_seen, foreign_ms; /* foreign entries seen; time of the last one */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
-	bool runs;                    /* the thread runs, and alone calls report() */
+	bool runs;                    /* the thread runs; only the thread calls report() */
 	char notice[WEIR_SENTENCE_BYTES];   /* first message for the application */
 	char last_told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
 };

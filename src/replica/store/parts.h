@@ -40,7 +40,7 @@ struct weir_redis {
 	struct weir_redis_options o;
 	struct weir_key_names keys;
 	struct weir_script touch, publish;
-	uint32_t renew_ms;          /* time between two renewals of a chunk */
+	uint32_t renew_ms;          /* interval of renewals of a chunk */
 	struct weir_image_job *job; /* NULL: none */
 };
 

@@ -15,13 +15,12 @@ struct weir_redis;
 
 struct weir_redis_options {
 	const char *set;
-	/* Send a command and wait for its answer, which may be an error reply, as
-	 * weir__link_call(). Return: 0; or a negative errno, after which redis may or may not have
-	 * run it. */
+	/* Send a command and wait for its answer, which may be an error reply (weir__link_call()).
+	 * Return: 0; or a negative errno, after which redis may or may not have run the command. */
 	int (*call)(void *link, const struct iovec *args, size_t n, struct redisReply **reply);
 	void *link, *image_link;
-	/* Any thread may call it: soon end the call on the link, and later calls until rest().
-	 * NULL: calls end soon anyway. */
+	/* Any thread may call it: soon end the call in flight on the link, and all calls until
+	 * rest(). NULL: calls end soon anyway. */
 	void (*interrupt)(void *image_link);
 	void (*rest)(void *image_link);
 	/* Check that a manifest may be used, as weir__trust_accept(). NULL: no check. */
@@ -37,7 +36,7 @@ struct weir_redis_options {
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
 	uint64_t reserve;             /* left free by batches; at least the newest image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
-	uint32_t grace_ms;            /* how long weir_head.replicas counts a lost replica */
+	uint32_t grace_ms;            /* how long weir_head.replicas still counts a lost replica */
 	int zstd_level;               /* 0: no compression */
 	const void *secret;           /* secret key of keyed filters */
 };
@@ -78,11 +77,11 @@ struct weir_redis_status {
 	uint64_t kept, nodes;       /* kept generations; reports of nodes */
 	uint64_t lease;             /* the owner's node id; 0: none */
 	uint64_t used, max_memory;  /* of redis, in bytes; max_memory 0: no limit */
-	char policy[24];            /* maxmemory-policy; noeviction alone keeps the set */
+	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */
 	size_t len, signature_len;  /* of the newest manifest, unchecked; 0: no manifest */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
-/* The fields of the head are of one moment; all other fields are read later. */
+/* All fields of the head are from one moment. The other fields are read later. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out);
 
 /* Wait up to @ms until @replicas replicas have all writes of the first connection.

@@ -21,8 +21,8 @@ struct weir_trust {
 	unsigned char keys[WEIR_KEYS_TRUSTED][WEIR_KEY_BYTES];
 	size_t n;
 	struct weir_accepted accepted;
-	uint64_t at_ms;    /* weir_now.run_ms when held.ran_ms was set */
-	uint64_t noted_ms; /* the age (held.ran_ms) that the file has */
+	uint64_t at_ms;    /* weir_now.run_ms when accepted.ran_ms was set */
+	uint64_t noted_ms; /* the age (accepted.ran_ms) that the file has */
 	const char *path, *set;
 	char names[];
 };

@@ -64,7 +64,7 @@ struct weir_accepted {
 	unsigned char manifest[32];  /* BLAKE2b-256 of the manifest's text */
 	unsigned char image[WEIR_IMAGE_HASH];
 	uint64_t signed_ms, expires_ms;
-	uint64_t ran_ms;             /* its age on this machine: a lower bound */
+	uint64_t ran_ms;             /* the version's age on this machine: a lower bound */
 };
 
 struct weir_trust;
@@ -87,11 +87,11 @@ int weir__trust_accept(struct weir_trust *trust, const struct weir_manifest *m, 
                        size_t len, const char *signature, size_t signature_len,
                        struct weir_now now);
 /* Check that the accepted version is still valid. Call it about once a minute: it reads the state
- * file, and writes the version's age there. Return: 0, also without an accepted version;
+ * file, and writes the version's age there. Return: 0, also if no version is accepted yet;
  * -EKEYEXPIRED: a running node keeps its set and reports the error. */
 int weir__trust_recheck(struct weir_trust *trust, struct weir_now now);
 /* The accepted version, until the next call. While redis has an older head, a node may open with a
- * file whose hash is held.image if weir__trust_recheck() returns 0. */
+ * file whose hash is accepted.image if weir__trust_recheck() returns 0. */
 const struct weir_accepted *weir__trust_accepted(const struct weir_trust *trust);
 
 #endif
