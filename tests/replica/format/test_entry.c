@@ -131,7 +131,7 @@ static void test_an_epoch_begins_once_and_after_an_older_one(void **state)
 	refused_at(first, strings, STRINGS, -EBADMSG, "after which entry");
 }
 
-static void test_what_a_later_version_writes_is_not_passed_by(void **state)
+static void test_entries_of_a_later_version_are_not_supported(void **state)
 {
 	struct iovec strings[STRINGS + 2];
 	(void)state;
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test(test_a_generation_and_a_call_are_read_as_they_were_written),
 		cmocka_unit_test(test_damaged_generations_and_calls_are_refused),
 		cmocka_unit_test(test_an_epoch_begins_once_and_after_an_older_one),
-		cmocka_unit_test(test_what_a_later_version_writes_is_not_passed_by),
+		cmocka_unit_test(test_entries_of_a_later_version_are_not_supported),
 		cmocka_unit_test(test_an_entry_without_its_tags_or_id_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,7 +107,7 @@ static void test_every_byte_changed_and_every_cut_is_refused_or_says_something_e
 	change_and_cut(text, with_seen(text));
 }
 
-static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
+static void test_a_contradiction_is_refused_with_its_line(void **state)
 {
 	static const struct {
 		const char *from, *to, *line, *why;
@@ -161,7 +161,7 @@ static void test_what_contradicts_itself_is_refused_with_its_line(void **state)
 	}
 }
 
-static void test_what_a_later_version_or_no_replica_can_have_is_not_supported(void **state)
+static void test_later_formats_and_other_kinds_are_not_supported(void **state)
 {
 	static const struct { const char *from, *to, *why; } wrong[] = {
 		{ "weir-generation 2", "weir-generation 3", "upgrade" },
@@ -180,7 +180,7 @@ static void test_what_a_later_version_or_no_replica_can_have_is_not_supported(vo
 	assert_ok(read_and_write(text, n));
 }
 
-static void test_what_may_be_left_out_may(void **state)
+static void test_optional_lines_may_be_missing(void **state)
 {
 	static const struct { const char *from, *to; } other[] = {
 		{ "pure\n", "" }, { "parent 2.11 00000000000000cc\nsource set\npure\n",
@@ -296,12 +296,12 @@ int main(void)
 		cmocka_unit_test(test_every_field_is_read),
 		cmocka_unit_test(
 			test_every_byte_changed_and_every_cut_is_refused_or_says_something_else),
-		cmocka_unit_test(test_what_contradicts_itself_is_refused_with_its_line),
-		cmocka_unit_test(test_what_a_later_version_or_no_replica_can_have_is_not_supported),
+		cmocka_unit_test(test_a_contradiction_is_refused_with_its_line),
+		cmocka_unit_test(test_later_formats_and_other_kinds_are_not_supported),
 		cmocka_unit_test(test_seen_line_is_read_and_may_be_absent),
 		cmocka_unit_test(test_malformed_seen_line_is_refused),
 		cmocka_unit_test(test_a_position_that_no_node_makes_is_refused),
-		cmocka_unit_test(test_what_may_be_left_out_may),
+		cmocka_unit_test(test_optional_lines_may_be_missing),
 		cmocka_unit_test(test_the_largest_manifest_has_room_and_one_more_id_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static int resolve(const char *name, uint16_t port, uint32_t ms, struct addrinfo
 	return weir__resolve(&s, &host, weir__wire_now() + ms, out);
 }
 
-static void test_numbers_are_not_looked_for(void **state)
+static void test_numeric_addresses_need_no_query(void **state)
 {
 	static const char *const numbers[] = { "127.0.0.1", "::1", "10.1" };
 	struct addrinfo *found;
@@ -207,7 +207,7 @@ static void test_the_first_address_hangs(void **state)
 
 /* A name may have several addresses, and they may change. So a second link uses the address of the
  * first link. A link whose name was not resolved in time can be closed. */
-static void test_a_link_beside_does_not_ask(void **state)
+static void test_a_second_link_makes_no_query(void **state)
 {
 	const struct iovec ping[] = { weir__wire_text("PING") };
 	struct weir_link *first, *beside;
@@ -239,13 +239,13 @@ static void test_a_link_beside_does_not_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_numbers_are_not_looked_for, begin, end),
+		cmocka_unit_test_setup_teardown(test_numeric_addresses_need_no_query, begin, end),
 		cmocka_unit_test_setup_teardown(test_found, begin, end),
 		cmocka_unit_test_setup_teardown(test_none, begin, end),
 		cmocka_unit_test_setup_teardown(test_hangs, begin, end),
 		cmocka_unit_test_setup_teardown(test_interrupted, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_first_address_hangs, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_link_beside_does_not_ask, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_second_link_makes_no_query, begin, end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ static void test_options(void **state)
 	weir__link_close(NULL);
 }
 
-static void test_an_interruption_lasts_until_it_is_taken_back(void **state)
+static void test_an_interruption_lasts_until_a_reset(void **state)
 {
 	const struct weir_link_options o = { .url = "unix:///weir-test-without-a-server" };
 	const struct iovec ping = { (char[]){ "PING" }, 4 };
@@ -212,7 +212,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_rotate, release),
 		cmocka_unit_test_teardown(test_limits, release),
 		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_an_interruption_lasts_until_it_is_taken_back),
+		cmocka_unit_test(test_an_interruption_lasts_until_a_reset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,7 +130,7 @@ static void test_command(void **state)
 }
 
 /* The other end reads nothing, so the write must time out. */
-static void test_nobody_reads(void **state)
+static void test_a_write_to_a_stalled_reader_times_out(void **state)
 {
 	static char much[4 << 20];
 	const struct iovec args[] = { weir__wire_text("SET"), { much, sizeof much } };
@@ -188,7 +188,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interrupted_while_it_arrives, begin, end),
 		cmocka_unit_test_setup_teardown(test_interrupted_while_nothing_arrives, begin, end),
 		cmocka_unit_test_setup_teardown(test_command, begin, end),
-		cmocka_unit_test_setup_teardown(test_nobody_reads, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_write_to_a_stalled_reader_times_out, begin,
+		end),
 		cmocka_unit_test_setup_teardown(test_closed, begin, end),
 		cmocka_unit_test(test_the_end_of_all_pieces),
 		cmocka_unit_test_setup_teardown(test_limit_of_each_answer, begin, end),

@@ -55,7 +55,7 @@ static void test_a_node_that_may_not_publish_owes_nothing_after_many_generations
 }
 
 /* The era comes from another server. Its list of ids lacks the generation that node 1 relies on. */
-static void test_a_node_owes_what_an_era_of_elsewhere_does_not_name(void **state)
+static void test_a_node_owes_an_id_that_an_era_of_another_server_lacks(void **state)
 {
 	(void)state;
 	rely(false);
@@ -99,7 +99,7 @@ static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
 }
 
 /* The epoch is unchanged, and the list of ids has a slot for each generation since. */
-static void test_a_node_owes_what_a_dump_took_away_unseen(void **state)
+static void test_a_node_owes_keys_that_a_restored_dump_lacks(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -144,10 +144,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_node_that_may_not_publish_owes_nothing_after_many_generations),
-		TEST(test_a_node_owes_what_an_era_of_elsewhere_does_not_name),
+		TEST(test_a_node_owes_an_id_that_an_era_of_another_server_lacks),
 		TEST(test_a_node_that_may_publish_does_so_after_many_generations),
 		TEST(test_a_node_owes_what_redis_lost_while_it_was_away),
-		TEST(test_a_node_owes_what_a_dump_took_away_unseen),
+		TEST(test_a_node_owes_keys_that_a_restored_dump_lacks),
 		TEST(test_no_head_of_an_earlier_epoch_is_followed),
 	};
 	return cmocka_run_group_tests_name("replica_away", tests, NULL, NULL);

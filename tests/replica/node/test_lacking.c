@@ -63,7 +63,7 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 
 /* U11: the entry of key 2 is deleted. Only node 0 and the generation before the rollback have key
  * 2. So the generation that node 1 publishes after both nodes gave up lacks key 2. */
-static void test_a_rollback_without_its_log_is_not_what_it_says(void **state)
+static void test_a_rollback_without_its_log_is_incomplete(void **state)
 {
 	struct weir_record r;
 	(void)state;
@@ -225,7 +225,7 @@ static void test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_tim
 }
 
 /* U9: the new epoch says which entries are given up, and makes all nodes send their rings again. */
-static void test_who_gives_up_begins_an_epoch(void **state)
+static void test_giving_up_begins_an_epoch(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -262,7 +262,7 @@ static void test_a_head_that_is_older_is_doubt(void **state)
 }
 
 /* U3: a node sends an entry while in doubt, and then a log without that entry is restored. */
-static void test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again(void **state)
+static void test_a_log_that_goes_back_during_doubt_requeues_the_ring(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -286,7 +286,7 @@ static void round_of(unsigned i)
 }
 
 /* U5: a dump is restored while node 1 fetches the image of a higher era. */
-static void test_an_image_is_not_swapped_in_for_a_head_that_has_gone(void **state)
+static void test_an_image_is_not_swapped_in_after_the_head_has_changed(void **state)
 {
 	struct weir_record r;
 	(void)state;
@@ -332,7 +332,7 @@ static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void
 }
 
 /* U10: an entry after the position goes missing while the image is being uploaded. */
-static void test_a_publication_heals_what_its_position_reaches_alone(void **state)
+static void test_a_publication_fills_only_holes_below_its_position(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -359,7 +359,7 @@ static void test_a_publication_heals_what_its_position_reaches_alone(void **stat
 }
 
 /* Two adjacent own entries are deleted. The node has read both, so it knows all tags before. */
-static void test_own_entries_side_by_side_are_filled_if_they_were_read(void **state)
+static void test_adjacent_own_entries_are_filled_if_they_were_read(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -419,19 +419,19 @@ int main(void)
 		TEST(test_a_generation_that_is_newer_than_the_call_names_answers_it),
 		TEST(test_a_superseded_image_calls_no_node),
 		TEST(test_a_call_is_repeated_at_once_for_another_head),
-		TEST(test_a_rollback_without_its_log_is_not_what_it_says),
+		TEST(test_a_rollback_without_its_log_is_incomplete),
 		TEST(test_a_full_server_takes_a_call_while_inserts_wait),
 		TEST(test_nodes_that_lack_each_others_entries_heal_before_they_give_up),
 		TEST(test_a_full_server_does_not_end_a_replacement),
 		TEST(test_a_replacement_that_was_not_sent_is_sent_again),
 		TEST(test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_time),
-		TEST(test_who_gives_up_begins_an_epoch),
+		TEST(test_giving_up_begins_an_epoch),
 		TEST(test_a_head_that_is_older_is_doubt),
-		TEST(test_a_log_that_is_set_back_in_doubt_makes_the_ring_wait_again),
-		TEST(test_an_image_is_not_swapped_in_for_a_head_that_has_gone),
+		TEST(test_a_log_that_goes_back_during_doubt_requeues_the_ring),
+		TEST(test_an_image_is_not_swapped_in_after_the_head_has_changed),
 		TEST(test_without_a_head_a_node_that_lacks_an_entry_does_not_publish),
-		TEST(test_a_publication_heals_what_its_position_reaches_alone),
-		TEST(test_own_entries_side_by_side_are_filled_if_they_were_read),
+		TEST(test_a_publication_fills_only_holes_below_its_position),
+		TEST(test_adjacent_own_entries_are_filled_if_they_were_read),
 		TEST(test_a_set_that_cannot_be_united_waits_for_a_record),
 	};
 	return cmocka_run_group_tests_name("replica_lacking", tests, NULL, NULL);

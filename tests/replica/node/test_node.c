@@ -62,7 +62,7 @@ static void test_a_token_and_its_key_come_under_one_lock(void **state)
 
 /* ---- refusals ---- */
 
-static void test_an_insert_without_room_is_refused_where_nothing_may_be_published(void **state)
+static void test_an_insert_into_a_full_ring_fails_without_publications(void **state)
 {
 	(void)state;
 	uint64_t keys[300], bitmap[5];
@@ -296,7 +296,7 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 
 /* U4: redis acknowledged an entry of node 0 that the node has not read. Now another entry has that
  * id, below a generation's position. */
-static void test_what_a_jump_passes_over_is_sent_again(void **state)
+static void test_own_entries_skipped_by_a_jump_are_sent_again(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -371,7 +371,7 @@ static void test_a_node_that_starts_with_a_rollback_has_not_joined_it(void **sta
 	assert_int_equal(node[1].joined.id, 0);
 }
 
-static void test_a_generation_under_a_new_date_needs_no_image(void **state)
+static void test_a_republished_generation_needs_no_image(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -398,7 +398,7 @@ static void test_a_generation_under_a_new_date_needs_no_image(void **state)
 }
 
 /* A client can write a lease that never ends. */
-static void test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever(void **state)
+static void test_a_node_publishes_despite_a_lease_that_never_ends(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -464,7 +464,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_ring_has_a_key_before_the_set),
 		TEST(test_a_token_and_its_key_come_under_one_lock),
-		TEST(test_an_insert_without_room_is_refused_where_nothing_may_be_published),
+		TEST(test_an_insert_into_a_full_ring_fails_without_publications),
 		TEST(test_a_batch_reaches_the_other_node),
 		TEST(test_a_number_has_the_hash_of_its_bytes),
 		TEST(test_a_generation_by_another_seed_is_refused),
@@ -474,12 +474,12 @@ int main(void)
 		TEST(test_a_flush_waits_for_redis),
 		TEST(test_a_flush_waits_for_the_tokens_drawn_before_it_and_no_later_one),
 		TEST(test_debts_beyond_the_list_are_paid_by_an_own_generation_alone),
-		TEST(test_what_a_jump_passes_over_is_sent_again),
+		TEST(test_own_entries_skipped_by_a_jump_are_sent_again),
 		TEST(test_a_merged_filter_is_published),
 		TEST(test_a_rollback_keeps_what_was_inserted_since),
 		TEST(test_a_node_that_starts_with_a_rollback_has_not_joined_it),
-		TEST(test_a_generation_under_a_new_date_needs_no_image),
-		TEST(test_the_lease_of_a_node_that_is_none_is_not_waited_for_for_ever),
+		TEST(test_a_republished_generation_needs_no_image),
+		TEST(test_a_node_publishes_despite_a_lease_that_never_ends),
 		TEST(test_a_record_that_fails_leaves_the_lease_to_others),
 		TEST(test_an_older_head_is_published_over_only_if_asked),
 	};

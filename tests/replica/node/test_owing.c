@@ -128,7 +128,7 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 
 /* U4: another log has replaced the log that has key 1. In the new log the entry with that id was
  * deleted, and the next entry is invalid for node 0. */
-static void test_position_does_not_cover_own_entries_before_one_that_does_not_read(void **state)
+static void test_position_does_not_cover_own_entries_before_an_invalid_one(void **state)
 {
 	(void)state;
 	sit(0, 1 << 20, true);
@@ -165,7 +165,7 @@ int main(void)
 		TEST(test_node_sends_again_what_redis_lost),
 		TEST(test_flush_waits_for_own_keys_in_a_lost_generation),
 		TEST(test_position_does_not_cover_own_entries_before_a_gap),
-		TEST(test_position_does_not_cover_own_entries_before_one_that_does_not_read),
+		TEST(test_position_does_not_cover_own_entries_before_an_invalid_one),
 	};
 	return cmocka_run_group_tests_name("replica_owing", tests, NULL, NULL);
 }

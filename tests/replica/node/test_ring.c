@@ -167,7 +167,7 @@ static void make_three(struct weir_ring *r)
 	weir__ring_acked(r, 2, (struct weir_log_id){ 4, 9 });
 }
 
-static void test_entries_that_stand_together_have_their_ids(void **state)
+static void test_adjacent_entries_have_consecutive_ids(void **state)
 {
 	(void)state;
 	struct weir_ring r;
@@ -183,7 +183,7 @@ static void test_entries_that_stand_together_have_their_ids(void **state)
 	weir__ring_free(&r);
 }
 
-static void test_only_what_is_jumped_over_waits_again(void **state)
+static void test_requeue_moves_only_batches_in_its_range(void **state)
 {
 	(void)state;
 	struct weir_ring r;
@@ -275,8 +275,8 @@ int main(void)
 		cmocka_unit_test(test_hashes_keep_their_order_over_the_edges_of_chunks),
 		cmocka_unit_test(test_hashes_of_all_threads_become_batches_once_each),
 		cmocka_unit_test(test_a_thread_that_ends_leaves_its_list_to_the_next),
-		cmocka_unit_test(test_entries_that_stand_together_have_their_ids),
-		cmocka_unit_test(test_only_what_is_jumped_over_waits_again),
+		cmocka_unit_test(test_adjacent_entries_have_consecutive_ids),
+		cmocka_unit_test(test_requeue_moves_only_batches_in_its_range),
 		cmocka_unit_test(test_reading_in_order_walks_from_one_batch_to_the_next),
 		cmocka_unit_test(test_the_lowest_stamp_is_not_sought_again_in_each_round),
 		cmocka_unit_test(test_a_batch_that_was_found_and_is_gone_is_not_found_again),

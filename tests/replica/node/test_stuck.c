@@ -23,7 +23,7 @@ static void assert_well(void)
 }
 
 /* U4, U9: another client or a later version wrote the entry, so no node can answer the call. */
-static void test_an_entry_that_does_not_read_is_given_up_once(void **state)
+static void test_an_invalid_entry_is_given_up_once(void **state)
 {
 	size_t entry;
 	(void)state;
@@ -72,20 +72,20 @@ static void roll_back_past_an_entry_that_does_not_read(bool given_up)
 		assert_true(weir_contains_u64(toy_head_image(&toy.server[1]), i));
 }
 
-static void test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set(void **state)
+static void test_a_rollback_past_an_invalid_entry_keeps_the_set(void **state)
 {
 	(void)state;
 	roll_back_past_an_entry_that_does_not_read(false);
 }
 
-static void test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set(void **state)
+static void test_a_rollback_past_a_given_up_entry_keeps_the_set(void **state)
 {
 	(void)state;
 	roll_back_past_an_entry_that_does_not_read(true);
 }
 
 /* Only reads fail, as without a permission. A replica uses synced_at to tell if it is complete. */
-static void test_a_heartbeat_alone_is_not_well(void **state)
+static void test_a_heartbeat_alone_does_not_make_a_node_complete(void **state)
 {
 	(void)state;
 	sit_both_with_key_1();
@@ -166,7 +166,7 @@ static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 }
 
 /* U9: a client can write a lease that never ends. */
-static void test_who_lacks_does_not_wait_for_a_lease_for_ever(void **state)
+static void test_a_node_that_lacks_waits_10_minutes_for_a_lease(void **state)
 {
 	(void)state;
 	make_lack();
@@ -185,7 +185,7 @@ static int image_too_large(void *context, const struct weir_manifest *m, struct 
 }
 
 /* No node can use the image of the head. Then FLUSHALL deletes the head. */
-static void test_an_image_of_no_use_stops_publications_until_its_head_has_gone(void **state)
+static void test_an_unusable_image_stops_publications_until_its_head_is_gone(void **state)
 {
 	struct weir_record r;
 	(void)state;
@@ -251,7 +251,7 @@ static int refuse_lease(void *context, uint64_t id, uint32_t milliseconds)
 }
 
 /* U9: an error says nothing about another node's upload. */
-static void test_who_may_not_ask_for_the_lease_gives_up_in_time(void **state)
+static void test_a_failing_lease_request_does_not_delay_giving_up(void **state)
 {
 	(void)state;
 	make_lack();
@@ -263,7 +263,7 @@ static void test_who_may_not_ask_for_the_lease_gives_up_in_time(void **state)
 }
 
 /* U9: giving up would begin an epoch, in which redis refuses the record. */
-static void test_who_uploads_a_record_does_not_give_up(void **state)
+static void test_a_node_does_not_give_up_while_it_uploads_a_record(void **state)
 {
 	struct weir_record r;
 	(void)state;
@@ -291,18 +291,18 @@ static void test_who_uploads_a_record_does_not_give_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_an_entry_that_does_not_read_is_given_up_once),
-		TEST(test_a_rollback_past_an_entry_that_does_not_read_keeps_the_whole_set),
-		TEST(test_a_rollback_past_an_entry_that_was_given_up_keeps_the_whole_set),
-		TEST(test_a_heartbeat_alone_is_not_well),
+		TEST(test_an_invalid_entry_is_given_up_once),
+		TEST(test_a_rollback_past_an_invalid_entry_keeps_the_set),
+		TEST(test_a_rollback_past_a_given_up_entry_keeps_the_set),
+		TEST(test_a_heartbeat_alone_does_not_make_a_node_complete),
 		TEST(test_a_node_that_opens_publishes_when_the_last_generation_is_old_enough),
 		TEST(test_a_generation_of_the_future_counts_from_the_opening),
 		TEST(test_an_answer_that_is_being_uploaded_is_waited_for),
-		TEST(test_who_lacks_does_not_wait_for_a_lease_for_ever),
-		TEST(test_an_image_of_no_use_stops_publications_until_its_head_has_gone),
+		TEST(test_a_node_that_lacks_waits_10_minutes_for_a_lease),
+		TEST(test_an_unusable_image_stops_publications_until_its_head_is_gone),
 		TEST(test_a_set_whose_numbers_are_used_up_goes_on_in_the_next_era),
-		TEST(test_who_may_not_ask_for_the_lease_gives_up_in_time),
-		TEST(test_who_uploads_a_record_does_not_give_up),
+		TEST(test_a_failing_lease_request_does_not_delay_giving_up),
+		TEST(test_a_node_does_not_give_up_while_it_uploads_a_record),
 	};
 	return cmocka_run_group_tests_name("replica_stuck", tests, NULL, NULL);
 }

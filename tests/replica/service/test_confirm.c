@@ -161,7 +161,7 @@ static void wait_for_the_old_master(const struct weir_replica_options *given, un
 }
 
 /* After a planned failover the old master soon returns as a replica, perhaps without the key. */
-static void test_a_replica_that_came_to_the_promoted_one_is_waited_for(void **state)
+static void test_a_confirmed_insert_waits_for_a_returned_master(void **state)
 {
 	const struct weir_replica_options o = options();
 	(void)state;
@@ -241,7 +241,7 @@ static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
 }
 
 /* The ring has capacity for a few keys. The other keys wait for a generation, behind a token. */
-static void test_a_flush_waits_for_what_no_ring_keeps(void **state)
+static void test_a_flush_waits_for_a_token(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = options();
@@ -341,12 +341,12 @@ int main(void)
 		OF(test_a_new_connection_confirms_nothing_of_the_old_one),
 		OF(test_an_epoch_that_ends_confirms_nothing),
 		OF(test_a_promoted_replica_is_not_waited_for),
-		OF(test_a_replica_that_came_to_the_promoted_one_is_waited_for),
+		OF(test_a_confirmed_insert_waits_for_a_returned_master),
 		OF(test_a_promoted_replica_does_not_stand_for_another),
 		OF(test_a_promoted_replica_is_one_fewer_for_the_grace_alone),
 		OF(test_a_server_that_may_evict_confirms_nothing),
 		OF(test_a_full_server_confirms_nothing_and_is_told_once),
-		OF(test_a_flush_waits_for_what_no_ring_keeps),
+		OF(test_a_flush_waits_for_a_token),
 		OF(test_confirmed_inserts_of_many_threads_are_sent_together),
 		OF(test_a_node_that_cannot_read_is_not_complete),
 		OF(test_few_nodes_have_heartbeats_more_often),

@@ -175,7 +175,7 @@ static void test_a_password_file_is_read_again_under_its_name_at_open(void **sta
 
 /* ---- the caller's handle ---- */
 
-static void test_with_a_handle_nothing_is_waited_for(void **state)
+static void test_open_with_a_handle_does_not_wait(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = options();
@@ -201,7 +201,7 @@ static void test_with_a_handle_nothing_is_waited_for(void **state)
 }
 
 /* A caller's filter counts as older than every generation. */
-static void test_what_redis_has_takes_the_place_of_a_file(void **state)
+static void test_a_generation_in_redis_replaces_the_callers_filter(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = options();
@@ -279,7 +279,7 @@ static void test_an_image_that_redis_lost_is_called_for(void **state)
 
 /* ---- close ---- */
 
-static void test_close_says_what_did_not_reach_redis(void **state)
+static void test_close_reports_unsent_inserts(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
@@ -290,7 +290,7 @@ static void test_close_says_what_did_not_reach_redis(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-static void test_close_says_that_a_generation_is_owed(void **state)
+static void test_close_reports_an_owed_generation(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = options();
@@ -306,7 +306,7 @@ static void test_close_says_that_a_generation_is_owed(void **state)
 }
 
 /* Merged keys are not in a log, so no insert waits. */
-static void test_close_says_that_what_was_merged_is_not_published(void **state)
+static void test_close_reports_an_unpublished_merge(void **state)
 {
 	(void)state;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -325,7 +325,7 @@ static void test_close_says_that_what_was_merged_is_not_published(void **state)
 }
 
 /* Another client has the lease, so node b cannot publish the keys of node a, which has ended. */
-static void test_close_does_not_fail_for_what_other_nodes_inserted(void **state)
+static void test_close_does_not_fail_for_inserts_of_other_nodes(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = options();
@@ -401,16 +401,16 @@ int main(void)
 		OF(test_no_set_begins_while_another_node_has_the_lease),
 		OF(test_open_reads_a_log_of_many_pages),
 		OF(test_a_password_file_is_read_again_under_its_name_at_open),
-		OF(test_with_a_handle_nothing_is_waited_for),
-		OF(test_what_redis_has_takes_the_place_of_a_file),
+		OF(test_open_with_a_handle_does_not_wait),
+		OF(test_a_generation_in_redis_replaces_the_callers_filter),
 		OF(test_a_handle_without_a_filter_is_refused),
 		OF(test_another_seed_is_another_set),
 		OF(test_a_node_that_lives_publishes_what_redis_lost),
 		OF(test_an_image_that_redis_lost_is_called_for),
-		OF(test_close_says_what_did_not_reach_redis),
-		OF(test_close_says_that_a_generation_is_owed),
-		OF(test_close_says_that_what_was_merged_is_not_published),
-		OF(test_close_does_not_fail_for_what_other_nodes_inserted),
+		OF(test_close_reports_unsent_inserts),
+		OF(test_close_reports_an_owed_generation),
+		OF(test_close_reports_an_unpublished_merge),
+		OF(test_close_does_not_fail_for_inserts_of_other_nodes),
 		OF(test_close_sends_what_is_pending),
 		OF(test_close_waits_for_the_callers_reload),
 		OF(test_close_on_its_own_thread_is_refused),

@@ -84,7 +84,7 @@ static void *publish_one(void *r)
 	return NULL;
 }
 
-static void test_publish_during_an_upload_has_what_came_since_it_began(void **state)
+static void test_publish_during_an_upload_includes_later_inserts(void **state)
 {
 	(void)state;
 	pthread_t thread;
@@ -148,7 +148,7 @@ static int make(void *context, struct weir_filter **out)
 	return 0;
 }
 
-static void test_a_record_removes_what_it_has_not(void **state)
+static void test_a_record_removes_keys_that_it_lacks(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one(), *b = open_one();
@@ -199,7 +199,7 @@ static void *kill_at_the_lease(void *arg)
 }
 
 /* The record fails while redis is down. Afterwards the node may publish other generations. */
-static void test_publish_after_a_record_that_redis_was_away_for(void **state)
+static void test_publish_works_after_a_record_has_failed(void **state)
 {
 	(void)state;
 	pthread_t thread;
@@ -339,7 +339,7 @@ static void test_an_older_head_is_refused(void **state)
 }
 
 /* A lease key of another type makes publications fail, but no node goes offline. */
-static void test_a_lease_that_is_none_stops_publications_alone(void **state)
+static void test_a_lease_of_another_type_stops_only_publications(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
@@ -383,7 +383,7 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 }
 
 /* Otherwise a rollback would sign a manifest that a client wrote. */
-static void test_a_rollback_wants_a_signature(void **state)
+static void test_a_rollback_needs_a_signed_manifest(void **state)
 {
 	(void)state;
 	struct weir_replica_options o = signer();
@@ -444,19 +444,19 @@ int main(void)
 		OF(test_publish_is_the_next_generation),
 		OF(test_publish_with_another_filter),
 		OF(test_publish_from_several_threads_and_nodes),
-		OF(test_publish_during_an_upload_has_what_came_since_it_began),
+		OF(test_publish_during_an_upload_includes_later_inserts),
 		OF(test_publish_without_redis_says_so),
-		OF(test_a_record_removes_what_it_has_not),
+		OF(test_a_record_removes_keys_that_it_lacks),
 		OF(test_generations_are_of_the_kind_that_the_last_record_had),
-		OF(test_publish_after_a_record_that_redis_was_away_for),
+		OF(test_publish_works_after_a_record_has_failed),
 		OF(test_a_rollback_keeps_what_was_inserted_since),
 		OF(test_save_and_its_failure),
 		OF(test_a_node_trusts_the_key_that_it_signs_with),
 		OF(test_a_signed_set_takes_nothing_unsigned),
 		OF(test_a_node_that_cannot_sign_begins_no_signed_set),
 		OF(test_an_older_head_is_refused),
-		OF(test_a_rollback_wants_a_signature),
-		OF(test_a_lease_that_is_none_stops_publications_alone),
+		OF(test_a_rollback_needs_a_signed_manifest),
+		OF(test_a_lease_of_another_type_stops_only_publications),
 		OF(test_a_replica_is_closed_while_its_state_is_locked),
 		OF(test_nothing_is_signed_above_a_version_that_no_manifest_has),
 		OF(test_a_generation_is_signed_again_before_it_expires),

@@ -85,7 +85,7 @@ static void test_a_view_shows_what_is_lost(void **state)
 	weir_replica_view_free(v);
 }
 
-static void test_a_view_says_who_signed(void **state)
+static void test_a_view_shows_signatures(void **state)
 {
 	(void)state;
 	char secret[300], public[300], state_file[300], other[300], others[300];
@@ -137,7 +137,7 @@ static void report_as(const char *node, const char *report)
 	ask(&server, NULL, "HSET {weir:test}:2:nodes %s %s", node, report);
 }
 
-static void test_reports_that_somebody_made_up(void **state)
+static void test_forged_reports(void **state)
 {
 	(void)state;
 	static char longest[3000];
@@ -208,7 +208,7 @@ static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **st
 
 /* ---- metrics of a node ---- */
 
-static void test_metrics_are_what_measure_says(void **state)
+static void test_metrics_equal_the_stats(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
@@ -297,10 +297,10 @@ int main(void)
 		OF(test_a_view_writes_nothing),
 		OF(test_a_view_of_a_set_and_its_node),
 		OF(test_a_view_shows_what_is_lost),
-		OF(test_a_view_says_who_signed),
-		OF(test_reports_that_somebody_made_up),
+		OF(test_a_view_shows_signatures),
+		OF(test_forged_reports),
 		OF(test_a_view_holds_the_newest_reports_and_counts_the_others),
-		OF(test_metrics_are_what_measure_says),
+		OF(test_metrics_equal_the_stats),
 		OF(test_a_node_whose_redis_hangs_is_not_complete),
 		OF(test_a_node_says_for_how_long_it_lacks_a_generation),
 	};

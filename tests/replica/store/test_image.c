@@ -257,7 +257,7 @@ static void test_the_node_goes_on_while_an_image_comes(void **state)
 	close_gate(&n, &g);
 }
 
-static void test_what_came_before_a_cut_is_not_fetched_again(void **state)
+static void test_a_fetch_resumes_after_a_connection_error(void **state)
 {
 	struct node n;
 	struct gate g;
@@ -281,7 +281,7 @@ static void test_what_came_before_a_cut_is_not_fetched_again(void **state)
 	close_gate(&n, &g);
 }
 
-static void test_asking_for_another_image_gives_the_first_up(void **state)
+static void test_a_fetch_of_another_image_cancels_the_first(void **state)
 {
 	struct node n;
 	struct gate g;
@@ -304,7 +304,7 @@ static void test_asking_for_another_image_gives_the_first_up(void **state)
 	close_gate(&n, &g);
 }
 
-static void test_another_upload_gives_the_first_up(void **state)
+static void test_another_upload_cancels_the_first(void **state)
 {
 	struct node n;
 	struct gate g;
@@ -330,7 +330,7 @@ static void test_another_upload_gives_the_first_up(void **state)
 	close_gate(&n, &g);
 }
 
-static void test_closing_stops_what_is_on_its_way(void **state)
+static void test_close_stops_a_transfer(void **state)
 {
 	struct node n;
 	struct gate g;
@@ -376,7 +376,7 @@ static void test_an_upload_is_of_its_first_call(void **state)
 	close_gate(&n, &g);
 }
 
-static void test_chunks_are_renewed_that_would_go_and_no_others(void **state)
+static void test_only_chunks_that_would_expire_are_renewed(void **state)
 {
 	struct node n;
 	struct gate g;
@@ -425,12 +425,12 @@ int main(void)
 		TEST(test_an_upload_repairs_a_damaged_chunk_and_leaves_its_time),
 		TEST(test_an_image_of_another_kind_seed_or_steps_is_refused),
 		TEST(test_the_node_goes_on_while_an_image_comes),
-		TEST(test_what_came_before_a_cut_is_not_fetched_again),
-		TEST(test_asking_for_another_image_gives_the_first_up),
-		TEST(test_another_upload_gives_the_first_up),
-		TEST(test_closing_stops_what_is_on_its_way),
+		TEST(test_a_fetch_resumes_after_a_connection_error),
+		TEST(test_a_fetch_of_another_image_cancels_the_first),
+		TEST(test_another_upload_cancels_the_first),
+		TEST(test_close_stops_a_transfer),
 		TEST(test_an_upload_is_of_its_first_call),
-		TEST(test_chunks_are_renewed_that_would_go_and_no_others),
+		TEST(test_only_chunks_that_would_expire_are_renewed),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -219,7 +219,7 @@ static void test_a_log_of_another_form_is_refused(void **state)
 	assert_int_equal(unread, 0);
 }
 
-static void test_an_entry_that_does_not_read_is_given_in_its_place(void **state)
+static void test_an_invalid_entry_is_passed_with_its_id(void **state)
 {
 	static const char *const answers[] = {
 		"*2\r\n*2\r\n$3\r\n1-3\r\n*0\r\n" ENTRY("1-4"),
@@ -276,7 +276,7 @@ static int see_kept(void *context, const struct weir_manifest *m, const char *te
 	return 0;
 }
 
-static void test_what_is_kept_in_another_form_is_passed_by(void **state)
+static void test_kept_values_of_another_form_are_skipped(void **state)
 {
 	struct liar l = { .answers = { "*9\r\n$3\r\n1.1\r\n:1\r\n" "$3\r\n1.1\r\n" EMPTY
 	                               "$3\r\n1.1\r\n$1\r\n\n\r\n" ":1\r\n$1\r\n\n\r\n" EMPTY,
@@ -386,9 +386,9 @@ int main(void)
 		cmocka_unit_test(test_an_unknown_script_is_sent_once_and_no_more),
 		cmocka_unit_test(test_an_error_of_the_connection_is_passed_on),
 		cmocka_unit_test(test_a_log_of_another_form_is_refused),
-		cmocka_unit_test(test_an_entry_that_does_not_read_is_given_in_its_place),
+		cmocka_unit_test(test_an_invalid_entry_is_passed_with_its_id),
 		cmocka_unit_test(test_a_manifest_of_another_form_is_refused),
-		cmocka_unit_test(test_what_is_kept_in_another_form_is_passed_by),
+		cmocka_unit_test(test_kept_values_of_another_form_are_skipped),
 		cmocka_unit_test(test_a_chunk_of_another_form_is_refused),
 		cmocka_unit_test(test_no_position_beyond_the_ids_of_nodes_is_signed),
 		cmocka_unit_test(test_reports_waits_and_scans_of_another_form_are_refused),

@@ -75,7 +75,7 @@ static uint64_t ask_number(const char *question)
 	return strtoull(text, NULL, 10);
 }
 
-static void test_whatever_was_true_when_it_began_must_be_true_still(void **state)
+static void test_publish_is_refused_after_a_change(void **state)
 {
 	struct node n;
 	struct weir_filter *f = filter_of(0, 1000, 20000);
@@ -227,7 +227,7 @@ static bool is_kept(struct node *n, uint64_t one, uint64_t two)
 	       (k.m[0].version.number == one || k.m[1].version.number == one);
 }
 
-static void test_generations_beyond_keep_and_their_chunks_go(void **state)
+static void test_generations_beyond_keep_are_dropped_with_their_chunks(void **state)
 {
 	struct node n;
 	struct weir_manifest m[4];
@@ -324,7 +324,7 @@ static void test_a_full_server_takes_a_generation_and_trims_its_log(void **state
 	node_close(&n);
 }
 
-static void test_what_is_not_a_generation_goes_and_stops_nothing(void **state)
+static void test_invalid_kept_values_are_dropped(void **state)
 {
 	struct node n;
 	(void)state;
@@ -442,16 +442,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_a_generation_becomes_the_head_and_is_announced),
-		TEST(test_whatever_was_true_when_it_began_must_be_true_still),
+		TEST(test_publish_is_refused_after_a_change),
 		TEST(test_a_deleted_log_is_not_revived),
 		TEST(test_a_position_whose_entry_was_deleted_is_known_by_the_next),
 		TEST(test_a_head_that_is_not_the_logs_is_stale),
 		TEST(test_chunks_are_all_there_and_of_their_sizes),
-		TEST(test_generations_beyond_keep_and_their_chunks_go),
+		TEST(test_generations_beyond_keep_are_dropped_with_their_chunks),
 		TEST(test_an_image_that_a_kept_generation_names_stays),
 		TEST(test_versions_and_positions_are_compared_as_numbers),
 		TEST(test_a_full_server_takes_a_generation_and_trims_its_log),
-		TEST(test_what_is_not_a_generation_goes_and_stops_nothing),
+		TEST(test_invalid_kept_values_are_dropped),
 		TEST(test_reports_of_nodes_that_ended_go),
 		TEST(test_a_manifest_beside_another_version_or_set_is_refused),
 		TEST(test_signatures_are_made_kept_and_asked_for),

@@ -71,7 +71,7 @@ static void test_entries_count_without_holes_and_name_the_tag_before(void **stat
 	node_close(&b);
 }
 
-static void test_several_entries_of_one_touch_stand_together_in_order(void **state)
+static void test_entries_of_one_touch_are_adjacent_and_in_order(void **state)
 {
 	static const unsigned char hashes[8 * WEIR_ENTRY_HASHES];
 	struct node n;
@@ -194,7 +194,7 @@ static void test_an_old_head_put_back_begins_an_epoch_behind_the_log(void **stat
 }
 
 /* After FLUSHALL a node with a cursor in the old log must read the new log's first entry. */
-static void test_where_nothing_is_left_an_epoch_is_above_the_callers(void **state)
+static void test_without_log_and_head_the_epoch_is_above_the_callers(void **state)
 {
 	struct node n;
 	(void)state;
@@ -421,7 +421,7 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 }
 
 /* Lua parses "inf" and "nan" as numbers: one HSET could keep all nodes offline or unconfirmed. */
-static void test_numbers_of_the_head_that_are_none_are_0(void **state)
+static void test_invalid_numbers_in_the_head_count_as_0(void **state)
 {
 	static const char *const numbers[] = { "inf", "nan", "-1", "1e18", "0x7f", "" };
 	struct node n;
@@ -448,13 +448,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_the_first_heartbeat_begins_the_first_epoch),
 		TEST(test_entries_count_without_holes_and_name_the_tag_before),
-		TEST(test_several_entries_of_one_touch_stand_together_in_order),
+		TEST(test_entries_of_one_touch_are_adjacent_and_in_order),
 		TEST(test_a_restart_begins_an_epoch_that_goes_on),
 		TEST(test_a_deleted_log_begins_an_epoch_after_nothing),
 		TEST(test_a_lost_or_damaged_head_begins_an_epoch_without_prev),
 		TEST(test_the_tag_of_a_deleted_last_entry_is_not_made_up),
 		TEST(test_an_old_head_put_back_begins_an_epoch_behind_the_log),
-		TEST(test_where_nothing_is_left_an_epoch_is_above_the_callers),
+		TEST(test_without_log_and_head_the_epoch_is_above_the_callers),
 		TEST(test_giving_up_ends_only_the_callers_epoch),
 		TEST(test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch),
 		TEST(test_the_newest_images_size_is_kept_free),
@@ -465,7 +465,7 @@ int main(void)
 		TEST(test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy),
 		TEST(test_a_head_whose_ids_are_used_up_is_named_too),
 		TEST(test_above_the_highest_epoch_comes_the_first),
-		TEST(test_numbers_of_the_head_that_are_none_are_0),
+		TEST(test_invalid_numbers_in_the_head_count_as_0),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -111,7 +111,7 @@ static int note(void *context, uint64_t node, uint64_t ms, const char *report, s
 	return r->n == 2 ? -ECANCELED : 0;
 }
 
-static void test_reports_are_given_and_what_is_none_is_passed_by(void **state)
+static void test_reports_are_passed_and_invalid_ones_skipped(void **state)
 {
 	struct node n;
 	struct reports r = { 0 };
@@ -249,7 +249,7 @@ static void test_options_that_cannot_be_are_refused(void **state)
 }
 
 /* Otherwise signing a generation twice would push the previous generation out of the kept ones. */
-static void test_a_generation_that_is_signed_again_takes_no_place(void **state)
+static void test_a_generation_signed_again_uses_no_slot(void **state)
 {
 	struct node n;
 	(void)state;
@@ -277,8 +277,8 @@ int main(void)
 		TEST(test_a_server_above_maxmemory_tells_its_status),
 		TEST(test_a_refused_status),
 		TEST(test_these_acl_rules_are_enough),
-		TEST(test_reports_are_given_and_what_is_none_is_passed_by),
-		TEST(test_a_generation_that_is_signed_again_takes_no_place),
+		TEST(test_reports_are_passed_and_invalid_ones_skipped),
+		TEST(test_a_generation_signed_again_uses_no_slot),
 		TEST(test_a_kept_position_that_is_no_id_stops_no_publication),
 		TEST(test_everything_of_a_set_is_removed_and_nothing_else),
 		TEST(test_wait_says_how_many_replicas_have_it),

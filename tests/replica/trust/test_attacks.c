@@ -148,7 +148,7 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "version 1.2", "behind");
 }
 
-static void what_another_process_noted_counts(void **state)
+static void an_age_noted_by_another_process_counts(void **state)
 {
 	struct publication p = publication(1, 1, NOON);
 	(void)state;
@@ -313,7 +313,7 @@ int main(void)
 		HERE(a_second_generation_of_a_version_is_told_apart),
 		HERE(a_freeze_is_reported),
 		HERE(a_clock_that_is_set_back_makes_no_version_younger),
-		HERE(what_another_process_noted_counts),
+		HERE(an_age_noted_by_another_process_counts),
 		HERE(a_signers_clock_of_2106_ends_with_the_next_version),
 		HERE(mixed_parts_of_two_publications_are_refused),
 		HERE(another_set_s_manifest_is_refused),

@@ -282,7 +282,7 @@ static void another_takes_first(const struct shim_call *call)
 }
 
 /* Another process accepts a version between this process's read of the state and its lock. */
-static void what_another_process_takes_meanwhile_stays(void **state)
+static void a_version_that_another_process_accepts_stays(void **state)
 {
 	(void)state;
 	prepare();
@@ -312,7 +312,7 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 
 /* Other users may create files in the folder. This must not return -EEXIST, which means that the
  * version exists twice: a node would then use the version without writing it to the file. */
-static void what_stands_in_the_way_of_the_state_is_no_second_version(void **state)
+static void an_obstacle_to_the_state_is_no_second_version(void **state)
 {
 	char way[sizeof state_path + 8];
 	(void)state;
@@ -340,9 +340,9 @@ int main(void)
 		EACH(a_power_cut_leaves_a_whole_key),
 		EACH(a_call_that_fails_makes_no_key),
 		EACH(a_state_that_was_read_is_on_the_disk),
-		EACH(what_another_process_takes_meanwhile_stays),
+		EACH(a_version_that_another_process_accepts_stays),
 		EACH(a_process_that_hangs_with_the_lock_is_reported),
-		EACH(what_stands_in_the_way_of_the_state_is_no_second_version),
+		EACH(an_obstacle_to_the_state_is_no_second_version),
 		EACH(a_folder_for_reading_alone_refuses_a_higher_version_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

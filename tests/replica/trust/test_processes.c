@@ -30,7 +30,7 @@ static int take_all(unsigned process, const struct publication *p)
 	return 0;
 }
 
-static void no_process_undoes_what_another_took(void **state)
+static void no_process_undoes_another_ones_update(void **state)
 {
 	static struct publication p[VERSIONS];
 	pid_t pids[PROCESSES];
@@ -77,7 +77,7 @@ static void a_process_that_was_killed_leaves_no_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		EACH(no_process_undoes_what_another_took),
+		EACH(no_process_undoes_another_ones_update),
 		EACH(a_process_that_was_killed_leaves_no_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
