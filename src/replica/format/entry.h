@@ -27,7 +27,7 @@ enum weir_entry_kind {
 };
 
 enum {
-	WEIR_ENTRY_HASHES = 8190,                       /* the most in a batch */
+	WEIR_ENTRY_HASHES = 8190,                       /* most hashes in a batch */
 	WEIR_ENTRY_BYTES = 16 + 8 * WEIR_ENTRY_HASHES,  /* 64 KiB */
 };
 
@@ -40,10 +40,10 @@ struct weir_entry {
 	const unsigned char *hashes; /* for a batch: the caller's bytes, 8 for each hash */
 	size_t n;
 	struct weir_version version; /* for a generation or call */
-	struct weir_log_id last;     /* in an epoch's first entry: the last id before */
+	struct weir_log_id last;     /* for the first entry of an epoch: the log's last id before */
 };
 
-/* Read and check an entry of @n strings: names and values in turn. A node that skips an invalid
+/* Read and check an entry of @n strings, names and values in turn. A node that skips an invalid
  * entry lacks its keys. Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later version wrote
  * it. */
 int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,

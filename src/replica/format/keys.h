@@ -8,7 +8,7 @@
 enum { WEIR_KEY_TEXT = 176 }; /* bytes: set, hash, number of a chunk, separators */
 
 struct weir_key_names {
-	char prefix[WEIR_KEY_TEXT]; /* of all keys */
+	char prefix[WEIR_KEY_TEXT]; /* prefix of all keys */
 	char head[WEIR_KEY_TEXT], log[WEIR_KEY_TEXT], kept[WEIR_KEY_TEXT];
 	char nodes[WEIR_KEY_TEXT], lease[WEIR_KEY_TEXT];
 };

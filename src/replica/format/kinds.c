@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch may come twice: after a failure its node cannot tell whether it arrived, and sends it
- * again. So only kinds whose filter a repeated insert does not change can replicate inserts. */
+ * A node that gets no answer cannot tell whether redis has its batch, and sends the batch again. So
+ * a kind can replicate inserts only if a repeated insert does not change its filter. */
 #include <errno.h>
 #include <weir/error.h>
 #include <weir/kinds.h>

@@ -44,8 +44,8 @@ static bool parse_until(struct word *out, const char **at, const char *end, char
 	return true;
 }
 
-/* Read the next line: @name, and @n values with a blank before each. The last value may contain
- * blanks, which no caller accepts. */
+/* Read the next line: @name, and @n values with a blank before each value. The last value may
+ * contain blanks; no caller accepts such a value. */
 static int read_values(struct lines *l, const char *name, struct word *v, unsigned n)
 {
 	struct word line, word;

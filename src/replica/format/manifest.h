@@ -42,7 +42,7 @@ enum {
 
 enum weir_source { WEIR_SOURCE_SET, WEIR_SOURCE_RECORD, WEIR_SOURCE_ROLLBACK };
 
-/* A log that redis lost: its epoch, and the last entry of that log in an image or a node's set. */
+/* A log that redis lost: its epoch, and the last entry that an image or a node has of that log. */
 struct weir_seen {
 	uint64_t mark; /* the lost epoch's mark; 0: redis lost no log */
 	struct weir_log_id id;
@@ -53,7 +53,7 @@ struct weir_manifest {
 	struct weir_version version;
 	uint64_t id;
 	struct weir_log_id position;
-	uint64_t tag;                 /* of the entry at position; 0 for 0-0 */
+	uint64_t tag;                 /* tag of the entry at position; 0 for 0-0 */
 	struct weir_version parent;   /* 0.0: no parent */
 	uint64_t parent_id;
 	struct weir_seen seen;

@@ -14,7 +14,7 @@ enum { REDIRECTS = 5 };
 struct weir_link {
 	struct weir_link *main;      /* the link itself, or the link whose server this one uses */
 	struct weir_link_config config; /* set in the main link only */
-	pthread_mutex_t lock;        /* guards place, which second links read */
+	pthread_mutex_t lock;        /* guards `server`, which second links read */
 	struct weir_server server;   /* the connected server */
 	struct weir_server moved;    /* the server that MOVED named */
 	bool was_moved;              /* the last answer was MOVED */
@@ -126,7 +126,7 @@ void weir__link_reset(struct weir_link *l)
 
 /* ---- connect ---- */
 
-/* Copy the first link's server. Fails if @l is connected to another one. */
+/* Copy the main link's server. Fails if @l is connected to another server. */
 static int find_server(struct weir_link *l, struct weir_server *server)
 {
 	pthread_mutex_lock(&l->main->lock);
@@ -160,8 +160,8 @@ static int connect_link(struct weir_link *l)
 	return 0;
 }
 
-/* Close the connection after an error: the stream may be out of step, or the server cannot serve.
- * The next connection goes to the URL's next host, since this server may hang again. */
+/* Close the connection after an error, since the stream may be out of step, or the server may not
+ * serve. The next connection goes to the URL's next host, since this server may fail again. */
 static int disconnect_after(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->main == l;
@@ -177,7 +177,7 @@ static int disconnect_after(struct weir_link *l, int err)
 
 /* ---- calls ---- */
 
-/* Parse a Cluster's "MOVED 3999 127.0.0.1:6381". An empty host means the sender. */
+/* Parse a Cluster's "MOVED 3999 127.0.0.1:6381". An empty host means the host that replied. */
 static bool moved(struct weir_link *l, const redisReply *r)
 {
 	const struct weir_url *u = &l->main->config.url;
@@ -189,7 +189,7 @@ static bool moved(struct weir_link *l, const redisReply *r)
 	                          len ? len : strlen(l->server.name), colon + 1);
 }
 
-/* Turn a reply that concerns the server into an error, and close the connection if it must. */
+/* Turn an error reply about the server into an errno, and close the connection if necessary. */
 static int check_reply(struct weir_link *l, redisReply **reply)
 {
 	const struct weir_server_error *v = weir__wire_server_error(*reply);

@@ -29,7 +29,7 @@ struct weir_link;
 struct weir_link_options {
 	const char *url;
 	const char *user, *password; /* override user and password of the URL */
-	const char *password_file;   /* its first line overrides both; read at each connection */
+	const char *password_file;   /* its first line overrides any password; read on connecting */
 	const char *sentinel_user, *sentinel_password; /* for the Sentinels */
 	const char *client_name;     /* sent with CLIENT SETNAME */
 	/* TLS. Without ca_file the system's certificate authorities are trusted. */

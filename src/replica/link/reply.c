@@ -53,8 +53,8 @@ int weir__reader_feed(struct weir_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
-/* Check the incomplete rest of the buffer. On each arrival hiredis searches for a line's end from
- * the line's start, so a line without end would cost the square of its length. */
+/* Check the incomplete line at the end of the buffer. On each arrival hiredis searches for the
+ * line's end from the line's start, so a line without end would cost the square of its length. */
 static int check_rest(const struct weir_reader *r)
 {
 	const redisReader *in = r->reader;
@@ -95,9 +95,9 @@ int weir__reader_next(struct weir_reader *r, redisReply **out)
 	redisReply *reply = *out = any;
 	if (!reply)
 		return check_rest(r);
-	r->bytes = r->reader->len - r->reader->pos; /* bytes of the next answer */
+	r->bytes = r->reader->len - r->reader->pos; /* these bytes belong to the next answer */
 	r->elements = 0;
-	/* error sentences print the text, on terminals too */
+	/* terminals may show the error text */
 	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < (size_t)reply->len; i++)
 		if ((unsigned char)reply->str[i] < ' ' || reply->str[i] == 0x7f)
 			reply->str[i] = '?';

@@ -31,7 +31,7 @@ static void free_query(struct query *q)
 	free(q);
 }
 
-/* Take a pending query for this host off the list, and free the other answered queries. */
+/* Take a pending query for this host off the list. Also free answered queries for other hosts. */
 static struct query *claim_pending(const struct weir_host *host, const char *port)
 {
 	struct query *found = NULL;

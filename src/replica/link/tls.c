@@ -18,7 +18,7 @@ struct own {
 
 static const char *why(void)
 {
-#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first is the system's; later ones name the file */
+#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first error has the reason, the last one a file name */
 	if (ERR_SYSTEM_ERROR(ERR_peek_error()))
 		return weir_strerror(-ERR_GET_REASON(ERR_peek_error()));
 #endif
@@ -94,7 +94,7 @@ static void tls_end(struct weir_stream *s)
 	s->tls = NULL;
 }
 
-/* Set the name or address that the certificate must have. SNI sends a name, but no address. */
+/* Set the name or address that the certificate must have. SNI sends a name but not an address. */
 static bool expect(SSL *ssl, const char *name)
 {
 	unsigned char room[16];

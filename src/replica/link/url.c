@@ -154,7 +154,7 @@ static int parse_url(struct weir_url *u)
 	if (!at)
 		return weir_fail(-EINVAL, "URL of redis: what stands before @ is not encoded "
 		                 "right: write %%41 for an A");
-	if (strchr(at, '@')) /* the password may contain the @ */
+	if (strchr(at, '@')) /* then the password may contain an @ */
 		return weir_fail(-EINVAL, "URL of redis: in a user or password write %%2F %%3F "
 		                 "%%40 for / ? @");
 	return i == UNIX ? parse_unix(u, at) : parse_net(u, at);
@@ -178,7 +178,7 @@ int weir__url_read(struct weir_url *out, const char *text)
 void weir__url_free(struct weir_url *u)
 {
 	if (u->text)
-		explicit_bzero(u->text, u->len); /* decode() wrote NULs, so not strlen() */
+		explicit_bzero(u->text, u->len); /* decode() wrote NULs into the text */
 	free(u->text);
 	*u = (struct weir_url){ .text = NULL };
 }

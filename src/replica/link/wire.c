@@ -167,7 +167,7 @@ static int read_reply(struct weir_wire *w, redisReply **reply, short *events)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->piece_at = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
-		/* while bytes keep arriving, weir__stream_wait() does not run */
+		/* without a wait for bytes, weir__stream_wait() is not called */
 		if (!err && weir__stream_interrupted(&w->stream))
 			err = weir_fail(-ECANCELED, "%s: interrupted", w->peer);
 		if (err)
@@ -241,7 +241,7 @@ const struct weir_server_error *weir__wire_server_error(const redisReply *r)
 
 /* ---- connect ---- */
 
-/* Each address gets an equal share of the remaining time, since one may hang. */
+/* Each address gets an equal share of the remaining time, since one address may hang. */
 static int connect_name(struct weir_wire *w, struct weir_server *server, uint64_t end)
 {
 	const struct weir_host host = { server->name, server->port };

@@ -140,7 +140,7 @@ struct weir_server {
 	uint16_t port;               /* 0: no server */
 	struct sockaddr_storage at;
 	socklen_t len;               /* 0: the name is not resolved yet */
-	uint64_t number;             /* the connection's number in the main link; 0: none */
+	uint64_t number;             /* number of the main link's connection; 0: not connected */
 };
 
 struct weir_wire {

@@ -49,7 +49,7 @@ void weir__service_may_publish(struct weir_replica *r)
 }
 
 /* An image is larger than its filter, since the bits of each part begin at a huge page. Redis also
- * buffers some chunks while it stores one. */
+ * buffers some chunks while it stores a chunk. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes)
 {
 	const uint64_t least = UINT64_C(64) << 20;

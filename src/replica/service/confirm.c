@@ -6,20 +6,20 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 100,   /* the thread blocks this long */
-	SLACK_MS = 3000, /* until touch.lua has counted the replicas again */
+	WAIT_MS = 100,   /* time for which a WAIT may block the thread */
+	SLACK_MS = 3000, /* time until touch.lua has counted the replicas again */
 };
 
 /* ---- the thread ---- */
 
 /* With WEIR_REPLICAS_ALL an insert is confirmed only when it is on every replica that is connected
  * now. After a failover the head counts the old master's replicas until the grace period ends. The
- * promoted server was one of them, so wait for one fewer. */
+ * promoted server was one of those replicas, so wait for one replica fewer. */
 static uint32_t replicas_needed(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;
 	const uint32_t n = r->o.confirm_replicas, all = h->replicas;
-	/* The master has another address, and redis still counts the old number. */
+	/* The master's address has changed, but redis still counts the old number of replicas. */
 	const bool promoted = r->moved_ms && all >= r->moved_replicas && all > h->connected &&
 	                      r->node.now - r->moved_ms <= r->o.replica_grace_ms + SLACK_MS;
 	if (n != WEIR_REPLICAS_ALL)
@@ -28,9 +28,9 @@ static uint32_t replicas_needed(const struct weir_replica *r)
 }
 
 /* Check that the replicas have all acknowledged inserts. WAIT covers only writes of its own
- * connection, so send a report first if nothing else was written.
- * Return: 0; -EAGAIN fewer replicas have them; -EINPROGRESS ask again; an error of the
- * connection. */
+ * connection, so send a report if nothing else was written.
+ * Return: 0; -EAGAIN too few replicas have them; -EINPROGRESS ask again; an error of the
+ *   connection. */
 static int wait_for_replicas(struct weir_replica *r, uint32_t replicas)
 {
 	struct weir_node *n = &r->node;
@@ -77,7 +77,8 @@ void weir__service_confirm(struct weir_replica *r)
 	if (!waits)
 		return;
 	const int never = cannot_confirm(r);
-	const bool other = never && !n->head.full; /* a full server keeps its data */
+	const bool other = never && !n->head.full; /* a full server keeps its data, so WAIT still
+	                                              makes sense */
 	struct weir_failure why;
 	weir__failure_save(&why, never);
 	const int err = !any || other ? -EINPROGRESS :
@@ -111,7 +112,7 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
-/* @why: the current error. Drop the set's name at its start, since the result starts with it. */
+/* @why: the current error. Skip the set's name at its start, since the result has the name too. */
 static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
 {
 	const size_t n = strlen(r->o.set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Open a replica, which joins the set in redis or begins one; and close it. */
+ * Open a replica, which joins the set in redis or begins a set; and close a replica. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 3000,    /* wait for a running node to publish the set again */
-	CALL_MS = 10000,   /* wait for a node that has the image that redis lost */
+	WAIT_MS = 3000,    /* limit of waiting for a running node to publish the set again */
+	CALL_MS = 10000,   /* limit of waiting for a node that has the lost image */
 	LIVING_MS = 10000, /* a node without a report for this long may have ended */
-	LEASE_MS = 60000,  /* wait for another node's upload; any client can keep the lease */
-	POLL_MS = 50,      /* time between two polls of redis */
-	ONE_TRY_MS = 1000, /* limit for pending inserts at close if redis does not answer */
-	NO_PROGRESS_MS = 60000,  /* longest wait without any progress */
+	LEASE_MS = 60000,  /* limit of waiting for another node's upload */
+	POLL_MS = 50,      /* interval of polls of redis */
+	ONE_TRY_MS = 1000, /* limit of waiting for pending inserts at close */
+	NO_PROGRESS_MS = 60000,  /* limit of waiting without progress */
 };
 
 /* ---- the node of a handle ---- */
@@ -139,8 +139,8 @@ static int check_progress(struct weir_replica *r, struct progress *p)
 	                 "try again");
 }
 
-/* Run rounds until the node has everything up to @last, the end of the log at the start. A node in
- * doubt cannot proceed if it refuses the head's manifest. */
+/* Run rounds until the node has everything up to @last, the log's end when open() started. Fail if
+ * a node in doubt refuses the head's manifest, since doubt then cannot end. */
 static int catch_up(struct weir_replica *r, struct weir_log_id last)
 {
 	const struct weir_node *n = &r->node;
@@ -158,8 +158,8 @@ static int catch_up(struct weir_replica *r, struct weir_log_id last)
 	return err;
 }
 
-/* Return the error of the trust files, which the node does not see. -EEXIST becomes -EKEYREJECTED:
- * after -EEXIST the caller would wait for another node that begins the set. */
+/* Replace the store's error by the error of the trust files, if there is one. -EEXIST becomes
+ * -EKEYREJECTED, since -EEXIST would mean that another node began the set first. */
 static int distrusted(const struct weir_replica *r, int err)
 {
 	const struct weir_failure *f = &r->distrust;
@@ -194,7 +194,7 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 
 /* ---- begin ---- */
 
-/* Begin a set that has no generation: the first node to publish one decides the seed.
+/* Begin a set that has no generation. The first node to publish a generation decides the seed.
  * Return: 0; -EEXIST another node was first. */
 static int begin(struct weir_replica *r, const struct weir_params *params)
 {
@@ -256,8 +256,8 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 	                 "that file", r->o.set, l.version);
 }
 
-/* Check that a set may begin. An empty set never replaces a version that this machine accepted: a
- * node that signs and has no params then gets -ENOENT, and may open with a file's handle.
+/* Check that this node may begin a set. An empty set never replaces a version that this machine
+ * accepted: in that case a signer without params gets -ENOENT, and may open with a file's handle.
  * Return: 0; -EINPROGRESS another node may still publish the set again. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
@@ -295,7 +295,7 @@ static int send_heartbeat(struct weir_replica *r, bool call, struct weir_head *h
 static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
 {
 	const uint64_t begun = weir__service_now();
-	uint64_t called = 0, lost = 0; /* lost: the generation whose image is lost */
+	uint64_t called = 0, lost = 0; /* called: when; lost: the generation whose image is lost */
 	unsigned tries = 0;
 	struct weir_head head = { .mark = 0 };
 	for (;;) {

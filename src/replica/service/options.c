@@ -148,20 +148,19 @@ static void rest(void *line)
 	weir__link_reset(((struct weir_store_link *)line)->link);
 }
 
-/* Return: true if @m would be merged. A second generation of one version then replaces nothing. */
+/* Return: true if @m would be merged. A second generation of a version then replaces nothing. */
 static bool would_merge(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
-/* Return: true if the node signs and opened with its own set, to publish it above the head. */
+/* Return: true if the node signs, and opened with a set to publish above the head. */
 static bool signs_own_set(const struct weir_replica *r)
 {
 	return r->has_node && r->signer && !r->node.era;
 }
 
-/* Return: true if @m is older than the accepted version. A running node only uses its position
- *   (U5). */
+/* Return: true if @m is older than the accepted version. A node only uses its position (U5). */
 static bool is_older(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&

@@ -93,13 +93,13 @@ struct publishing {
 	const struct weir_filter *more; /* NULL: none, or already merged */
 	bool asked;
 	uint64_t published;             /* generations of this node at the request */
-	uint64_t since;                 /* when the wait or the last progress started */
+	uint64_t since;                 /* start of the wait, or time of the last progress */
 	uint64_t image;                 /* bytes fetched of an image */
 };
 
-/* Redis has an older version than this machine accepted. The node first joins that image, so the
- * set that it publishes above the accepted version has its keys too. A filter merged before that
- * would be lost with the set that the image replaces, if their sizes differ.
+/* Redis has an older version than this machine accepted. The node first joins the older image, so
+ * that the set that it then publishes has the image's keys too. Do not merge a filter before: the
+ * image may replace the set, and the filter's keys with it.
  * Return: 0; -EINPROGRESS the image is not joined yet. */
 static int reclaim(struct weir_replica *r, struct publishing *p)
 {
@@ -204,7 +204,7 @@ struct replacing {
 	uint64_t since, asked;            /* start of the wait; start of the publication */
 };
 
-/* @kept: as for weir__node_record(). A new node has not read the head yet, so retry. */
+/* @kept: as for weir__node_record(). Retry after -EAGAIN: a new node has not read the head yet. */
 static int note_record(struct weir_replica *r, struct replacing *p,
                        const struct weir_manifest *kept)
 {
@@ -226,8 +226,8 @@ static int note(struct weir_replica *r, void *arg)
 	return note_record(r, arg, NULL);
 }
 
-/* The request succeeds once redis has the generation. It ends when this node has joined it too, or
- * confirm_ms later. */
+/* The request succeeds once redis has the generation. The request ends when this node has joined
+ * the generation too, or confirm_ms later. */
 static int replace(struct weir_replica *r, void *arg)
 {
 	struct replacing *p = arg;
@@ -235,8 +235,8 @@ static int replace(struct weir_replica *r, void *arg)
 	const uint64_t now = weir__service_now();
 	int err = p->in_redis ? 0 : offline(r);
 	p->asked = p->asked ? p->asked : now;
-	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* making the record took time, so redis
-	                                                      gets another chance */
+	if (err && now - p->asked < WEIR_SERVICE_LACKS_MS) /* redis may have failed while the record
+	                                                      was made: retry */
 		return try_again(r);
 	if (!err && !p->in_redis)
 		err = weir__node_publish_record(n, &p->record, p->filter);

@@ -35,12 +35,12 @@ static int foreign_failure(struct weir_replica *r)
 	                 "filter of this name", r->o.set, n->foreign);
 }
 
-/* No call fails, yet this node has lacked something for long: an image comes slowly, or log entries
- * are missing. A server that holds back data has this effect. */
+/* No call fails, but this node has lacked something for long: an image comes slowly, or log entries
+ * are missing. A server that holds back data causes this. */
 static int lag_failure(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char what[100] = "the log is not here up to its end";
-	/* not lacking_ms, which an old round has set */
+	/* not lacking_ms, which belongs to an older round */
 	const uint64_t now = weir__service_now(), lacking_ms = now - r->complete_ms;
 	if (s->complete || lacking_ms < WEIR_SERVICE_SLOW_MS)
 		return 0;
@@ -142,7 +142,7 @@ static void add_fill(struct weir_replica *r, char *text, size_t room)
 	add(text, room, "nearly_full", s.nearly_full);
 }
 
-/* Write words and values that are not 0. The error comes last, up to the end of the text. */
+/* Write words and values that are not 0. The error is the last value, and ends with the text. */
 static void write_report(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char id[WEIR_ID_TEXT], host[65] = "";
@@ -233,7 +233,7 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* only this thread writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->synced_ms = n->synced_at; /* not met_at: reads may fail while heartbeats succeed */
+	r->synced_ms = n->synced_at; /* not answered_at: reads may fail while heartbeats succeed */
 	set_complete(r, &s, n->now);
 	r->complete_ms = s.complete ? r->synced_ms : r->complete_ms;
 	pthread_mutex_unlock(&r->lock);
@@ -261,7 +261,7 @@ void weir__service_waiting(void *replica)
 
 int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
 {
-	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* to lock it */
+	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* for its lock */
 	if (!r || !out)
 		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
 	if (out->struct_size != sizeof *out)

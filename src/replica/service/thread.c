@@ -55,12 +55,12 @@ static int check_signature(struct weir_replica *r, struct weir_now now)
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }
 
-/* A generation may expire in less than a minute, so check it 8 times in its life. */
+/* If a generation expires soon, watch it at intervals of 1/8 of its life. */
 static uint64_t watch_interval(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
-	if (r->evicts.err) /* check again soon */
+	if (r->evicts.err) /* soon, to see whether redis still may evict */
 		return WEIR_NODE_BEAT_MS;
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }

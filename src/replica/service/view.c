@@ -77,7 +77,7 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
                     const char *signature, size_t signature_len)
 {
 	struct viewing *x = context;
-	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* more cannot come from nodes */
+	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* nodes keep no more than this */
 		return 0;
 	struct weir_replica_generation *g = one_more((void **)&x->v->kept, &x->kept_room,
 	                                             x->v->kept_count, sizeof *g);
@@ -95,7 +95,7 @@ static bool value(const char *report, const char *word, char *out, size_t room)
 	const size_t n = strlen(word);
 	for (const char *at = report; at && *at; at = strchr(at, ' '), at = at ? at + 1 : NULL) {
 		if (strncmp(at, "error ", 6) == 0)
-			return false; /* free text follows */
+			return false; /* free text follows the word */
 		if (strncmp(at, word, n) != 0 || at[n] != ' ')
 			continue;
 		const size_t len = strcspn(at + n + 1, " ");

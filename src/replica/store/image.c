@@ -72,7 +72,7 @@ static int command(const struct weir_image_job *j, uint64_t i, struct iovec *arg
 	return weir__redis_command(j->r, j->r->o.image_link, args, n, reply);
 }
 
-/* @renewed: receives true if redis has the chunk and it has an expiry. */
+/* @renewed: receives true if redis has the chunk, and the chunk has an expiry. */
 static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 {
 	struct redisReply *reply;
@@ -86,7 +86,7 @@ static int renew_one(const struct weir_image_job *j, uint64_t i, bool *renewed)
 	return 0;
 }
 
-/* Renew the chunks [@from, @to) at intervals. If the first never expires, no other chunk does. */
+/* Renew the chunks [@from, @to) at intervals. If the first chunk never expires, no chunk does. */
 static int renew(struct weir_image_job *j, uint64_t from, uint64_t to)
 {
 	bool renewed = true;
@@ -126,7 +126,7 @@ static int get(struct weir_image_job *j, uint64_t i)
 	return err;
 }
 
-/* Check the image's kind, seed and steps against its manifest, by which nodes treat inserts. */
+/* Check the image's kind, seed and steps against its manifest, since inserts depend on them. */
 static int check(const struct weir_image_job *j, struct weir_location image)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -179,7 +179,7 @@ int weir__image_fetch(struct weir_image_job *j)
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	o.allow_uneven = true; /* the keys in it are confirmed, so publish even an uneven set */
+	o.allow_uneven = true; /* the keys are confirmed, so publish even an uneven set */
 	int64_t bytes = weir_save(f, weir_location_room(NULL, 0), &o);
 	int err = bytes < 0 ? (int)bytes : weir__image_allocate(j, (uint64_t)bytes);
 	if (err)

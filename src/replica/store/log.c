@@ -6,8 +6,8 @@
 
 enum {
 	EACH = 3,
-	READ = 16,          /* entries in one answer, which has up to 1 MiB */
-	FIELDS = 8,         /* strings read of an entry, enough to detect one that has too many */
+	READ = 16,          /* entries in an answer of at most 1 MiB */
+	FIELDS = 8,         /* strings read of an entry; more than an entry may have */
 	ANSWER = 12,
 };
 

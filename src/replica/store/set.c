@@ -152,7 +152,7 @@ int weir__redis_publish(void *context, const struct weir_publication *p)
 		                 r->o.set);
 	set_dates(r, p->manifest);
 	size_t len = weir__manifest_write(text, p->manifest);
-	int err = read_manifest(r, text, len, &checked); /* check it as other nodes will */
+	int err = read_manifest(r, text, len, &checked); /* the check that other nodes will make */
 	if (!err && r->o.sign)
 		err = r->o.sign(r->o.signer, text, len, signature);
 	if (!err)

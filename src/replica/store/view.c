@@ -153,9 +153,9 @@ static bool read_status(struct weir_redis_status *s, struct redisReply *const e[
 	return true;
 }
 
-/* Read each part with its own command, since a server above maxmemory refuses MULTI. In a Cluster
- * the first command finds the server of the keys. It is short, so a server that requires a password
- * reads it and returns its error. */
+/* Read each part with a command of its own, since a server above maxmemory refuses MULTI. In a
+ * Cluster the first command finds the server of the keys. EXISTS is short enough for a server that
+ * requires a password to answer that. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
 	const struct weir_key_names *k = &r->keys;

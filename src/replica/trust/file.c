@@ -45,7 +45,7 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	char *new;
 	if (asprintf(&new, "%s.new", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	if (replace) /* left over by a killed process */
+	if (replace) /* a killed process may have left the file */
 		(void)unlinkat(AT_FDCWD, new, 0);
 	int fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)

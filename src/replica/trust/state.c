@@ -3,8 +3,8 @@
  *
  *     weir-state 1 SET VERSION ID MANIFEST IMAGE SIGNED EXPIRES RAN CHECK
  *
- * VERSION to RAN are the members of struct weir_held. CHECK is the BLAKE2b-256 of the text before.
- * The reader writes the parsed state again and compares: that finds other forms and damage. */
+ * VERSION to RAN are the members of struct weir_accepted. CHECK is the BLAKE2b-256 of the text
+ * before. To detect damage, the reader writes the parsed state again and compares the texts. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 #include <weir/error.h>
 #include "parts.h"
 
-enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* how often the file gets a version's age */
+enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* NOTES_PER_LIFE: updates of a version's age */
 
 #define VERSION "%" PRIu64 ".%" PRIu64
 
@@ -22,7 +22,7 @@ struct weir_trust {
 	size_t n;
 	struct weir_accepted accepted;
 	uint64_t at_ms;    /* weir_now.run_ms when accepted.ran_ms was set */
-	uint64_t noted_ms; /* the age (accepted.ran_ms) that the file has */
+	uint64_t noted_ms; /* the value of accepted.ran_ms in the file */
 	const char *path, *set;
 	char names[];
 };
