@@ -189,7 +189,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_interrupted_while_nothing_arrives, begin, end),
 		cmocka_unit_test_setup_teardown(test_command, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_write_to_a_stalled_reader_times_out, begin,
-		end),
+		                                end),
 		cmocka_unit_test_setup_teardown(test_closed, begin, end),
 		cmocka_unit_test(test_the_end_of_all_pieces),
 		cmocka_unit_test_setup_teardown(test_limit_of_each_answer, begin, end),
