@@ -31,7 +31,7 @@
 #include <ns/query.h>
 
 /* Write a line to named's log. Any thread may call this. */
-#define SAY(level, ...) \
+#define LOG(level, ...) \
 	isc_log_write(ns_lctx, NS_LOGCATEGORY_GENERAL, NS_LOGMODULE_HOOKS, level, \
 	              "weir-blocklist: " __VA_ARGS__)
 

@@ -40,7 +40,7 @@ int counts_list(const char *name)
 	return list;
 }
 
-static struct cells *join(void)
+static struct cells *add_cells(void)
 {
 	void *memory = NULL;
 	size_t bytes = (sizeof(struct cells) + 127) / 128 * 128; /* CPUs prefetch pairs of lines */
@@ -57,7 +57,7 @@ static struct cells *join(void)
 
 void counts_add(int list, enum count what)
 {
-	struct cells *mine = own_cells ? own_cells : join();
+	struct cells *mine = own_cells ? own_cells : add_cells();
 	if (!mine)
 		return;
 	/* relaxed: N1; a count publishes no other memory */

@@ -50,8 +50,8 @@ struct reading {
 
 /* Log an error. The parser reads a string, so @object knows its line but not its file.
  * @object: the parameter; NULL: it is missing */
-static void ISC_FORMAT_PRINTF(3, 4) wrong(struct reading *r, const cfg_obj_t *object,
-                                          const char *format, ...)
+static void ISC_FORMAT_PRINTF(3, 4) log_error(struct reading *r, const cfg_obj_t *object,
+                                              const char *format, ...)
 {
 	char sentence[2 * PATH_MAX];
 	va_list arguments;
@@ -80,17 +80,17 @@ static char *path_of(struct reading *r, const char *name)
 	const char *text = cfg_obj_asstring(object);
 	size_t len = strlen(text);
 	if (len == 0) {
-		wrong(r, object, "'%s' is empty", name);
+		log_error(r, object, "'%s' is empty", name);
 		return NULL;
 	}
 	if (text[0] != '/' && !getcwd(here, sizeof here)) {
-		wrong(r, object, "'%s' is relative, and the current folder has no name", name);
+		log_error(r, object, "'%s' is relative, and the current folder has no name", name);
 		return NULL;
 	}
 	size_t bytes = strlen(here) + len + 2;
 	if (bytes > PATH_MAX) {
-		wrong(r, object, "'%s' has %zu bytes, at most %d are allowed", name, bytes - 1,
-		      PATH_MAX - 1);
+		log_error(r, object, "'%s' has %zu bytes, at most %d are allowed", name, bytes - 1,
+		          PATH_MAX - 1);
 		return NULL;
 	}
 	path = malloc(bytes);
@@ -109,7 +109,7 @@ static void secret_of(struct reading *r, const char *name, struct secret *out)
 		return;
 	out->given = weir_secret_read(out->bytes, path) == 0;
 	if (!out->given)
-		wrong(r, get(r, name), "'%s': %s", name, weir_error_detail());
+		log_error(r, get(r, name), "'%s': %s", name, weir_error_detail());
 	free(path);
 }
 
@@ -130,7 +130,7 @@ static uint32_t seconds(struct reading *r, const char *name, uint32_t least, uin
 		return otherwise;
 	uint32_t value = cfg_obj_asduration(object);
 	if (value < least || value > 86400)
-		wrong(r, object, "'%s' is %u seconds, not %u to 86400", name, value, least);
+		log_error(r, object, "'%s' is %u seconds, not %u to 86400", name, value, least);
 	return value;
 }
 
@@ -160,8 +160,8 @@ static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 		shift = unit && !end[1] ? 10 * (unsigned)(unit - units + 1) : 64;
 	}
 	if (value == 0 || shift == 64 || value > UINT64_MAX >> 16 >> shift) {
-		wrong(r, object, "'%s' is '%s', not a number of bytes such as 1048576, 512m or 2g",
-		      name, text);
+		log_error(r, object, "'%s' is '%s', not a number of bytes such as 1048576, 512m or "
+		          "2g", name, text);
 		return otherwise;
 	}
 	return (uint64_t)value << shift;
@@ -187,8 +187,8 @@ static void name_of(struct reading *r)
 	}
 	*to = '\0';
 	if (object && bad)
-		wrong(r, object, "'name' is '%s', not 1 to %d letters, digits, '.', '_' or '-'",
-		      text, NAME_MOST);
+		log_error(r, object, "'name' is '%s', not 1 to %d letters, digits, '.', '_' or '-'",
+		          text, NAME_MOST);
 }
 
 static void check_address(struct reading *r)
@@ -196,11 +196,11 @@ static void check_address(struct reading *r)
 	struct options *o = r->o;
 	const cfg_obj_t *at = o->has_ipv4 ? get(r, "ipv4-address") : get(r, "ipv6-address");
 	if (o->answer == ANSWER_ADDRESS && !at)
-		wrong(r, get(r, "answer"), "'answer address' needs 'ipv4-address', "
-		      "'ipv6-address' or both");
+		log_error(r, get(r, "answer"), "'answer address' needs 'ipv4-address', "
+		          "'ipv6-address' or both");
 	else if (o->answer != ANSWER_ADDRESS && at)
-		wrong(r, at, "an address needs 'answer address', the answer is '%s'",
-		      answer_names[o->answer]);
+		log_error(r, at, "an address needs 'answer address', the answer is '%s'",
+		          answer_names[o->answer]);
 }
 
 static void read_all(struct reading *r)
@@ -211,17 +211,17 @@ static void read_all(struct reading *r)
 	secret_of(r, "keyed-by", &o->key);
 	secret_of(r, "allow-keyed-by", &o->allow_key);
 	if (!get(r, "allow-file") && get(r, "allow-keyed-by"))
-		wrong(r, get(r, "allow-keyed-by"), "'allow-keyed-by' needs 'allow-file'");
+		log_error(r, get(r, "allow-keyed-by"), "'allow-keyed-by' needs 'allow-file'");
 	o->statistics_file = path_of(r, "statistics-file");
 	if (!get(r, "file"))
-		wrong(r, NULL, "'file' is missing: the image of the domains to block");
+		log_error(r, NULL, "'file' is missing: the image of the domains to block");
 	if (o->statistics_file && o->file &&
 	    (strcmp(o->statistics_file, o->file) == 0 ||
 	     (o->allow_file && strcmp(o->statistics_file, o->allow_file) == 0)))
-		wrong(r, get(r, "statistics-file"), "'statistics-file' is an image");
+		log_error(r, get(r, "statistics-file"), "'statistics-file' is an image");
 	if (!o->statistics_file && get(r, "statistics-interval"))
-		wrong(r, get(r, "statistics-interval"),
-		      "'statistics-interval' needs 'statistics-file'");
+		log_error(r, get(r, "statistics-interval"),
+		          "'statistics-interval' needs 'statistics-file'");
 	name_of(r);
 	o->answer = (enum answer)chosen(r, "answer", answer_names);
 	o->on_error = (enum on_error)chosen(r, "on-error", on_error_names);
@@ -234,8 +234,8 @@ static void read_all(struct reading *r)
 	o->max_size = size(r, "max-size", (uint64_t)1 << 30);
 }
 
-struct place place_of(const char *parameters, const char *file, unsigned long line,
-                      isc_mem_t *mctx, isc_log_t *lctx)
+struct place location_of(const char *parameters, const char *file, unsigned long line,
+                         isc_mem_t *mctx, isc_log_t *lctx)
 {
 	unsigned long lines = 0;
 	for (const char *at = parameters; at && (at = strchr(at, '\n')); at++)

@@ -47,8 +47,8 @@ struct place {
 };
 
 /* Make a location from named's arguments. @line: the parameters' last line, as named passes it. */
-struct place place_of(const char *parameters, const char *file, unsigned long line,
-                      isc_mem_t *mctx, isc_log_t *lctx);
+struct place location_of(const char *parameters, const char *file, unsigned long line,
+                         isc_mem_t *mctx, isc_log_t *lctx);
 
 /* Parse and check the parameters. Logs each error with file and line. Free @out in any case. */
 isc_result_t options_read(struct options *out, const struct place *place);

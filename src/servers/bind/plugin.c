@@ -53,17 +53,17 @@ static void name_of(struct name *out, const dns_name_t *name)
 static bool is_allowed(const struct weir_filter *allow, const query_ctx_t *q,
                        const struct name *name)
 {
-	struct name asked;
+	struct name on_lookup;
 	if (match_suffix(allow, name) >= 0)
 		return true;
 	if (q->client->query.restarts == 0 || !q->client->query.origqname)
 		return false;
-	name_of(&asked, q->client->query.origqname);
-	return match_suffix(allow, &asked) >= 0;
+	name_of(&on_lookup, q->client->query.origqname);
+	return match_suffix(allow, &on_lookup) >= 0;
 }
 
 /* Return: the first label of the blocked suffix, or -1. */
-static int judge(const struct instance *in, const query_ctx_t *q)
+static int find_blocked(const struct instance *in, const query_ctx_t *q)
 {
 	struct name name;
 	bool allowed = false;
@@ -97,7 +97,7 @@ static void log_blocked(const struct instance *in, query_ctx_t *q, unsigned labe
 	              name, type, answer_names[answer_for(q, &in->options)], by);
 }
 
-static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
+static ns_hookresult_t on_lookup(void *arg, void *data, isc_result_t *result)
 {
 	static const enum count count_of[ANSWERS] = { COUNT_NXDOMAIN, COUNT_NODATA, COUNT_ADDRESS };
 	query_ctx_t *q = arg;
@@ -116,7 +116,7 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 		*result = answer_not_ready(q);
 		return NS_HOOK_RETURN;
 	}
-	int label = judge(in, q);
+	int label = find_blocked(in, q);
 	if (label < 0)
 		return NS_HOOK_CONTINUE;
 	log_blocked(in, q, (unsigned)label);
@@ -126,12 +126,12 @@ static ns_hookresult_t asked(void *arg, void *data, isc_result_t *result)
 }
 
 /* Return: true if the configuration is valid even if an image is missing. */
-static bool may_lack(const struct instance *in, const struct place *place)
+static bool may_start(const struct instance *in, const struct place *place)
 {
 	if (is_ready(in))
 		return true;
 	if (in->options.on_error != ON_ERROR_FAIL) {
-		SAY(ISC_LOG_WARNING, "%s: until its images are there, %s", in->options.name,
+		LOG(ISC_LOG_WARNING, "%s: until its images are there, %s", in->options.name,
 		    in->options.on_error == ON_ERROR_PASS ? "nothing is blocked"
 		                                          : "every query is answered SERVFAIL");
 		return true;
@@ -151,7 +151,7 @@ static isc_result_t begin(struct instance *in, const struct place *place)
 		return result;
 	in->list = counts_list(o->name);
 	if (in->list < 0) {
-		SAY(ISC_LOG_ERROR, "%s: named has had %d names of lists, more it counts not",
+		LOG(ISC_LOG_ERROR, "%s: named has had %d names of lists, more it counts not",
 		    o->name, COUNT_LISTS);
 		return ISC_R_FAILURE;
 	}
@@ -159,10 +159,10 @@ static isc_result_t begin(struct instance *in, const struct place *place)
 	if (in->block && o->allow_file)
 		in->allow = set_get(o->allow_file, o->max_size, &o->allow_key);
 	if (!in->block || (o->allow_file && !in->allow)) {
-		SAY(ISC_LOG_ERROR, "%s: %s", o->name, weir_error_detail());
+		LOG(ISC_LOG_ERROR, "%s: %s", o->name, weir_error_detail());
 		return ISC_R_NOMEMORY;
 	}
-	if (!may_lack(in, place))
+	if (!may_start(in, place))
 		return ISC_R_FAILURE;
 	in->part.name = o->name;
 	in->part.list = in->list;
@@ -171,7 +171,7 @@ static isc_result_t begin(struct instance *in, const struct place *place)
 	if (!o->statistics_file ||
 	    report_join(&in->part, o->statistics_file, o->statistics_interval) == 0)
 		return ISC_R_SUCCESS;
-	SAY(ISC_LOG_ERROR, "%s: no thread to write %s", o->name, o->statistics_file);
+	LOG(ISC_LOG_ERROR, "%s: no thread to write %s", o->name, o->statistics_file);
 	return ISC_R_NOMEMORY;
 }
 
@@ -192,7 +192,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
                              unsigned long line, isc_mem_t *mctx, isc_log_t *lctx, void *actx,
                              ns_hooktable_t *hooktable, void **instp)
 {
-	struct place place = place_of(parameters, file, line, mctx, lctx);
+	struct place place = location_of(parameters, file, line, mctx, lctx);
 	void *in = version_fits() ? calloc(1, sizeof(struct instance)) : NULL;
 	(void)cfg;
 	(void)actx;
@@ -203,7 +203,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
 		plugin_destroy(&in);
 		return result;
 	}
-	ns_hook_t hook = { .action = asked, .action_data = in };
+	ns_hook_t hook = { .action = on_lookup, .action_data = in };
 	ns_hook_add(hooktable, mctx, NS_QUERY_LOOKUP_BEGIN, &hook);
 	*instp = in;
 	return ISC_R_SUCCESS;
@@ -224,7 +224,7 @@ static isc_result_t check_image(const char *path, bool fails, const struct place
 isc_result_t plugin_check(const char *parameters, const void *cfg, const char *file,
                           unsigned long line, isc_mem_t *mctx, isc_log_t *lctx, void *actx)
 {
-	struct place place = place_of(parameters, file, line, mctx, lctx);
+	struct place place = location_of(parameters, file, line, mctx, lctx);
 	struct options o;
 	(void)cfg;
 	(void)actx;

@@ -22,7 +22,7 @@
 struct report_file {
 	struct report_file *next;
 	struct report_part *parts; /* newest first */
-	char *path, *beside;
+	char *path, *temporary;
 	uint32_t seconds;
 	bool due, stop;
 	int failed; /* errno of the last write, already logged; 0: success */
@@ -51,17 +51,17 @@ static int put(int fd, const char *text)
  * existing temporary file was left by a killed process, or by root, as which named starts. */
 static int replace(const struct report_file *f, const char *text)
 {
-	unlink(f->beside);
-	int fd = open(f->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	unlink(f->temporary);
+	int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return errno;
 	int error = put(fd, text) < 0 ? errno : 0;
 	if (close(fd) < 0 && !error)
 		error = errno;
-	if (!error && rename(f->beside, f->path) < 0)
+	if (!error && rename(f->temporary, f->path) < 0)
 		error = errno;
 	if (error)
-		unlink(f->beside);
+		unlink(f->temporary);
 	return error;
 }
 
@@ -73,10 +73,10 @@ static void write_file(struct report_file *f)
 	int error = text ? replace(f, text) : ENOMEM;
 	free(text);
 	if (error && error != f->failed)
-		SAY(ISC_LOG_ERROR, "%s: the statistics cannot be written: %s", f->path,
+		LOG(ISC_LOG_ERROR, "%s: the statistics cannot be written: %s", f->path,
 		    strerror(error));
 	else if (!error && f->failed)
-		SAY(ISC_LOG_INFO, "%s: the statistics are written again", f->path);
+		LOG(ISC_LOG_INFO, "%s: the statistics are written again", f->path);
 	f->failed = error;
 	pthread_mutex_lock(&lock);
 }
@@ -106,7 +106,7 @@ static void discard(struct report_file *f)
 {
 	pthread_cond_destroy(&f->wake);
 	free(f->path);
-	free(f->beside);
+	free(f->temporary);
 	free(f);
 }
 
@@ -132,8 +132,8 @@ static struct report_file *make(const char *path)
 	pthread_cond_init(&f->wake, &clock);
 	pthread_condattr_destroy(&clock);
 	f->path = strdup(path);
-	if (!f->path || asprintf(&f->beside, "%s.tmp", path) < 0) {
-		f->beside = NULL;
+	if (!f->path || asprintf(&f->temporary, "%s.tmp", path) < 0) {
+		f->temporary = NULL;
 		discard(f);
 		return NULL;
 	}

@@ -34,10 +34,10 @@ struct set {
 	struct weir_follower *follower;
 	_Atomic bool ready;
 	_Atomic bool stuck; /* S4; relaxed: it publishes no other memory */
-	char said[WEIR_SENTENCE_BYTES]; /* error of the first read in begin(); "": none */
+	char first_error[WEIR_SENTENCE_BYTES]; /* error of the first read in open_set(); "": none */
 	double lines;           /* log lines allowed now, at the time `when` */
 	double when;            /* CLOCK_MONOTONIC, seconds */
-	unsigned long held_back; /* lines suppressed since the last line */
+	unsigned long suppressed; /* lines suppressed since the last line */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,7 +48,7 @@ const char *set_path(const struct set *s) { return s->path; }
 
 bool set_ready(const struct set *s)
 {
-	/* acquire: S3; pairs with became() */
+	/* acquire: S3; pairs with image_loaded() */
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
@@ -56,8 +56,8 @@ bool set_ready(const struct set *s)
  * lines, then one line in LINE_EVERY seconds. Only one thread at a time logs for a set. */
 enum { LINES_AT_ONCE = 10, LINE_EVERY = 5 };
 
-static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, const char *format,
-                                                      ...)
+static void __attribute__((format(printf, 3, 4))) log_line(struct set *s, int level,
+                                                           const char *format, ...)
 {
 	char line[2 * WEIR_SENTENCE_BYTES], others[64] = "";
 	struct timespec t;
@@ -68,22 +68,22 @@ static void __attribute__((format(printf, 3, 4))) say(struct set *s, int level, 
 	s->lines = s->lines < LINES_AT_ONCE ? s->lines : LINES_AT_ONCE;
 	s->when = now;
 	if (s->lines < 1) {
-		s->held_back++;
+		s->suppressed++;
 		return;
 	}
 	s->lines -= 1;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	if (s->held_back)
+	if (s->suppressed)
 		snprintf(others, sizeof others, " (%lu lines before it were held back)",
-		         s->held_back);
-	s->held_back = 0;
-	SAY(level, "%s%s", line, others);
+		         s->suppressed);
+	s->suppressed = 0;
+	LOG(level, "%s%s", line, others);
 }
 
 /* A new image is in use, perhaps the first. */
-static void became(struct set *s)
+static void image_loaded(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
@@ -91,24 +91,25 @@ static void became(struct set *s)
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
 	if (weir_handle_measure(s->handle, &stats, &filter) == 0)
-		say(s, ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
-		    filter.keys_estimated, (double)filter.bytes / 1048576);
+		log_line(s, ISC_LOG_INFO, "%s: a set of about %.0f keys, %.1f MiB", s->path,
+		         filter.keys_estimated, (double)filter.bytes / 1048576);
 }
 
-/* Runs on the follower's thread. The first read may repeat the error that begin() has logged. */
+/* Runs on the follower's thread. The first read may repeat the error that open_set() has logged. */
 static void report(void *context, int result, const char *sentence)
 {
 	struct set *s = context;
-	bool said = strcmp(s->said, sentence) == 0;
-	s->said[0] = '\0';
+	bool said = strcmp(s->first_error, sentence) == 0;
+	s->first_error[0] = '\0';
 	bool stuck = result == -ENOTSUP;
 	if (stuck && !atomic_exchange_explicit(&s->stuck, true, memory_order_relaxed))
-		say(s, ISC_LOG_WARNING, "%s: rndc reconfig takes over this kind of image", s->path);
+		log_line(s, ISC_LOG_WARNING, "%s: rndc reconfig takes over this kind of image",
+		         s->path);
 	if (result > 0)
-		became(s);
+		image_loaded(s);
 	else if (!said)
-		say(s, ISC_LOG_ERROR, "%s%s", sentence, /* the sentence has the path */
-		    set_ready(s) ? ": the set in use stays" : "");
+		log_line(s, ISC_LOG_ERROR, "%s%s", sentence, /* the sentence has the path */
+		         set_ready(s) ? ": the set in use stays" : "");
 }
 
 static int check(const struct weir_filter *next, void *context)
@@ -116,12 +117,12 @@ static int check(const struct weir_filter *next, void *context)
 	struct set *s = context;
 	if (match_serves(next))
 		return 0;
-	say(s, ISC_LOG_ERROR, "%s: its keys are addresses (--cidr), not domains", s->path);
+	log_line(s, ISC_LOG_ERROR, "%s: its keys are addresses (--cidr), not domains", s->path);
 	return -1;
 }
 
 /* The first read of the file runs here, so that named answers no query before it. */
-static int begin(struct set *s)
+static int open_set(struct set *s)
 {
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -141,31 +142,31 @@ static int begin(struct set *s)
 	if (result < 0)
 		return result;
 	if (weir_handle_refresh(s->handle, s->path, &refresh) < 0) {
-		strcpy(s->said, weir_error_detail()); /* at most 511 bytes: error.h */
-		SAY(ISC_LOG_ERROR, "%s", s->said);
+		strcpy(s->first_error, weir_error_detail()); /* at most 511 bytes: error.h */
+		LOG(ISC_LOG_ERROR, "%s", s->first_error);
 	} else {
-		became(s);
+		image_loaded(s);
 	}
 	return weir_follower_start(&s->follower, s->handle, s->path, &follow);
 }
 
-static void forget(struct set *s)
+static void free_set(struct set *s)
 {
 	explicit_bzero(&s->key, sizeof s->key);
 	free(s->path);
 	free(s);
 }
 
-static void end(struct set *s)
+static void close_set(struct set *s)
 {
 	int result = weir_follower_stop(s->follower); /* S5 */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
 	if (result < 0) { /* fails only in a read-side section, where no caller is: keep the set */
-		SAY(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
+		LOG(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
 		return;
 	}
-	forget(s);
+	free_set(s);
 }
 
 static bool same_key(const struct secret *a, const struct secret *b)
@@ -192,10 +193,10 @@ static struct set *make(const char *path, uint64_t max_size, const struct secret
 	s->max_size = max_size;
 	s->lines = LINES_AT_ONCE;
 	s->key = *key;
-	if (s->path && begin(s) == 0)
+	if (s->path && open_set(s) == 0)
 		return s;
 	weir_handle_destroy(s->handle);
-	forget(s);
+	free_set(s);
 	return NULL;
 }
 
@@ -207,7 +208,7 @@ struct set *set_get(const char *path, uint64_t max_size, const struct secret *ke
 		struct set *stuck = find(path, max_size, key, true);
 		s = make(path, max_size, key);
 		if (s && stuck && !set_ready(s)) { /* any set is better than none */
-			end(s);
+			close_set(s);
 			s = stuck;
 		} else if (s) {
 			s->next = sets;
@@ -234,5 +235,5 @@ void set_put(struct set *s)
 	}
 	pthread_mutex_unlock(&lock);
 	if (last)
-		end(s); /* outside the lock, since this may wait for a grace period */
+		close_set(s); /* outside the lock, since this may wait for a grace period */
 }

@@ -20,12 +20,12 @@ bool version_fits(void)
 	runs += strlen("libns-");
 	size_t all = strspn(runs, "0123456789."), branch = (size_t)(strrchr(built, '.') - built);
 	if (strncmp(runs, built, branch + 1) != 0) {
-		SAY(ISC_LOG_ERROR, "built for BIND %s, and this is %.*s: build it again", built,
+		LOG(ISC_LOG_ERROR, "built for BIND %s, and this is %.*s: build it again", built,
 		    (int)all, runs);
 		return false;
 	}
 	if (strlen(built) != all || strncmp(runs, built, all) != 0)
-		SAY(ISC_LOG_WARNING, "built for BIND %s, and this is %.*s: build it again soon",
+		LOG(ISC_LOG_WARNING, "built for BIND %s, and this is %.*s: build it again soon",
 		    built, (int)all, runs);
 	return true;
 }

@@ -29,7 +29,7 @@ static void work(void *data, ngx_log_t *log)
 	struct ngx_weir_zone *zone = *(struct ngx_weir_zone **)data;
 	(void)log;
 	if (zone->tidying)
-		store_tidy(zone->store);
+		store_free_pages(zone->store);
 	else
 		reading_run(&zone->reading);
 }
@@ -78,7 +78,7 @@ static void finish(ngx_event_t *event)
 		return;
 	}
 	if (!reading->err) {
-		ngx_weir_take(zone, zone->timer.log);
+		ngx_weir_publish(zone, zone->timer.log);
 		zone->doubted = false;
 		store_follow(zone->store);
 	} else if (!reading->changed && !is_ending()) { /* an exit stops the read */
@@ -130,18 +130,18 @@ static bool look(struct ngx_weir_zone *zone)
 	bool has_set = store_has_set(store);
 	int err = file_identify(&file, store->path);
 	if (err)
-		file = reading_absent(err);
+		file = reading_no_file(err);
 	(void)store_facts(store, &facts);
 	if (!err && has_set && file_same(&file, &facts.file)) {
 		zone->doubted = false;
 		if (facts.refused_since)
 			store_refused(store, NULL, NULL, false); /* the file in use is back */
-		return store_is_untidy(store) && start(zone, &file, &facts, true);
+		return store_has_unused_pages(store) && start(zone, &file, &facts, true);
 	}
 	if (is_refused(&facts, &file) || (is_doubted(zone, &file) && !is_settled(zone)))
 		return false;
 	if (err) {
-		reading_explain_absent(sentence, store->path, err);
+		reading_explain_no_file(sentence, store->path, err);
 		doubt(zone, &file, sentence, err);
 		return false;
 	}
@@ -157,22 +157,22 @@ static bool is_waiting(struct ngx_weir_zone *zone)
 	if (file_identify(&file, zone->store->path) || file_same(&file, &facts.file) ||
 	    (facts.refused_since && file_same(&file, &facts.refused)))
 		return false;
-	if (known && zone->waiting_beside != facts.number)
-		zone->waits = false;
-	zone->waiting_beside = facts.number;
+	if (known && zone->pending_set != facts.number)
+		zone->pending = false;
+	zone->pending_set = facts.number;
 	return true;
 }
 
-static void say_waiting(struct ngx_weir_zone *zone)
+static void log_waiting(struct ngx_weir_zone *zone)
 {
-	pid_t other = zone->store->busy ? 0 : store_hinders(zone->store);
+	pid_t other = zone->store->busy ? 0 : store_blocker(zone->store);
 	if (!other)
 		return; /* this worker reads the file, or no process delays it */
-	zone->waiting_said = true;
+	zone->pending_logged = true;
 	ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: has been waiting "
 	              "for %M ms for process %P, to take it or to leave an older set: does it "
 	              "stand still?", &zone->name, &zone->path,
-	              ngx_current_msec - zone->waiting, other);
+	              ngx_current_msec - zone->pending_since, other);
 }
 
 /* All workers watch, since the leader may hang. */
@@ -180,20 +180,20 @@ static void watch(struct ngx_weir_zone *zone)
 {
 	const ngx_msec_t patience = ngx_max(PATIENCE * zone->check, PATIENCE_LEAST);
 	if (!is_waiting(zone)) {
-		zone->waits = zone->waiting_said = false;
-	} else if (!zone->waits) {
-		zone->waits = true;
-		zone->waiting = ngx_current_msec;
-	} else if (ngx_current_msec - zone->waiting >= patience && !zone->waiting_said) {
-		say_waiting(zone);
+		zone->pending = zone->pending_logged = false;
+	} else if (!zone->pending) {
+		zone->pending = true;
+		zone->pending_since = ngx_current_msec;
+	} else if (ngx_current_msec - zone->pending_since >= patience && !zone->pending_logged) {
+		log_waiting(zone);
 	}
 	char room[NGX_WEIR_CONSEQUENCE];
-	bool lacks = store_lacks(zone->store);
-	if (lacks && !zone->lacks_said)
+	bool lacks = store_misses_set(zone->store);
+	if (lacks && !zone->missing_logged)
 		ngx_log_error(NGX_LOG_ALERT, zone->timer.log, 0, "weir_zone \"%V\": %V: is not "
 		              "the file that was checked: this worker has no set: %s",
 		              &zone->name, &zone->path, ngx_weir_consequence(zone, room));
-	zone->lacks_said = lacks;
+	zone->missing_logged = lacks;
 }
 
 static void tick(ngx_event_t *event)

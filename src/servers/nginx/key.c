@@ -17,16 +17,16 @@ static bool readable(const struct weir_text *normal, const void *text, size_t le
 	return weir_text_key(&shape, text, len, room, &key) == 0;
 }
 
-static int ask_text(const struct weir_filter *f, const struct weir_text *normal, const void *text,
-                    size_t len)
+static int lookup_text(const struct weir_filter *f, const struct weir_text *normal,
+                       const void *text, size_t len)
 {
 	if (weir_contains(f, text, len))
 		return 1;
 	return readable(normal, text, len) ? 0 : -EINVAL;
 }
 
-static int ask_binary(const struct weir_filter *f, const struct weir_text *normal,
-                      const u_char *address, size_t len)
+static int lookup_binary(const struct weir_filter *f, const struct weir_text *normal,
+                         const u_char *address, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];
 	if (len != 4 && len != 16)
@@ -38,7 +38,7 @@ static int ask_binary(const struct weir_filter *f, const struct weir_text *norma
 		len = 4;
 	}
 	inet_ntop(len == 4 ? AF_INET : AF_INET6, address, text, sizeof text);
-	return ask_text(f, normal, text, strlen(text));
+	return lookup_text(f, normal, text, strlen(text));
 }
 
 /* Return: the bytes of the address, 4 or 16; 0: the text is not an address. */
@@ -55,12 +55,12 @@ static size_t parse(const u_char *text, size_t len, u_char address[16])
 }
 
 /* Look up an address in any spelling. Other values count as text, such as "unix:" of a socket. */
-static int ask_address(const struct weir_filter *f, const struct weir_text *normal,
-                       const u_char *text, size_t len)
+static int lookup_address(const struct weir_filter *f, const struct weir_text *normal,
+                          const u_char *text, size_t len)
 {
 	u_char address[16];
 	size_t bytes = parse(text, len, address);
-	return bytes ? ask_binary(f, normal, address, bytes) : ask_text(f, normal, text, len);
+	return bytes ? lookup_binary(f, normal, address, bytes) : lookup_text(f, normal, text, len);
 }
 
 /* Return: true if the text is empty, or a colon and a port. */
@@ -108,8 +108,8 @@ static bool is_excess(const u_char *list, size_t len)
 /* @from: look up only this element, counted from the right; 0: all
  * Return: -E2BIG the list is beyond its limits; 1 the set has an element looked up; else -EINVAL
  *   such an element is not an address; else 0, also if the list is shorter than @from. */
-static int ask_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
-                    const u_char *list, size_t len)
+static int lookup_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
+                       const u_char *list, size_t len)
 {
 	int answer = 0;
 	if (is_excess(list, len))
@@ -121,7 +121,7 @@ static int ask_list(const struct weir_filter *f, const struct weir_text *normal,
 		if (!from || n == from) {
 			u_char address[16];
 			size_t bytes = parse_element(list + begin, len - begin, address);
-			int found = bytes ? ask_binary(f, normal, address, bytes) : -EINVAL;
+			int found = bytes ? lookup_binary(f, normal, address, bytes) : -EINVAL;
 			if (found > 0)
 				return 1;
 			if (found)
@@ -133,8 +133,8 @@ static int ask_list(const struct weir_filter *f, const struct weir_text *normal,
 	}
 }
 
-enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
-                                  const u_char *data, size_t len)
+enum ngx_weir_answer ngx_weir_lookup(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
+                                     const u_char *data, size_t len)
 {
 	const struct weir_filter *f = store_filter(zone->store);
 	const struct weir_text *normal = &zone->store->normal;
@@ -145,13 +145,13 @@ enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_w
 	if (form != NGX_WEIR_FORM_CLIENT && !len)
 		return NGX_WEIR_MISS; /* otherwise all clients without a value would share a key */
 	if (form == NGX_WEIR_FORM_CLIENT)
-		answer = ask_binary(f, normal, data, len);
+		answer = lookup_binary(f, normal, data, len);
 	else if (form == NGX_WEIR_FORM_LIST)
-		answer = ask_list(f, normal, key->from, data, len);
+		answer = lookup_list(f, normal, key->from, data, len);
 	else if (form == NGX_WEIR_FORM_ADDRESS)
-		answer = ask_address(f, normal, data, len);
+		answer = lookup_address(f, normal, data, len);
 	else
-		answer = ask_text(f, normal, data, len);
+		answer = lookup_text(f, normal, data, len);
 	if (answer == -E2BIG)
 		return NGX_WEIR_EXCESS;
 	return answer < 0 ? NGX_WEIR_INVALID : answer ? NGX_WEIR_HIT : NGX_WEIR_MISS;

@@ -91,10 +91,10 @@ struct ngx_weir_zone {
 	bool doubted;                 /* doubt is set */
 	ngx_msec_t doubted_at;
 	struct file_identity doubt;   /* a file that seems bad; refused if it stays bad */
-	bool waits;                   /* a new file is pending, since `waiting` */
-	ngx_msec_t waiting;
-	uint64_t waiting_beside;      /* number of the set in use at that time */
-	bool waiting_said, lacks_said;
+	bool pending;                 /* a new file is pending */
+	ngx_msec_t pending_since;
+	uint64_t pending_set;      /* number of the set in use at that time */
+	bool pending_logged, missing_logged;
 };
 
 struct ngx_weir_main_conf {
@@ -127,7 +127,7 @@ ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 
 /* verdict.c: the leader publishes zone->reading, or refuses the file with @err. The leader reads a
  * file again that may succeed later. An error that says nothing about the file keeps the set. */
-void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log);
+void ngx_weir_publish(struct ngx_weir_zone *zone, ngx_log_t *log);
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log);
 
@@ -148,8 +148,8 @@ ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *
                               uintptr_t zone);
 
 /* key.c */
-enum ngx_weir_answer ngx_weir_ask(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
-                                  const u_char *data, size_t len);
+enum ngx_weir_answer ngx_weir_lookup(struct ngx_weir_zone *zone, const struct ngx_weir_key *key,
+                                     const u_char *data, size_t len);
 
 /* status.c */
 ngx_int_t ngx_weir_status(ngx_http_request_t *r);

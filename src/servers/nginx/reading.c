@@ -6,7 +6,7 @@
 #include <string.h>
 #include "reading.h"
 
-bool reading_is_verdict(int err)
+bool reading_is_final(int err)
 {
 	switch (err) {
 	case -EBADMSG:
@@ -23,18 +23,18 @@ bool reading_is_verdict(int err)
 	}
 }
 
-bool reading_is_blameless(int err)
+bool reading_lacked_resources(int err)
 {
 	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -EINTR ||
 	       err == -EAGAIN || err == -EBUSY;
 }
 
-struct file_identity reading_absent(int err)
+struct file_identity reading_no_file(int err)
 {
 	return (struct file_identity){ .changed = (uint64_t)-err };
 }
 
-void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err)
+void reading_explain_no_file(char sentence[STORE_TEXT], const char *path, int err)
 {
 	char name[STORE_TEXT / 2];
 	weir_escape(name, sizeof name, path, strlen(path));
@@ -75,7 +75,7 @@ static void explain(struct reading *r)
 static int get(struct reading *r, struct weir_filter **f)
 {
 	const struct store *s = r->store;
-	const struct weir_load_options trusting = store_trusting(s);
+	const struct weir_load_options trusting = store_load_options(s);
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.progress = r->stop;
 	o.secret = s->secret;
@@ -106,7 +106,7 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, cons
 }
 
 /* If prefixes and text are exchanged, no lookup matches. Other text steps also apply to lookups. */
-static void judge_keys(struct reading *r)
+static void check_keys(struct reading *r)
 {
 	static const char *const what[] = { "text", "addresses (--cidr)" };
 	if (r->any_before && r->facts.prefixes != r->prefixes_before)
@@ -128,7 +128,7 @@ static bool overfull(const struct weir_stats *s)
 
 /* The checks of weir_handle_refresh(), on every bit, so that no attacker can predict a sample. If
  * all bits are set, the number of keys is unknown. */
-static void judge(struct reading *r, const struct weir_stats *s)
+static void check_stats(struct reading *r, const struct weir_stats *s)
 {
 	bool full = overfull(s);
 	bool fewer = isfinite(r->keys_before) &&
@@ -160,9 +160,9 @@ static int measure(struct reading *r, struct weir_filter *f)
 	r->facts.prefixes = (normal.steps & WEIR_TEXT_CIDR) != 0;
 	if (r->store->map)
 		r->facts.bytes = s.bytes;
-	judge(r, &s);
+	check_stats(r, &s);
 	if (!r->err)
-		judge_keys(r);
+		check_keys(r);
 	return r->err;
 }
 
@@ -174,8 +174,8 @@ void reading_run(struct reading *r)
 	r->sentence[0] = '\0';
 	r->err = file_identify(&r->file, r->store->path);
 	if (r->err) {
-		r->file = reading_absent(r->err);
-		reading_explain_absent(r->sentence, r->store->path, r->err);
+		r->file = reading_no_file(r->err);
+		reading_explain_no_file(r->sentence, r->store->path, r->err);
 		return;
 	}
 	r->err = get(r, &f);
@@ -185,7 +185,7 @@ void reading_run(struct reading *r)
 		explain(r);
 	weir_destroy(f);
 	if (r->err)
-		store_tidy(r->store);
+		store_free_pages(r->store);
 	r->changed = file_identify(&after, r->store->path) || !file_same(&after, &r->file);
 	/* If the file changed, the slot may have either version, so the leader reads it again. */
 	if (!r->changed)

@@ -23,15 +23,15 @@ struct reading {
 void reading_run(struct reading *r);
 
 /* Return: true if the same file would fail in the same way again; false if the system failed. */
-bool reading_is_verdict(int err);
+bool reading_is_final(int err);
 
 /* Return: true if memory or descriptors ran out, so that the error says nothing about the file. */
-bool reading_is_blameless(int err);
+bool reading_lacked_resources(int err);
 
 /* Return: a stand-in identity, made from @err, for a file that cannot be identified. */
-struct file_identity reading_absent(int err);
+struct file_identity reading_no_file(int err);
 /* The sentence for such a file. */
-void reading_explain_absent(char sentence[STORE_TEXT], const char *path, int err);
+void reading_explain_no_file(char sentence[STORE_TEXT], const char *path, int err);
 /* The sentence for a failure of store_begin(). */
 void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *store, int err);
 

@@ -8,7 +8,7 @@ static const ngx_str_t words[NGX_WEIR_ANSWERS] = {
 };
 enum { LOG_EVERY = 60 * 1000 }; /* ms */
 
-static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
+static void set_answer(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 {
 	v->data = words[answer].data;
 	v->len = words[answer].len & 0xfffffff;
@@ -18,8 +18,8 @@ static void say(ngx_http_variable_value_t *v, enum ngx_weir_answer answer)
 }
 
 /* Look up the bytes of $binary_remote_addr without the cost of a variable. */
-static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zone *zone,
-                                       const struct ngx_weir_key *key)
+static enum ngx_weir_answer lookup_client(ngx_http_request_t *r, struct ngx_weir_zone *zone,
+                                          const struct ngx_weir_key *key)
 {
 	const struct sockaddr *from = r->connection->sockaddr;
 	const void *address = NULL;
@@ -31,7 +31,7 @@ static enum ngx_weir_answer ask_client(ngx_http_request_t *r, struct ngx_weir_zo
 		address = &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr;
 		len = 16;
 	}
-	return ngx_weir_ask(zone, key, address, len);
+	return ngx_weir_lookup(zone, key, address, len);
 }
 
 /* @name: as in variables: x_forwarded_for matches X-Forwarded-For */
@@ -93,13 +93,13 @@ static ngx_int_t gather(ngx_http_request_t *r, const ngx_str_t *name, ngx_str_t 
 }
 
 /* @value: receives the value looked up; empty for the client's address */
-static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
-                     const struct ngx_weir_key *key, ngx_str_t *value,
-                     enum ngx_weir_answer *answer)
+static ngx_int_t lookup(ngx_http_request_t *r, struct ngx_weir_zone *zone,
+                        const struct ngx_weir_key *key, ngx_str_t *value,
+                        enum ngx_weir_answer *answer)
 {
 	ngx_str_null(value);
 	if (key->form == NGX_WEIR_FORM_CLIENT) {
-		*answer = ask_client(r, zone, key);
+		*answer = lookup_client(r, zone, key);
 		return NGX_OK;
 	}
 	if (key->header.len) {
@@ -112,7 +112,7 @@ static ngx_int_t ask(ngx_http_request_t *r, struct ngx_weir_zone *zone,
 			return NGX_ERROR;
 		*value = (ngx_str_t){ .len = v->not_found ? 0 : v->len, .data = v->data };
 	}
-	*answer = ngx_weir_ask(zone, key, value->data, value->len);
+	*answer = ngx_weir_lookup(zone, key, value->data, value->len);
 	return NGX_OK;
 }
 
@@ -166,10 +166,10 @@ ngx_int_t ngx_weir_access(ngx_http_request_t *r)
 			&zone->counters->stripe[(unsigned)ngx_process_slot % NGX_WEIR_STRIPES];
 		enum ngx_weir_answer answer;
 		ngx_str_t value;
-		if (ask(r, zone, &rule->key, &value, &answer) != NGX_OK)
+		if (lookup(r, zone, &rule->key, &value, &answer) != NGX_OK)
 			return NGX_HTTP_INTERNAL_SERVER_ERROR;
 		ngx_atomic_fetch_add(&stripe->answer[answer], 1);
-		say(&r->variables[zone->answer], answer);
+		set_answer(&r->variables[zone->answer], answer);
 		if (answer == NGX_WEIR_INVALID || answer == NGX_WEIR_EXCESS)
 			ngx_weir_log_invalid(zone, &value, r->connection->log);
 		if (!refuses(rule, answer))
@@ -188,8 +188,8 @@ ngx_int_t ngx_weir_answer_get(ngx_http_request_t *r, ngx_http_variable_value_t *
 	struct ngx_weir_zone *zone = (struct ngx_weir_zone *)data;
 	enum ngx_weir_answer answer;
 	ngx_str_t value;
-	if (ask(r, zone, &zone->key, &value, &answer) != NGX_OK)
+	if (lookup(r, zone, &zone->key, &value, &answer) != NGX_OK)
 		return NGX_ERROR;
-	say(v, answer);
+	set_answer(v, answer);
 	return NGX_OK;
 }

@@ -76,7 +76,7 @@ static void measure(struct row *row)
 	struct store_facts *facts = &row->facts;
 	(void)store_facts(row->zone->store, facts);
 	row->figure[FIGURE_generation] = (double)facts->number;
-	if (!store_has_set(row->zone->store) || store_lacks(row->zone->store)) {
+	if (!store_has_set(row->zone->store) || store_misses_set(row->zone->store)) {
 		ngx_uint_t refusing, passing;
 		ngx_weir_count_rules(row->zone, &refusing, &passing);
 		row->figure[FIGURE_absent] = 1;
@@ -92,8 +92,8 @@ static void measure(struct row *row)
 	row->figure[FIGURE_bytes] = (double)facts->bytes;
 	row->figure[FIGURE_refused] = facts->refused_since != 0;
 	row->figure[FIGURE_refused_seconds] = seconds_since(facts->refused_since);
-	row->figure[FIGURE_waiting_seconds] = row->zone->waits ?
-		(double)(ngx_current_msec - row->zone->waiting) / 1000 : 0;
+	row->figure[FIGURE_waiting_seconds] = row->zone->pending ?
+		(double)(ngx_current_msec - row->zone->pending_since) / 1000 : 0;
 	count(row);
 }
 

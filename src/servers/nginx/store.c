@@ -134,7 +134,7 @@ bool store_is(const struct store *s, const char *path, size_t room, bool map,
 	       (!secret || memcmp(s->secret_bytes, secret, sizeof s->secret_bytes) == 0);
 }
 
-struct weir_load_options store_trusting(const struct store *s)
+struct weir_load_options store_load_options(const struct store *s)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	o.no_verify = true;
@@ -162,7 +162,7 @@ static uint64_t current(const struct store *s)
 }
 
 /* Replace the filter by that of @word. */
-static void settle(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
+static void set_filter(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
 {
 	weir_destroy(s->filter);
 	if (s->slot >= 0 && s->slot != slot)
@@ -178,7 +178,7 @@ static void settle(struct store *s, uint64_t word, struct weir_filter *filter, i
 /* Return: false: retry; true: the filter is that of @word, or cannot be loaded. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
-	const struct weir_load_options trusting = store_trusting(s); /* N4 */
+	const struct weir_load_options trusting = store_load_options(s); /* N4 */
 	struct weir_filter *f;
 	int slot = (int)store_place(word);
 	const unsigned char *image = s->slots + (size_t)slot * s->room;
@@ -192,7 +192,7 @@ static bool follow_slot(struct store *s, uint64_t word)
 	}
 	uint64_t bytes = atomic_load_explicit(&s->shared->bytes[slot], memory_order_relaxed);
 	if (weir_load(&f, weir_location_map_memory(image, bytes), &trusting) == 0)
-		settle(s, word, f, slot);
+		set_filter(s, word, f, slot);
 	else if (slot != s->slot)
 		lock(s, SLOT + slot, F_UNLCK);
 	return true;
@@ -202,7 +202,7 @@ static bool follow_slot(struct store *s, uint64_t word)
  * Otherwise the old filter stays until the leader has checked the new file. */
 static bool follow_file(struct store *s, uint64_t word)
 {
-	const struct weir_load_options trusting = store_trusting(s);
+	const struct weir_load_options trusting = store_load_options(s);
 	struct file_identity before, after;
 	struct store_facts facts;
 	struct weir_filter *f;
@@ -214,7 +214,7 @@ static bool follow_file(struct store *s, uint64_t word)
 	if (file_identify(&after, s->path) || !file_same(&after, &before))
 		weir_destroy(f);
 	else
-		settle(s, word, f, -1);
+		set_filter(s, word, f, -1);
 	return true;
 }
 
@@ -227,7 +227,7 @@ void store_follow(struct store *s)
 			return;
 		switch (store_place(word)) {
 		case STORE_NOWHERE:
-			settle(s, word, NULL, -1);
+			set_filter(s, word, NULL, -1);
 			return;
 		case STORE_IN_FILE:
 			done = follow_file(s, word);
@@ -246,14 +246,14 @@ static int free_slot(const struct store *s)
 	return store_place(current(s)) == 0 ? 1 : 0;
 }
 
-pid_t store_hinders(const struct store *s)
+pid_t store_blocker(const struct store *s)
 {
 	if (!s->leads)
 		return other_holder(s, LEADER);
 	return s->map ? 0 : other_holder(s, SLOT + free_slot(s));
 }
 
-bool store_lacks(const struct store *s)
+bool store_misses_set(const struct store *s)
 {
 	return !s->filter && store_has_set(s);
 }
@@ -292,13 +292,13 @@ void store_abandon(struct store *s)
 	lock(s, SLOT + free_slot(s), F_UNLCK);
 }
 
-bool store_is_untidy(const struct store *s)
+bool store_has_unused_pages(const struct store *s)
 {
 	return !s->map &&
 	       atomic_load_explicit(&s->shared->bytes[free_slot(s)], memory_order_relaxed);
 }
 
-void store_tidy(struct store *s)
+void store_free_pages(struct store *s)
 {
 	if (s->map)
 		return;
@@ -310,7 +310,7 @@ void store_tidy(struct store *s)
 }
 
 /* N4. The caller then unlocks the slot, and the word keeps writers away from it (N2). */
-static void step(struct store *s, enum store_place place, struct store_facts *facts)
+static void publish_word(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;
 	store_write_facts(s->shared, facts);
@@ -324,13 +324,13 @@ void store_publish(struct store *s, struct store_facts *facts)
 	facts->since = (uint64_t)time(NULL);
 	s->busy = false;
 	if (s->map) {
-		step(s, STORE_IN_FILE, facts);
+		publish_word(s, STORE_IN_FILE, facts);
 		return;
 	}
 	munmap(s->filling, s->room);
 	s->filling = NULL;
 	atomic_store_explicit(&s->shared->bytes[slot], facts->bytes, memory_order_relaxed);
-	step(s, (enum store_place)slot, facts);
+	publish_word(s, (enum store_place)slot, facts);
 	lock(s, SLOT + slot, F_UNLCK);
 }
 
@@ -342,7 +342,7 @@ void store_withdraw(struct store *s)
 		                    .refused_since = facts.refused_since,
 		                    .refused_again = facts.refused_again };
 	memcpy(none.sentence, facts.sentence, sizeof none.sentence);
-	step(s, STORE_NOWHERE, &none);
+	publish_word(s, STORE_NOWHERE, &none);
 }
 
 bool store_facts(const struct store *s, struct store_facts *out)

@@ -108,7 +108,7 @@ int store_create(struct store **out, const char *path, size_t room, bool map,
 bool store_is(const struct store *s, const char *path, size_t room, bool map,
               const void *secret);
 /* Options to load an image without checks, since the leader has checked it. */
-struct weir_load_options store_trusting(const struct store *s);
+struct weir_load_options store_load_options(const struct store *s);
 struct store *store_share(struct store *s); /* one more reference */
 void store_release(struct store *s);        /* one reference less; NULL: a no-op */
 
@@ -131,17 +131,17 @@ pid_t store_leader(const struct store *s);
 
 /* Return: another process that may delay a new file, for instance because it hangs: the leader, or
  *   a reader of the free slot. 0: none. */
-pid_t store_hinders(const struct store *s);
+pid_t store_blocker(const struct store *s);
 /* Return: true if a set exists that this process could not load. */
-bool store_lacks(const struct store *s);
+bool store_misses_set(const struct store *s);
 
 /* Leader only: lock the free slot and map it for writing at s->filling. A map store has no slots.
  * Return: 0; -EBUSY a process reads or fills the slot; or another negative errno. */
 int store_begin(struct store *s);
 /* Return: true if the free slot has unused pages. */
-bool store_is_untidy(const struct store *s);
+bool store_has_unused_pages(const struct store *s);
 /* Between begin and abandon: free these pages. */
-void store_tidy(struct store *s);
+void store_free_pages(struct store *s);
 /* After begin: publish the checked image of facts->bytes bytes in the slot. Sets the number of
  * @facts. */
 void store_publish(struct store *s, struct store_facts *facts);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include "module.h"
 
-void ngx_weir_take(struct ngx_weir_zone *zone, ngx_log_t *log)
+void ngx_weir_publish(struct ngx_weir_zone *zone, ngx_log_t *log)
 {
 	struct store_facts *facts = &zone->reading.facts;
 	char keys[64] = "every bit is set";
@@ -50,10 +50,10 @@ void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *fil
 {
 	char room[NGX_WEIR_CONSEQUENCE];
 	struct store_facts facts;
-	bool again = !reading_is_verdict(err) || file_is_young(file);
+	bool again = !reading_is_final(err) || file_is_young(file);
 	bool has_set = store_has_set(zone->store);
 	bool stays = has_set && (zone->on_error == NGX_WEIR_ON_ERROR_KEEP ||
-	                         reading_is_blameless(err));
+	                         reading_lacked_resources(err));
 	if (store_facts(zone->store, &facts) && facts.refused_since &&
 	    file_same(&facts.refused, file) && ngx_strcmp(facts.sentence, sentence) == 0) {
 		if (facts.refused_again != again)

@@ -77,14 +77,14 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 		/* a file just written gets no identity, so the workers read it again */
 		if (file_is_young(&reading->file) && !zone->map)
 			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
-		ngx_weir_take(zone, cycle->log);
+		ngx_weir_publish(zone, cycle->log);
 	}
 	return NGX_OK;
 }
 
 static void refuse_unread(struct ngx_weir_zone *zone, int err, ngx_cycle_t *cycle)
 {
-	struct file_identity file = reading_absent(err);
+	struct file_identity file = reading_no_file(err);
 	char sentence[STORE_TEXT];
 	reading_explain_no_slot(sentence, zone->store, err);
 	ngx_weir_refuse(zone, &file, sentence, err, cycle->log);
@@ -106,7 +106,7 @@ static ngx_int_t fill(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 }
 
 /* A set that was missing before this reload is reported again only if the rules have changed. */
-static void say_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before,
+static void log_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_zone *before,
                         ngx_log_t *log)
 {
 	char now[NGX_WEIR_CONSEQUENCE], then[NGX_WEIR_CONSEQUENCE];
@@ -167,6 +167,6 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *data)
 		return NGX_ERROR;
 	ngx_int_t answer = fill(zone, cycle);
 	if (before)
-		say_missing(zone, before, cycle->log);
+		log_missing(zone, before, cycle->log);
 	return answer;
 }

@@ -5,13 +5,13 @@
 
 int bf_exists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc == 3 ? key_look(context, &bf_keys, argv, argc, false)
+	return argc == 3 ? key_reply_contains(context, &bf_keys, argv, argc, false)
 	                 : redis.WrongArity(context);
 }
 
 int bf_mexists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc >= 3 ? key_look(context, &bf_keys, argv, argc, true)
+	return argc >= 3 ? key_reply_contains(context, &bf_keys, argv, argc, true)
 	                 : redis.WrongArity(context);
 }
 

@@ -4,13 +4,13 @@
 
 int cf_exists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc == 3 ? key_look(context, &cf_keys, argv, argc, false)
+	return argc == 3 ? key_reply_contains(context, &cf_keys, argv, argc, false)
 	                 : redis.WrongArity(context);
 }
 
 int cf_mexists(struct redis_context *context, struct redis_string **argv, int argc)
 {
-	return argc >= 3 ? key_look(context, &cf_keys, argv, argc, true)
+	return argc >= 3 ? key_reply_contains(context, &cf_keys, argv, argc, true)
 	                 : redis.WrongArity(context);
 }
 

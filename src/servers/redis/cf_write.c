@@ -108,7 +108,7 @@ static size_t add_each(struct redis_context *context, struct chain *c, const str
 	for (int i = 0; i < t->n; i++) {
 		size_t len;
 		const char *item = redis.StringPtrLen(t->items[i], &len);
-		int answered = chain_put(c, item, len, t->absent, key_most_for(context));
+		int answered = chain_insert(c, item, len, t->absent, key_most_for(context));
 		answer(context, t, answered);
 		if (answered == 1)
 			added[n++] = t->items[i];
@@ -207,7 +207,7 @@ int cf_del(struct redis_context *context, struct redis_string **argv, int argc)
 		return redis.WrongArity(context);
 	if (!key_open(context, &cf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
 		const char *item = redis.StringPtrLen(argv[2], &len);
-		bool found = c && chain_take(c, item, len);
+		bool found = c && chain_remove(c, item, len);
 		if (c)
 			redis.ReplyWithBool(context, found);
 		else

@@ -11,7 +11,7 @@
  * with the chain's seed. With expansion 1 all links have equal parameters: items with the same
  * fingerprint and buckets in one link have the same in all, so a removal may take either copy. With
  * a larger expansion the links differ: if two links match an item, one may hold the fingerprint of
- * another item, which a removal would lose. Then chain_take() removes nothing.
+ * another item, which a removal would lose. Then chain_remove() removes nothing.
  *
  * Replicas rely on determinism: equal settings and equal changes in one order give equal bits. The
  * slots of fingerprints in a cuckoo filter depend only on its bits, as long as one thread at a time
@@ -88,9 +88,9 @@ uint64_t chain_bytes(const struct chain *c);
 
 /* Add an item to a cuckoo chain (cuckoo.c). A link takes as many items as its capacity, or fewer if
  * it refuses one. Return: 1 added; 0 a duplicate, if @absent is set; or as chain_add(). */
-int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
+int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
 /* Remove one copy of an item from the newest link that contains it. Return: true if removed. */
-bool chain_take(struct chain *c, const void *item, size_t len);
+bool chain_remove(struct chain *c, const void *item, size_t len);
 uint64_t chain_count(const struct chain *c, const void *item, size_t len);
 
 /* To load a chain, begin one without links, then append each image in turn. Both functions check

@@ -10,7 +10,7 @@ static bool is_uneven(const struct chain *c)
 }
 
 /* Return: 1 if added, 0 if the link refuses the item; or a negative errno. */
-static int put_in(struct chain *c, struct chain_link *l, const void *item, size_t len)
+static int insert_into_link(struct chain *c, struct chain_link *l, const void *item, size_t len)
 {
 	int answer = weir_insert(l->filter, item, len);
 	if (answer < 0)
@@ -21,25 +21,25 @@ static int put_in(struct chain *c, struct chain_link *l, const void *item, size_
 }
 
 /* Try the newest link first, since it has the most free slots. With uneven links, first try the
- * links that already have the item, even beyond their capacity: chain_take() cannot remove an item
- * that two links have. Return: as put_in(). */
-static int put_somewhere(struct chain *c, const void *item, size_t len)
+ * links that already have the item, even beyond their capacity: chain_remove() cannot remove an
+ * item that two links have. Return: as insert_into_link(). */
+static int insert_into_any_link(struct chain *c, const void *item, size_t len)
 {
 	int answer = 0;
 	for (size_t i = is_uneven(c) ? c->links : 0; !answer && i-- > 0;)
 		if (weir_contains(c->link[i].filter, item, len))
-			answer = put_in(c, &c->link[i], item, len);
+			answer = insert_into_link(c, &c->link[i], item, len);
 	for (size_t i = c->links; !answer && i-- > 0;)
 		if (c->link[i].items < c->link[i].capacity)
-			answer = put_in(c, &c->link[i], item, len);
+			answer = insert_into_link(c, &c->link[i], item, len);
 	return answer;
 }
 
-int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64_t most)
+int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uint64_t most)
 {
 	if (absent && chain_has(c, item, len))
 		return 0;
-	int answer = put_somewhere(c, item, len);
+	int answer = insert_into_any_link(c, item, len);
 	if (answer)
 		return answer;
 	if (!c->settings.expansion)
@@ -49,10 +49,10 @@ int chain_put(struct chain *c, const void *item, size_t len, bool absent, uint64
 		return weir_fail(-ENOSPC, "the filter is full: it has %d links, the most there "
 		                 "can be", CHAIN_LINKS);
 	int err = chain_grow(c, most);
-	return err ? err : put_somewhere(c, item, len);
+	return err ? err : insert_into_any_link(c, item, len);
 }
 
-bool chain_take(struct chain *c, const void *item, size_t len)
+bool chain_remove(struct chain *c, const void *item, size_t len)
 {
 	struct chain_link *newest = NULL;
 	size_t found = 0;

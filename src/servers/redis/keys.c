@@ -103,8 +103,8 @@ int key_reserve(struct redis_context *context, const struct key_kind *kind,
 
 /* ---- arguments ---- */
 
-int key_look(struct redis_context *context, const struct key_kind *kind,
-             struct redis_string **argv, int argc, bool many)
+int key_reply_contains(struct redis_context *context, const struct key_kind *kind,
+                       struct redis_string **argv, int argc, bool many)
 {
 	struct redis_key *key;
 	struct chain *c;

@@ -49,8 +49,8 @@ int key_reserve(struct redis_context *context, const struct key_kind *kind,
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
 /* Reply for each item of argv[2..argc) whether it is in the key. @many: reply with an array. */
-int key_look(struct redis_context *context, const struct key_kind *kind,
-             struct redis_string **argv, int argc, bool many);
+int key_reply_contains(struct redis_context *context, const struct key_kind *kind,
+                       struct redis_string **argv, int argc, bool many);
 
 /* Parse a number from @least to @most, both below 2^63. Return: NULL; or the error, which leaves
  * @out unchanged: @bad if @s is not a number, @range if it is out of range. */

@@ -99,7 +99,7 @@ static int numbers_of(const struct key_kind *kind)
 	return kind->cuckoo ? NUMBERS : BUCKET;
 }
 
-static int take_link(const struct key_kind *kind, struct redis_key *key, struct chain *c,
+static int load_link(const struct key_kind *kind, struct redis_key *key, struct chain *c,
                      struct redis_string **argv)
 {
 	struct chain head = { .links = 0 };
@@ -140,7 +140,7 @@ static int link_command(struct redis_context *context, const struct key_kind *ki
 	if (!(redis.GetContextFlags(context) & (REDIS_LOADING | REDIS_REPLICATED)))
 		return redis.ReplyWithError(context, "ERR this command is for append-only files");
 	if (!key_open(context, kind, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		if (take_link(kind, key, c, argv))
+		if (load_link(kind, key, c, argv))
 			redis.ReplyWithError(context, "ERR received bad data");
 		else
 			redis.ReplyWithSimpleString(context, "OK");

@@ -19,7 +19,7 @@ static const char *load_header(struct redis_context *context, const struct key_k
 	return NULL;
 }
 
-static const char *take_bits(const struct chain *c, struct chain_link *l, uint64_t at,
+static const char *load_bits(const struct chain *c, struct chain_link *l, uint64_t at,
                              uint64_t items, const unsigned char *data, size_t bytes)
 {
 	unsigned char *bits = chain_bits(l) + at;
@@ -43,8 +43,8 @@ static const char *take_bits(const struct chain *c, struct chain_link *l, uint64
 }
 
 /* Return: true if the iterator matches a chunk of @bytes bytes. */
-static bool belongs(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t offset,
-                    size_t bytes)
+static bool fits_iterator(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t offset,
+                          size_t bytes)
 {
 	if (chain_is_cuckoo(c))
 		return iterator >> DUMP_PIECE_BITS == dump_mark(name);
@@ -62,20 +62,20 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	bytes -= DUMP_FRAME_BYTES;
 	uint64_t offset = f.offset;
 	size_t i = dump_find_link(c, &offset);
-	if (!belongs(c, h.name, iterator, f.offset, bytes) || (i == c->links && offset))
+	if (!fits_iterator(c, h.name, iterator, f.offset, bytes) || (i == c->links && offset))
 		return "ERR invalid offset - no link found";
 	bool grown = i == c->links;
 	if (grown && (!c->settings.expansion || chain_grow(c, key_most_for(context))))
 		return bad_data;
-	const char *wrong = take_bits(c, &c->link[i], offset, f.items, data, bytes);
+	const char *wrong = load_bits(c, &c->link[i], offset, f.items, data, bytes);
 	if (wrong && grown)
 		chain_shrink(c);
 	return wrong;
 }
 
 /* CF.LOADCHUNK has fewer errors. @c: NULL: the key was missing. @first: a header was expected. */
-static const char *as_of(const struct key_kind *kind, const char *wrong, const struct chain *c,
-                         bool first)
+static const char *error_for(const struct key_kind *kind, const char *wrong, const struct chain *c,
+                             bool first)
 {
 	if (!kind->cuckoo || (!c && !first))
 		return wrong;
@@ -101,7 +101,7 @@ static int load_chunks(struct redis_context *context, const struct key_kind *kin
 		                    : c ? load_chunk(context, c, n, data, bytes)
 		                        : load_header(context, kind, key, data, bytes);
 		if (wrong) {
-			redis.ReplyWithError(context, as_of(kind, wrong, c, first));
+			redis.ReplyWithError(context, error_for(kind, wrong, c, first));
 		} else {
 			redis.Replicate(context, kind->load_chunk, "v", argv + 1, (size_t)3);
 			redis.ReplyWithSimpleString(context, "OK");

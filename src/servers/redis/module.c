@@ -61,7 +61,7 @@ static int parse_bytes(const char *text, uint64_t *out)
 	return 0;
 }
 
-static int take_arguments(struct redis_context *context, struct redis_string **argv, int argc)
+static int parse_arguments(struct redis_context *context, struct redis_string **argv, int argc)
 {
 	for (int i = 0; i < argc; i += 2) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
@@ -89,7 +89,7 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 	}
 	redis.SetModuleAttribs(context, "weir", 1, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
-	if (take_arguments(context, argv, argc) || key_types_create(context))
+	if (parse_arguments(context, argv, argc) || key_types_create(context))
 		return REDIS_ERR;
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (redis.CreateCommand(context, commands[i].name, commands[i].function,

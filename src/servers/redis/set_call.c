@@ -20,7 +20,7 @@ void freeReplyObject(void *reply)
 	free(r);
 }
 
-static bool take_text(struct redisReply *r, const char *at, size_t len)
+static bool copy_text(struct redisReply *r, const char *at, size_t len)
 {
 	r->str = malloc(len + 1);
 	if (!r->str)
@@ -31,23 +31,23 @@ static bool take_text(struct redisReply *r, const char *at, size_t len)
 	return true;
 }
 
-static bool take(struct redisReply *r, const char **at);
+static bool parse_reply(struct redisReply *r, const char **at);
 
-static bool take_array(struct redisReply *r, size_t n, const char **at)
+static bool parse_array(struct redisReply *r, size_t n, const char **at)
 {
 	bool taken = true;
 	r->element = calloc(n + 1, sizeof *r->element);
 	for (size_t i = 0; r->element && i < n && taken; i++) {
 		r->element[i] = calloc(1, sizeof *r->element[i]);
 		r->elements = i + 1;
-		taken = r->element[i] && take(r->element[i], at);
+		taken = r->element[i] && parse_reply(r->element[i], at);
 	}
 	return r->element && taken;
 }
 
 /* Parse a reply in RESP2, which this server has just written and is valid. Return: false if memory
  * is short. */
-static bool take(struct redisReply *r, const char **at)
+static bool parse_reply(struct redisReply *r, const char **at)
 {
 	const char *begin = *at + 1, *line = begin + strcspn(begin, "\r");
 	const char kind = begin[-1];
@@ -58,12 +58,12 @@ static bool take(struct redisReply *r, const char **at)
 	          kind == '*' ? REDIS_REPLY_ARRAY   : REDIS_REPLY_STRING;
 	r->integer = n;
 	if (r->type == REDIS_REPLY_ARRAY)
-		return take_array(r, (size_t)n, at);
+		return parse_array(r, (size_t)n, at);
 	if (r->type != REDIS_REPLY_STRING)
-		return take_text(r, begin, (size_t)(line - begin));
+		return copy_text(r, begin, (size_t)(line - begin));
 	begin = *at;
 	*at += n + 2;
-	return take_text(r, begin, (size_t)n);
+	return copy_text(r, begin, (size_t)n);
 }
 
 int set_call(void *context, const struct iovec *args, size_t n, struct redisReply **reply)
@@ -84,7 +84,7 @@ int set_call(void *context, const struct iovec *args, size_t n, struct redisRepl
 	size_t len;
 	const char *text = redis.CallReplyProto(answer, &len);
 	*reply = text ? calloc(1, sizeof **reply) : NULL;
-	const bool taken = *reply && take(*reply, &text);
+	const bool taken = *reply && parse_reply(*reply, &text);
 	redis.FreeCallReply(answer);
 	if (taken)
 		return 0;

@@ -99,8 +99,8 @@ static uint64_t items_of(const struct chain_link *l)
 
 /* Merge @f into the chain. On failure nothing changes.
  * @made: the new key that receives the chain; NULL: the chain has a key */
-static int unite(const struct set *s, struct redis_string *name, struct chain *c,
-                 const struct weir_filter *f, struct redis_key *made)
+static int merge_into(const struct set *s, struct redis_string *name, struct chain *c,
+                      const struct weir_filter *f, struct redis_key *made)
 {
 	struct pieces p;
 	struct chain_link *l = &c->link[0];
@@ -158,7 +158,7 @@ static int make_key(const struct set *s, struct redis_string *name, struct redis
 		err = chain_create(&c, &settings, key_most_for(s->context), &key_memory);
 	if (err)
 		return err;
-	err = unite(s, name, c, f, key);
+	err = merge_into(s, name, c, f, key);
 	if (err)
 		chain_destroy(c);
 	return err;
@@ -176,7 +176,7 @@ static int load(struct set *s, struct redis_string *name, struct redis_key *key,
 		return err;
 	err = set_replay(s, f, s->manifest.hashing, batches);
 	if (!err)
-		err = c ? unite(s, name, c, f, NULL) : make_key(s, name, key, f);
+		err = c ? merge_into(s, name, c, f, NULL) : make_key(s, name, key, f);
 	weir_destroy(f);
 	return err;
 }

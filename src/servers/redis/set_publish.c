@@ -11,8 +11,8 @@
 #include "set.h"
 
 /* Merge key, image and log into one filter. @hashing: fingerprint of the key's seed */
-static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
-                 struct weir_filter **out)
+static int merge_all(struct set *s, const struct chain_link *l, uint64_t hashing,
+                     struct weir_filter **out)
 {
 	struct weir_filter *f;
 	uint64_t batches;
@@ -35,7 +35,8 @@ static int unite(struct set *s, const struct chain_link *l, uint64_t hashing,
 }
 
 /* Set the manifest's fields except the image. It is not pure: no log has the key's items. */
-static int describe(const struct set *s, const struct weir_stats *of, struct weir_manifest *m)
+static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
+                               struct weir_manifest *m)
 {
 	const struct weir_head *h = &s->head;
 	*m = (struct weir_manifest){ .position = h->last, .tag = h->tag, .parent = h->version,
@@ -68,7 +69,7 @@ static int keep(struct set *s)
 
 /* Expire the uploaded chunks now. XX skips chunks without an expiry, which a kept manifest names.
  * @err: the error to return, with its sentence */
-static int take_back(const struct set *s, const struct weir_image_job *j, int err)
+static int expire_chunks(const struct set *s, const struct weir_image_job *j, int err)
 {
 	char why[WEIR_SENTENCE_BYTES], key[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];
 	snprintf(why, sizeof why, "%s", weir_error_detail());
@@ -95,7 +96,7 @@ static int upload(struct set *s, struct weir_image_job *j, const struct weir_fil
 	if (!err)
 		err = weir__redis_publish(s->redis, &p);
 	if (err)
-		err = take_back(s, j, err);
+		err = expire_chunks(s, j, err);
 	if (j->bytes)
 		munmap(j->bytes, j->room);
 	return err;
@@ -110,11 +111,11 @@ static int publish(struct set *s, const struct chain *c)
 	if (!err)
 		err = weir_measure(c->link[0].filter, WEIR_SAMPLED, &st);
 	if (!err)
-		err = describe(s, &st, &j.m);
+		err = set_manifest_fields(s, &st, &j.m);
 	if (!err)
 		err = keep(s);
 	if (!err)
-		err = unite(s, &c->link[0], st.seed_fingerprint, &f);
+		err = merge_all(s, &c->link[0], st.seed_fingerprint, &f);
 	s->redis->o.max_image_bytes = UINT64_MAX;
 	if (!err)
 		err = upload(s, &j, f);

@@ -29,7 +29,7 @@ struct walk {
 };
 
 /* A node that has the missing entries will publish them. */
-static int missing(const struct walk *w, struct weir_log_id last)
+static int entry_missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
 	return weir_fail(-ENOENT, "set %s: entries between %s and %s are missing in the log: call "
@@ -38,7 +38,7 @@ static int missing(const struct walk *w, struct weir_log_id last)
 }
 
 /* An entry must name its predecessor's tag, unless the entries between were given up (U4, U9). */
-static int take(void *walk, const struct weir_entry *e)
+static int apply_entry(void *walk, const struct weir_entry *e)
 {
 	struct walk *w = walk;
 	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
@@ -50,7 +50,7 @@ static int take(void *walk, const struct weir_entry *e)
 	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&
 	                      weir__log_id_compare(last, w->set->head.lost) <= 0;
 	if (e->before != w->tag && !given_up)
-		return missing(w, last);
+		return entry_missing(w, last);
 	for (size_t i = 0; i < e->n && e->hashing == w->hashing && answer >= 0; i++)
 		answer = weir_insert_hash(w->filter, weir__entry_hash(e, i));
 	w->at = e->id;
@@ -65,8 +65,8 @@ int set_replay(const struct set *s, struct weir_filter *f, uint64_t hashing, uin
 	size_t n = 0;
 	int err;
 	do
-		err = weir__redis_read(s->redis, w.at, AT_ONCE, take, &w, &n);
+		err = weir__redis_read(s->redis, w.at, AT_ONCE, apply_entry, &w, &n);
 	while (!err && n);
 	*batches = w.batches;
-	return err || w.tag == s->head.tag ? err : missing(&w, s->head.last);
+	return err || w.tag == s->head.tag ? err : entry_missing(&w, s->head.last);
 }

@@ -308,13 +308,13 @@ static void test_pages_are_given_back(void **state)
 		assert_int_equal(put_set(store), 0);
 		assert_true(has_set(store, n));
 	}
-	assert_true(store_is_untidy(store));
+	assert_true(store_has_unused_pages(store));
 	assert_int_equal(fstat(store->fd, &st), 0);
 	blkcnt_t both = st.st_blocks;
 	assert_int_equal(store_begin(store), 0);
-	store_tidy(store);
+	store_free_pages(store);
 	store_abandon(store);
-	assert_false(store_is_untidy(store));
+	assert_false(store_has_unused_pages(store));
 	assert_int_equal(fstat(store->fd, &st), 0);
 	assert_true(st.st_blocks < both);
 	assert_true(has_set(store, 2));
@@ -436,7 +436,7 @@ static void test_bad_files(void **state)
 	reading_run(&r);
 	assert_int_equal(r.err, -EBADMSG);
 	assert_non_null(strstr(r.sentence, path));
-	assert_true(reading_is_verdict(r.err));
+	assert_true(reading_is_final(r.err));
 	assert_int_equal(unlink(path), 0);
 	reading_run(&r);
 	assert_int_equal(r.err, -ENOENT);

@@ -53,7 +53,7 @@ MUTANTS = [
      'Commands.test_chunks'),
     ('NO_LIMIT_OF_MEMORY', 'set_publish.c', 'redis.GetUsedMemoryRatio() > 1', '0',
      'Refused.test_no_room'),
-    ('LEFT_BEHIND', 'set_publish.c', '\t\terr = take_back(s, j, err);', '\t\t;',
+    ('LEFT_BEHIND', 'set_publish.c', '\t\terr = expire_chunks(s, j, err);', '\t\t;',
      'Refused.test_no_room'),
     ('KEPT_ONES_ARE_TAKEN_BACK', 'set_publish.c', 'key, "0", "XX", NULL)', 'key, "0", NULL)',
      'Refused.test_the_last_number_there_is'),

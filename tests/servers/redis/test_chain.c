@@ -96,11 +96,11 @@ static void change(struct chain *c, uint64_t seed, unsigned *left, bool even)
 		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
 		uint64_t item = (x >> 33) % ITEMS;
 		if (x >> 63 && left[item]) {
-			bool taken = chain_take(c, &item, sizeof item);
+			bool taken = chain_remove(c, &item, sizeof item);
 			assert_true(taken || !even);
 			left[item] -= taken;
 		} else if (left[item] < 3) {
-			assert_int_equal(chain_put(c, &item, sizeof item, false, 0), 1);
+			assert_int_equal(chain_insert(c, &item, sizeof item, false, 0), 1);
 			left[item]++;
 		}
 	}
@@ -174,16 +174,16 @@ static void cuckoo_refuses(void **state)
 	(void)state;
 	assert_int_equal(chain_create(&c, &s, 0, &memory), 0);
 	for (; i < 10; i++)
-		assert_int_equal(chain_put(c, &i, sizeof i, false, 0), 1);
-	assert_int_equal(chain_put(c, &i, sizeof i, false, 0), -ENOSPC);
+		assert_int_equal(chain_insert(c, &i, sizeof i, false, 0), 1);
+	assert_int_equal(chain_insert(c, &i, sizeof i, false, 0), -ENOSPC);
 	i = 3;
-	assert_int_equal(chain_put(c, &i, sizeof i, true, 0), 0);
-	assert_true(chain_take(c, &i, sizeof i));
-	assert_int_equal(chain_put(c, &i, sizeof i, true, 0), 1);
+	assert_int_equal(chain_insert(c, &i, sizeof i, true, 0), 0);
+	assert_true(chain_remove(c, &i, sizeof i));
+	assert_int_equal(chain_insert(c, &i, sizeof i, true, 0), 1);
 	c->settings.expansion = 1;
-	assert_int_equal(chain_put(c, &i, sizeof i, false, c->link[0].bytes), -EFBIG);
+	assert_int_equal(chain_insert(c, &i, sizeof i, false, c->link[0].bytes), -EFBIG);
 	room = 0;
-	assert_int_equal(chain_put(c, &i, sizeof i, false, 0), -ENOMEM);
+	assert_int_equal(chain_insert(c, &i, sizeof i, false, 0), -ENOMEM);
 	room = -1;
 	assert_int_equal(chain_items(c), 10);
 	assert_int_equal(c->changes, 12);
