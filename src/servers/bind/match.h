@@ -9,7 +9,7 @@
 /* A domain name in the form of an image's keys: labels in lower case, joined by dots. */
 
 enum {
-	NAME_LABELS = 127, /* 254 bytes without the root label, at least 2 for each label */
+	NAME_LABELS = 127, /* at least 2 of 254 bytes for each label */
 	NAME_ROOM = 1024,  /* at most 254 bytes, each escaped as \ and three digits: 1016 */
 };
 

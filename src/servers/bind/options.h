@@ -26,7 +26,7 @@ struct options {
 	char *file;            /* paths are absolute */
 	char *allow_file;      /* NULL: none */
 	char *statistics_file; /* NULL: none */
-	struct secret key, allow_key; /* for the images */
+	struct secret key, allow_key; /* secret keys of the two images */
 	char name[NAME_MOST + 1];
 	enum answer answer;
 	enum on_error on_error;
@@ -41,7 +41,7 @@ struct options {
 /* The location of a plugin's parameters in the configuration. */
 struct place {
 	const char *parameters, *file;
-	unsigned long line; /* the first line */
+	unsigned long line; /* first line of the parameters */
 	isc_mem_t *mctx;
 	isc_log_t *lctx;
 };

@@ -10,19 +10,20 @@
 
 enum count {
 	COUNT_QUERIES,   /* names looked up, including each target of a CNAME */
-	COUNT_NXDOMAIN,  /* blocked, by answer */
+	COUNT_NXDOMAIN,  /* queries that were blocked, by answer */
 	COUNT_NODATA,
 	COUNT_ADDRESS,
 	COUNT_ALLOWED,   /* in the set, but passed on because of the allow list */
-	COUNT_NOT_READY, /* queries before the first image */
+	COUNT_NOT_READY, /* queries before the first image was loaded */
 	COUNTS,
 };
 
-enum { COUNT_LISTS = 64 }; /* most list names of a process over its life */
+enum { COUNT_LISTS = 64 }; /* limit of list names in the life of a process */
 
 /* Return: the list with this name, 0 to COUNT_LISTS - 1; -1: too many names. */
 int counts_list(const char *name);
-/* Wait-free after a thread's first call, which allocates; if that fails, it counts nothing. */
+/* Wait-free after a thread's first call, which allocates memory. Without memory it counts
+ * nothing. */
 void counts_add(int list, enum count what);
 /* Sum the counts of all threads, which may still count. */
 void counts_sum(int list, uint64_t sums[COUNTS]);
@@ -37,7 +38,7 @@ struct weir_handle;
 struct report_part {
 	const char *name; /* the list's name */
 	int list;         /* result of counts_list() */
-	struct weir_handle *block, *allow; /* allow: NULL if none */
+	struct weir_handle *block, *allow; /* allow: NULL without an allow list */
 	struct report_part *next;
 	struct report_file *file;
 };

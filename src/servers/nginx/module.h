@@ -21,7 +21,7 @@ enum ngx_weir_on_error {
 	NGX_WEIR_ON_ERROR_DENY, /* drop the set; rules refuse */
 };
 
-/* The action of a rule if it cannot look up the key; USUAL: that of on_error. */
+/* The action of a rule if the key cannot be looked up. USUAL: on_error decides. */
 enum ngx_weir_then { NGX_WEIR_USUAL, NGX_WEIR_PASS, NGX_WEIR_REFUSE, NGX_WEIR_THENS };
 
 enum ngx_weir_answer {

@@ -11,7 +11,7 @@
 #include "store_page.h"
 
 enum { LEADER = 0, SLOT = 1 }; /* the locked bytes: SLOT + i for slot i */
-enum { MOST_TRIES = 8 };       /* tries to switch, while a leader publishes */
+enum { MOST_TRIES = 8 };       /* limit of tries to switch while leaders publish */
 
 /* ---- locks ---- */
 

@@ -91,7 +91,7 @@ struct store {
 	struct store_shared *shared;
 	unsigned char *slots;       /* read-only, contiguous */
 	/* For this process only: */
-	uint64_t seen;              /* the word of the filter */
+	uint64_t seen;              /* the current word when the filter was loaded */
 	int slot;                   /* the slot of the filter; -1: none */
 	struct weir_filter *filter; /* NULL: none */
 	struct weir_text normal;    /* text steps of the filter */

@@ -21,7 +21,7 @@ void bf_replicate(struct redis_context *context, struct redis_string *name,
 
 /* ---- arguments ---- */
 
-/* INSERT and RESERVE have the same error texts, except for the code before them. */
+/* INSERT and RESERVE differ in the prefixes of their error texts. */
 struct texts {
 	const char *bad_error, *bad_capacity, *bad_expansion;
 };
@@ -122,7 +122,7 @@ static int add(struct redis_context *context, struct redis_string *name,
 	struct chain *c;
 	if (!key_open_to_add(context, &bf_keys, name, s, &key, &c)) {
 		if (many)
-			redis.ReplyWithArray(context, -1); /* the length follows */
+			redis.ReplyWithArray(context, -1); /* -1: the length is set later */
 		long answers = add_items(context, name, c, items, n);
 		if (many)
 			redis.ReplySetArrayLength(context, answers);

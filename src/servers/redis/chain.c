@@ -180,8 +180,8 @@ static int append_bits(struct chain *c, const unsigned char *bits, struct weir_f
 	int err = make_link(c, l, &p);
 	if (err)
 		return err;
-	err = from ? weir_merge(from, l->filter) : 0; /* copies no keys, but compares the
-	                                                 parameters */
+	err = from ? weir_merge(from, l->filter) : 0; /* merging from an empty filter adds no keys,
+	                                                 but compares the parameters */
 	if (err) {
 		free_link(c, l);
 		return err;
@@ -251,7 +251,7 @@ int chain_append(struct chain *c, uint64_t items, const void *image, size_t byte
 	int err = weir_plan_make(&p, &plan);
 	if (err)
 		return err;
-	/* A plain image is not shorter than its bits, so untrusted settings get no more memory. */
+	/* A plain image has all its bits, so untrusted settings cannot demand more memory. */
 	if (plan.bytes > bytes)
 		return weir_fail(-EBADMSG, "link %zu is %llu bytes of bits, its image %llu bytes",
 		                 c->links, (unsigned long long)plan.bytes,

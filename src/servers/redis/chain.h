@@ -35,11 +35,11 @@ struct chain_memory {
 
 struct chain_settings {
 	double error;       /* blocked: between 0 and 1, limited to 0.25; cuckoo: 0 */
-	uint64_t capacity;  /* capacity of the first link: 1 to 2^30 */
-	uint64_t expansion; /* ratio of two links' capacities; 0: only one link */
+	uint64_t capacity;  /* of the first link: 1 to 2^30 */
+	uint64_t expansion; /* factor from one link's capacity to the next; 0: only one link */
 	uint64_t seed;      /* not 0 */
-	uint64_t bucket;    /* cuckoo: 1 to 255; else 0. From RedisBloom, for clients to read;
-	                       nothing else uses it or iterations */
+	uint64_t bucket;    /* cuckoo: 1 to 255; else 0. Clients can read bucket and iterations, as
+	                       in RedisBloom; both have no effect */
 	uint64_t iterations;  /* cuckoo: 1 to 65535; else 0 */
 };
 
@@ -58,8 +58,8 @@ struct chain {
 	struct chain_link link[CHAIN_LINKS];
 };
 
-/* Functions that return an int return 0 or a negative errno, with weir_error_detail(). @most: limit
- * in bytes of all links' bits, else -EFBIG; 0: no limit. */
+/* Functions that return an int return 0 or a negative errno, with weir_error_detail(). -EFBIG: all
+ * links together would have more than @most bytes of bits. @most 0: no limit. */
 int chain_create(struct chain **out, const struct chain_settings *settings, uint64_t most,
                  const struct chain_memory *memory);
 void chain_destroy(struct chain *c);
@@ -71,7 +71,7 @@ static inline bool chain_is_cuckoo(const struct chain *c)
 }
 
 /* Add an item to a blocked chain (blocked.c). Return: 1 a new item; 0 a duplicate; or a negative
- * errno and an unchanged chain: -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. */
+ * errno, and the chain is unchanged: -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. */
 int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
 /* Append an empty link; remove the last link. */
 int chain_grow(struct chain *c, uint64_t most);
@@ -87,7 +87,7 @@ uint64_t chain_items(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c);
 
 /* Add an item to a cuckoo chain (cuckoo.c). A link takes as many items as its capacity, or fewer if
- * it refuses one. Return: 1 added; 0 a duplicate, if @absent is set; or as chain_add(). */
+ * its filter refuses an item. Return: 1 added; 0 @absent and a duplicate; or as chain_add(). */
 int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
 /* Remove one copy of an item from the newest link that contains it. Return: true if removed. */
 bool chain_remove(struct chain *c, const void *item, size_t len);

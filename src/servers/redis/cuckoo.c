@@ -20,8 +20,8 @@ static int insert_into_link(struct chain *c, struct chain_link *l, const void *i
 	return 1;
 }
 
-/* Try the newest link first, since it has the most free slots. With uneven links, first try the
- * links that already have the item, even beyond their capacity: chain_remove() cannot remove an
+/* Insert into the newest link first, since it has the most free slots. With uneven links, first try
+ * the links that already have the item, even above their capacity: chain_remove() cannot remove an
  * item that two links have. Return: as insert_into_link(). */
 static int insert_into_any_link(struct chain *c, const void *item, size_t len)
 {

@@ -22,7 +22,7 @@ _Static_assert(CF_FIELDS * 8 == DUMP_HEADER_MOST && FRAME_FIELDS * 8 == DUMP_FRA
 static const uint64_t BF_MAGIC = UINT64_C(0x3146425249455701);
 static const uint64_t CF_MAGIC = UINT64_C(0x3146435249455701);
 
-/* Little-endian on every machine. */
+/* Little-endian, whatever the machine is. */
 static void put(unsigned char *to, const uint64_t *from, int n)
 {
 	for (int i = 0; i < n * 8; i++)

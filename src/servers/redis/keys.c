@@ -53,7 +53,7 @@ static uint64_t draw_seed(void)
 {
 	uint64_t seed;
 	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1; /* below 2^63, since every client can read that */
+	seed >>= 1; /* below 2^63, the largest number that every client can read */
 	return seed ? seed : 1;
 }
 

@@ -10,7 +10,7 @@
 struct key_kind {
 	struct redis_type *type;
 	bool cuckoo;              /* its chains have cuckoo filters */
-	const char *link;         /* the command that loads one link */
+	const char *link;         /* name of the command that loads one link */
 	const char *load_chunk;
 	const char *full;         /* the error text for a full key */
 	/* Send the RESERVE command of a new key to replicas and the append-only file. */
@@ -19,8 +19,7 @@ struct key_kind {
 };
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
-extern const struct chain_memory key_memory; /* Redis's allocator, so that Redis counts the
-                                                memory */
+extern const struct chain_memory key_memory; /* Redis's allocator, which counts the memory */
 extern uint64_t key_most;                    /* max-bytes; 0: no limit */
 
 /* Return: max-bytes; 0 for commands from a master or a file. */
@@ -40,11 +39,11 @@ int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,
                     struct chain **out);
 
-/* Make a key for RESERVE, with its parsed arguments. */
+/* RESERVE: make a key with the parsed arguments. */
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the sentence of the last failure. For -ENOSPC reply with the error of a full key,
+/* Reply with the error sentence of the last failure. For -ENOSPC, reply with kind->full instead,
  * unless @kind is NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
@@ -73,8 +72,8 @@ redis_command weir_publish, weir_load_set;                     /* set_publish.c,
 /* Return: a mapped plain image of @f, or NULL. */
 void *key_image(const struct weir_filter *f, size_t *bytes);
 
-/* Make a chain without links, with settings and counts of @head. Return: 0; or a negative errno:
- * memory is short, or a chain of this kind cannot have these values. */
+/* Make a chain without links, with settings and counts of @head. Return: 0; or a negative errno: no
+ * memory, or a chain of this kind cannot have these values. */
 int key_begin(struct chain **out, const struct key_kind *kind, const struct chain *head);
 
 /* The aof_rewrite callback of both types. */

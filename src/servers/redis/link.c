@@ -22,7 +22,7 @@ void *key_image(const struct weir_filter *f, size_t *bytes)
 		(void)weir_fail(-errno, "no file in memory for an image");
 		return NULL;
 	}
-	o.allow_uneven = true; /* already in the keyspace, so save even an uneven set */
+	o.allow_uneven = true; /* save even an uneven filter, since it is in the keyspace already */
 	const int64_t saved = weir_save(f, weir_location_fd(fd), &o);
 	if (saved > 0) {
 		*bytes = (size_t)saved;

@@ -5,7 +5,7 @@
 
 static const char bad_data[] = "ERR received bad data";
 
-/* All functions up to load_chunk() return NULL, or the error of BF.LOADCHUNK. */
+/* Each function up to load_chunk() returns NULL, or an error text of BF.LOADCHUNK. */
 static const char *load_header(struct redis_context *context, const struct key_kind *kind,
                                struct redis_key *key, const unsigned char *data, size_t bytes)
 {
@@ -35,7 +35,7 @@ static const char *load_bits(const struct chain *c, struct chain_link *l, uint64
 	}
 	if (items > l->capacity)
 		return bad_data;
-	/* Only set bits, which keeps items added in between and allows duplicate chunks. */
+	/* Never clear bits: this keeps items added since, and a chunk may repeat. */
 	for (size_t k = 0; k < bytes; k++)
 		bits[k] |= data[k];
 	l->items = items > l->items ? items : l->items;

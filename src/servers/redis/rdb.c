@@ -27,7 +27,8 @@ static void save(struct redis_io *io, void *value)
 	for (size_t i = 0; i < c->links; i++) {
 		size_t bytes = 0;
 		void *image = key_image(c->link[i].filter, &bytes);
-		/* Log a failed save. The empty image fails to load, so no lookup becomes wrong. */
+		/* Log a failed save. Redis will not load the empty image, so no lookup becomes
+		 * wrong. */
 		if (!image)
 			redis.LogIOError(io, "warning", "link %zu was not saved: %s", i,
 			                 weir_error_detail());

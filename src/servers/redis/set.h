@@ -12,7 +12,7 @@ struct set {
 	struct redis_context *context;
 	struct weir_redis *redis;
 	struct weir_head head;          /* generation 0: the set has no generation yet */
-	struct weir_manifest manifest;  /* the manifest of that generation */
+	struct weir_manifest manifest;  /* manifest of head.generation */
 };
 
 /* Functions that return an int return 0 or a negative errno, with weir_error_detail(). */

@@ -45,8 +45,8 @@ static bool parse_array(struct redisReply *r, size_t n, const char **at)
 	return r->element && taken;
 }
 
-/* Parse a reply in RESP2, which this server has just written and is valid. Return: false if memory
- * is short. */
+/* Parse a reply in RESP2. This server has just written the reply, so it is valid. Return: false if
+ * memory is short. */
 static bool parse_reply(struct redisReply *r, const char **at)
 {
 	const char *begin = *at + 1, *line = begin + strcspn(begin, "\r");

@@ -12,7 +12,8 @@
 /* The pieces of a key's only link. */
 struct pieces {
 	uint64_t n;
-	uint64_t *ones;       /* set bits of each piece, then added bits; NULL: the key is new */
+	uint64_t *ones;       /* set bits of each piece, later its added bits; NULL: the key is
+	                         new */
 	unsigned char *chunk; /* memory for one chunk */
 };
 

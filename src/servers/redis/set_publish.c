@@ -34,7 +34,8 @@ static int merge_all(struct set *s, const struct chain_link *l, uint64_t hashing
 	return err;
 }
 
-/* Set the manifest's fields except the image. It is not pure: no log has the key's items. */
+/* Set all manifest fields but the image's. The generation is not pure: no log has the key's
+ * items. */
 static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
                                struct weir_manifest *m)
 {
@@ -67,7 +68,8 @@ static int keep(struct set *s)
 	return 0;
 }
 
-/* Expire the uploaded chunks now. XX skips chunks without an expiry, which a kept manifest names.
+/* Expire the uploaded chunks now. XX skips chunks without an expiry, which belong to kept
+ * manifests.
  * @err: the error to return, with its sentence */
 static int expire_chunks(const struct set *s, const struct weir_image_job *j, int err)
 {
@@ -77,7 +79,7 @@ static int expire_chunks(const struct set *s, const struct weir_image_job *j, in
 	for (uint64_t i = 0; i < j->chunks; i++) {
 		weir__number(number, i);
 		if (weir__redis_ask(s->redis, NULL, "EXPIRE", key, "0", "XX", NULL) != 0)
-			break; /* these chunks expire later */
+			break; /* the chunks expire later anyway */
 	}
 	return weir_fail(err, "%s", why);
 }

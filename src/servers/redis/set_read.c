@@ -9,7 +9,7 @@ enum { AT_ONCE = 16 }; /* entries per read */
 int set_image(struct set *s, uint64_t most, struct weir_filter **out)
 {
 	struct weir_image_job j = { .r = s->redis, .m = s->manifest };
-	/* Pages are allocated when written, so only as many as the chunks fill. */
+	/* Pages are allocated when written, so the image takes only the memory of its chunks. */
 	int err = weir__image_allocate(&j, s->manifest.bytes);
 	s->redis->o.max_image_bytes = most ? most : s->manifest.bytes;
 	if (!err)
@@ -28,7 +28,7 @@ struct walk {
 	struct weir_log_id at;
 };
 
-/* A node that has the missing entries will publish them. */
+/* The call may be repeated after a node that has the entries has published them. */
 static int entry_missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
@@ -44,7 +44,7 @@ static int apply_entry(void *walk, const struct weir_entry *e)
 	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
 	int answer = 0;
 	if (e->kind == WEIR_ENTRY_UNREAD)
-		return -EBADMSG; /* the store has set the sentence */
+		return -EBADMSG; /* the store has set the error sentence */
 	if (e->kind == WEIR_ENTRY_EPOCH)
 		last = e->last;
 	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&
