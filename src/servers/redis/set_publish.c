@@ -34,8 +34,7 @@ static int merge_all(struct set *s, const struct chain_link *l, uint64_t hashing
 	return err;
 }
 
-/* Set all manifest fields but the image's. The generation is not pure: no log has the key's
- * items. */
+/* Set all manifest fields but the image's. It is not pure, since no log has the key's items. */
 static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
                                struct weir_manifest *m)
 {
