@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""As much of DNS as the tests ask with: one query, and what its answer says."""
+"""A small DNS client: the tests send one query with it and read the answer."""
 import random
 import socket
 import struct
@@ -13,7 +13,7 @@ Record = namedtuple("Record", "owner type ttl data")
 
 
 def labels(name):
-    """A name as bytes of labels; a tuple of bytes is one already."""
+    """Split a name into labels as bytes. A tuple of bytes is returned unchanged."""
     if isinstance(name, tuple):
         return name
     return tuple(label.encode() for label in name.split(".") if label)
@@ -24,8 +24,7 @@ def wire(name):
 
 
 def read_name(message, at):
-    """The name as text, and where it ends. A pointer goes back: else it would be followed for ever.
-    """
+    """Return the name and the offset behind it. Pointers must point backwards, so reading ends."""
     parts, end = [], None
     while message[at]:
         if message[at] >= 192:
@@ -89,7 +88,7 @@ class Answer:
 
 
 def ask(port, name, kind="A", edns=True, do=False, patience=60):
-    """Repeated as resolvers do, so that a datagram that the machine dropped fails no test."""
+    """Send the query again until an answer arrives, so that a lost datagram fails no test."""
     ident = random.randrange(65536)
     message = struct.pack(">6H", ident, 0x100, 1, 0, 0, int(edns)) + wire(name)
     message += struct.pack(">HH", TYPES[kind], 1)

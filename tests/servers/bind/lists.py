@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of the plugin share: images, servers with a list, and what they say."""
+"""What the tests of the plugin share: images, servers with a block list, and assertions."""
 import os
 import re
 import subprocess
@@ -14,7 +14,7 @@ other = None  # the plugin as built for another branch of BIND
 
 
 def build(image, keys, *options):
-    """As a job would: beside the old image, and renamed. At this rate none is found by chance."""
+    """Write a new image and rename it over the old one. The rate makes false positives unlikely."""
     with open("keys", "w", encoding="utf-8") as file:
         file.writelines(key + "\n" for key in keys)
     subprocess.run([weir, "build", "-q", "-p", "1e-6", *options, "-o", image, "keys"], check=True,
@@ -23,7 +23,7 @@ def build(image, keys, *options):
 
 
 def server(name, parameters="", image="list.weir", keys=tuple(BLOCKED), **more):
-    """A named with one list, whose image is there unless @image is None."""
+    """Start named with one block list. If @image is None, the list's image does not exist."""
     os.makedirs(name, exist_ok=True)
     if image:
         build(os.path.join(name, image), keys, "-k", "layered")
@@ -36,7 +36,7 @@ def rcode(s, name, kind="A"):
 
 
 def metric(s, name, labels, file="s.prom"):
-    """Of the statistics file, or None."""
+    """Return the value in the statistics file, or None if the file or metric is missing."""
     try:
         with open(s.path(file), encoding="utf-8") as text:
             found = re.search(r"^%s\{%s\} (\S+)$" % (name, re.escape(labels)), text.read(), re.M)

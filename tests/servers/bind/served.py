@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A named of the tests' own: an ordinary user's, on loopback, with ports that were free."""
+"""Run named for the tests, as an ordinary user, on loopback addresses and free ports."""
 import os
 import pwd
 import shutil
@@ -11,7 +11,7 @@ import time
 
 PATIENCE = 60
 NAMED = shutil.which("named", path="/usr/sbin:/usr/local/sbin")
-# A test that takes too long is ended by this: what it started ends with it.
+# If a test takes too long, SIGTERM ends the test and the programs that the test started.
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 APPARMOR = "/sys/module/apparmor/parameters/enabled"
 ROOT_ZONE = """$TTL 300
@@ -37,7 +37,7 @@ def wait_until(what, condition):
 
 
 def free_port():
-    """Free for UDP and TCP. Another process may take it first: named then does not start."""
+    """Find a port that is free for UDP and TCP. Another process may take it before named."""
     while True:
         with socket.socket() as tcp, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
             tcp.bind(("127.0.0.1", 0))
@@ -49,7 +49,7 @@ def free_port():
 
 
 def ordinary_user():
-    """What runs a program as nobody special, where this is root."""
+    """Return the Popen arguments that run a program as user nobody if the test runs as root."""
     if os.getuid():
         return {}
     user = pwd.getpwnam("nobody")
@@ -57,9 +57,8 @@ def ordinary_user():
 
 
 def own_named(folder):
-    """What the tests run. Debian's AppArmor profile is for /usr/sbin/named, and keeps that from
-    folders of tests: where it may be in force, a copy elsewhere is run, which it does not concern.
-    """
+    """Choose the named to run. Debian's AppArmor profile keeps /usr/sbin/named out of the tests'
+    folders. If AppArmor may be active, the tests run a copy, to which no profile applies."""
     global NAMED
     if NAMED and os.path.exists(APPARMOR):
         NAMED = shutil.copy(NAMED, folder)
@@ -73,8 +72,8 @@ def open_to_all(folder):
 
 
 class Named:
-    """In a folder of its own below the current one. @views: text for named.conf; @port in it is
-    the port of this server, @plugin the plugin's path, @here its folder."""
+    """A named in its own folder below the current one. @text: text for named.conf, in which @plugin
+    is replaced by the plugin's path."""
 
     def __init__(self, name, plugin, text=None, options="", zones=None, wait=True):
         self.folder = os.path.abspath(name)
@@ -111,13 +110,13 @@ options { directory "%s"; pid-file none; session-keyfile none; listen-on-v6 { no
         os.replace(self.path("new.conf"), self.path("named.conf"))
 
     def check(self):
-        """named-checkconf: its status and what it prints."""
+        """Run named-checkconf. Return: its exit status and its output."""
         done = subprocess.run(["named-checkconf", self.path("named.conf")], timeout=PATIENCE,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
     def start(self):
-        """Whether it runs; else it has ended, and text() says why."""
+        """Return: True if named runs; False if named has ended, and text() says why."""
         open_to_all(self.folder)
         self.log = open(self.path("log"), "w", encoding="utf-8")
         self.process = subprocess.Popen(
@@ -135,7 +134,7 @@ options { directory "%s"; pid-file none; session-keyfile none; listen-on-v6 { no
             return log.read()
 
     def reload(self, how="SIGHUP", fails=False):
-        """Until its log says that the configuration is in use, or is refused."""
+        """Reload, and wait until the log says that named uses (or refuses) the configuration."""
         words = "reloading configuration failed" if fails else \
             ("reloading configuration succeeded" if how == "SIGHUP" else "configuration succeeded")
         before = self.text().count(words)
@@ -164,7 +163,7 @@ options { directory "%s"; pid-file none; session-keyfile none; listen-on-v6 { no
         return n
 
     def cpu(self):
-        """Seconds of CPU so far."""
+        """Return the seconds of CPU time that named has used."""
         with open("/proc/%d/stat" % self.process.pid, encoding="utf-8") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -35,7 +35,7 @@ def word(rng):
 
 
 def make_names(n, rng):
-    """Domains to block, and innocent names none of whose suffixes is among them."""
+    """Make domains to block, and innocent names that have no blocked suffix."""
     blocked, innocent = set(), set()
     while len(blocked) < n:
         blocked.add("%s.%s" % (word(rng), rng.choice(TLDS)) if rng.random() < 0.8 else
@@ -59,7 +59,7 @@ def write_lines(path, lines):
 
 
 def build_images(weir, blocked, innocent):
-    """Two of the same domains: the second has some more. Returns seconds and bytes."""
+    """Build two images. Return the seconds of the second build and the bytes of the first."""
     write_lines("exclude", innocent)
     for i in range(2):
         write_lines("keys", blocked + ["only%d.in-this-one.invalid" % j for j in range(i * 1000)])
@@ -78,8 +78,8 @@ def put_image(s, i):
 
 
 class Load:
-    """dnsperf over the queries, once. lost, the answers by kind of name and code, and p99. As many
-    as are under way at a time fit in a socket's buffer: what is lost is not the kernel's doing."""
+    """Run dnsperf over the queries once. At most 50 queries are pending at a time. They fit in the
+    socket's buffer, so the kernel itself drops no query."""
 
     def __init__(self, s, rate):
         self.out, self.s = open("answers", "w+", encoding="utf-8"), s
@@ -110,7 +110,7 @@ class Load:
 
 
 def dropped(port):
-    """Datagrams that the kernel dropped before named could read them."""
+    """Return the number of datagrams that the kernel dropped before named could read them."""
     with open("/proc/net/udp", encoding="utf-8") as file:
         return sum(int(line.split()[-1]) for line in file if ":%04X " % port in line)
 
@@ -169,7 +169,7 @@ def swap_each_second(s, stop, errors):
 
 
 def reload_policy(s, stop, errors):
-    """The same list with another serial, once, as a transfer from elsewhere would bring it."""
+    """Reload the same policy once with a new serial, as a zone transfer would."""
     try:
         stop.wait(5)
         write_policy(s.folder, 2)

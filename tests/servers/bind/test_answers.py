@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a client gets."""
+"""The answers that clients of named get with the plugin."""
 import os
 import signal
 import subprocess
@@ -50,7 +50,7 @@ def test_names():
 
 
 def test_nxdomain():
-    """Its parts, for every type of query; what stands in the log."""
+    """The sections of an NXDOMAIN answer for each query type, and the line in the log."""
     with server("nxdomain", "ttl 7; name \"bad\";", keys=BLOCKED + ["deep.ads.example"]) as s:
         for kind in ("A", "AAAA", "TXT", "ANY", "DS", "SOA", "NS", "HTTPS"):
             a = ask(s.port, "www.Ads.example", kind)
@@ -69,14 +69,14 @@ def test_nxdomain():
 
 
 def test_refused():
-    """Whom the view refuses does not learn what is blocked."""
+    """A client that the view refuses does not learn which names are blocked."""
     with server("refuses", options="recursion no; allow-query { none; };") as s:
         for name in ("blocked.test", "innocent.test"):
             expect((rcode(s, name), ask(s.port, name).authority), ("REFUSED", []), name)
 
 
 def test_answers():
-    """NODATA, and addresses by type."""
+    """The answers NODATA and fixed addresses, for each query type."""
     with server("nodata", "answer nodata; log no;") as s:
         for kind in ("A", "ANY", "DS"):
             a = ask(s.port, "www.blocked.test", kind)
@@ -107,7 +107,7 @@ def test_answers():
 
 
 def test_allow_and_chains():
-    """The allow list beats, also for the whole chain from the name that was asked for."""
+    """An allowed name overrides the block list, also for all names of its CNAME chain."""
     os.makedirs("allow")
     build("allow/allow.weir", ["good.blocked.test", "far.example"])
     with server("allow", 'allow-file "allow.weir"; statistics-file "s.prom"; name "l";') as s:
@@ -129,7 +129,7 @@ def test_allow_and_chains():
 
 
 def test_resolver():
-    """In a resolver that validates: what is blocked is never marked as validated."""
+    """In a validating resolver, an answer for a blocked name never has the AD bit."""
     os.makedirs("zone")
     with open("zone/signed", "w", encoding="utf-8") as file:
         file.write("$TTL 300\n@ SOA ns.signed. h.signed. 1 3600 600 86400 300\n@ NS ns.signed.\n"
@@ -168,7 +168,7 @@ def test_resolver():
 
 
 def test_stale():
-    """A stale answer, given while the query is under way, is of a name that was judged before."""
+    """A stale answer, given while named still resolves the query, is counted once."""
     with Named("afar", lists.plugin) as authority:
         options = ("recursion yes; allow-recursion { any; }; forward only; forwarders port %d "
                    "{ 127.0.0.1; }; dnssec-validation no; empty-zones-enable no; "

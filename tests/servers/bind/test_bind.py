@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The plugin for BIND in named: what it answers, from which images, through reloads and swaps.
+"""Run the tests of the plugin for BIND in named: answers, images, reloads and swaps.
 
-test_bind.py PLUGIN WEIR MODULE [TEST...]
-"""
+test_bind.py PLUGIN WEIR MODULE [TEST...]"""
 import importlib
 import os
 import shutil
@@ -28,7 +27,7 @@ def main():
     try:
         os.chdir(folder)
         served.own_named(folder)
-        # a build folder may be closed to ordinary users
+        # An ordinary user may be unable to read the build folder.
         lists.plugin = shutil.copy(plugin, folder)
         if "OTHER_BRANCH" in os.environ:
             lists.other = shutil.copy(os.environ["OTHER_BRANCH"], folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images that are damaged or not there, and parameters that are wrong."""
+"""Images that are damaged or missing, and invalid parameters."""
 import os
 import pwd
 import re
@@ -11,7 +11,7 @@ from served import Named, wait_until
 
 
 def test_damage():
-    """Whatever is done to the file, named answers from the set it had."""
+    """If the image file is damaged, named continues to answer from the set in memory."""
     with server("damage") as s:
         image, whole = s.path("list.weir"), None
         with open(image, "rb") as file:
@@ -60,7 +60,7 @@ def test_damage():
 
 
 def test_on_error():
-    """What there is in place of an image that has never been there."""
+    """What on-error does if the image has never existed: pass, servfail or fail."""
     with server("pass", 'statistics-file "s.prom"; statistics-interval 1; name "l";',
                 image=None) as s:
         expect(rcode(s, "blocked.test"), "NOERROR", "pass")
@@ -94,7 +94,7 @@ def test_on_error():
 
 
 def make_key(s, name):
-    """Where this is root, root's, and the group of the user that named runs as reads it."""
+    """Write a key. If the test runs as root, root owns it and the group of nobody can read it."""
     with open(s.path(name), "wb") as file:
         os.fchmod(file.fileno(), 0o640)
         file.write(os.urandom(16))
@@ -103,7 +103,7 @@ def make_key(s, name):
 
 
 def test_keyed():
-    """Keyed images, each by its key. A reload with another key takes the image of that one."""
+    """Each keyed image has its own key. A reload with another key loads the image of that key."""
     with server("keyed", keys=["other.test"]) as s:
         for name in ("block.key", "allow.key", "next.key"):
             make_key(s, name)
@@ -136,7 +136,7 @@ def test_keyed():
 
 
 def test_max_size():
-    """An image that is larger is refused; with another limit it is read anew."""
+    """An image above max-size is refused. A reload with a larger max-size loads the image."""
     with server("size", "max-size 1k;", keys=["large%d.test" % i for i in range(5000)]) as s:
         assert "max_bytes" in s.text(), s.text()
         expect(rcode(s, "large1.test"), "NOERROR", "1k")
@@ -149,7 +149,7 @@ def test_max_size():
 
 
 def test_another_branch():
-    """A plugin of another branch of BIND is refused: what it knows of named may be wrong."""
+    """named refuses a plugin that was built for another branch of BIND."""
     if not lists.other:
         print("another branch: no such plugin")
         return
@@ -162,7 +162,7 @@ def test_another_branch():
 
 
 def test_apparmor():
-    """Debian's profile for named lets it have the folders that the plugin's README names."""
+    """Debian's AppArmor profile lets named use the folders that the plugin's README names."""
     profile = "/etc/apparmor.d/usr.sbin.named"
     if not os.path.exists(profile):
         print("apparmor: no profile here")
@@ -207,7 +207,7 @@ WRONG = [
 
 
 def test_parameters():
-    """Each wrong one is refused with a sentence that has file and line."""
+    """Each invalid parameter is refused with a message that names the file and line."""
     s = Named("wrong", lists.plugin, wait=False)
     for parameters, sentence in WRONG:
         s.configure('plugin query "@plugin" {\n%s\n};' % parameters)
@@ -216,7 +216,7 @@ def test_parameters():
         assert sentence in text, "%s: %r, not %r" % (parameters, text, sentence)
         with open(s.path("named.conf"), encoding="utf-8") as file:
             line = file.read().split("plugin query")[0].count("\n") + 1
-        # what named's parser finds has the line at which the parameters begin
+        # named's own parser reports the line at which the parameters begin.
         assert re.search("named.conf:(%d|%d): (weir-blocklist: .*)?" % (line, line + 1) +
                          re.escape(sentence), text), text
     build("wrong/list.weir", BLOCKED)

@@ -12,7 +12,7 @@ from served import PATIENCE, Named, wait_until
 
 
 def test_reloads():
-    """Counters go on, the set is not read again, and no thread, descriptor or memory stays."""
+    """A reload keeps the counters, does not read the set again, and leaks no resources."""
     many = ["many%d.test" % i for i in range(400000)]
     os.makedirs("reloads")
     build("reloads/allow.weir", ["good.test"])
@@ -55,8 +55,7 @@ def test_reloads():
 
 
 def test_statistics():
-    """The file is whole whenever it is read; two views share a set; what cannot be written is said.
-    """
+    """The statistics file is always complete, views share a set, and write errors are logged."""
     os.makedirs("statistics")
     build("statistics/list.weir", BLOCKED)
     build("statistics/two.weir", ["two.test"])
@@ -93,7 +92,7 @@ def test_statistics():
         os.mkdir(s.path("s.prom"))
         wait_until("its line", lambda: "s.prom: the statistics cannot be written: Is a dir"
                    in s.text())
-        # it is there but for a moment, if one falls upon that
+        # The temporary file exists only for a moment, so at least one of five checks misses it.
         assert not all(os.path.exists(s.path("s.prom.tmp")) and time.sleep(0.1) is None
                        for _ in range(5)), "a file beside the statistics"
         os.rmdir(s.path("s.prom"))
@@ -102,7 +101,7 @@ def test_statistics():
 
 
 def test_interval():
-    """A file that goes on in a reload is written as often as the new configuration says."""
+    """If a reload keeps the statistics file, the file is written at the new interval."""
     with server("interval", 'statistics-file "s.prom"; statistics-interval 1h; name "l";') as s:
         s.configure('plugin query "@plugin" { file "list.weir"; statistics-file "s.prom";\n'
                     'statistics-interval 1; name "l"; };')
@@ -115,7 +114,7 @@ def test_interval():
 
 
 def dnsperf(s, queries, passes, rate):
-    """Of so many passes over the file: what was lost, and the answers by their code."""
+    """Start dnsperf with @passes over the queries. Its output has lost queries and answer codes."""
     return subprocess.Popen(
         ["dnsperf", "-s", "127.0.0.1", "-p", str(s.port), "-d", queries, "-n", str(passes),
          "-Q", str(rate), "-q", "100", "-t", "30"], stdout=subprocess.PIPE,
@@ -123,7 +122,7 @@ def dnsperf(s, queries, passes, rate):
 
 
 def test_swaps():
-    """Swaps and reloads under load: no query lost, no answer wrong."""
+    """No query is lost or answered wrongly during swaps and reloads under load."""
     if not shutil.which("dnsperf"):
         print("swaps: without dnsperf")
         return
@@ -157,7 +156,7 @@ def test_swaps():
             load.kill()
         print("swaps: 20 and 4 reloads, load %s to the end" % ("ran" if running else "did not run"))
         assert re.search(r"Queries lost: +0 ", text), text
-        # whoever replaces the file does not decide how fast the log grows
+        # The number of log lines is limited, however often the file is replaced.
         most = 10 + (time.monotonic() - begun) / 5 + 1
         assert 10 <= s.text().count("a set of about") <= most, s.text()
         codes = dict(re.findall(r"(NOERROR|NXDOMAIN|SERVFAIL|REFUSED) (\d+)", text))
