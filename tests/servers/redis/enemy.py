@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whoever may write to a server in which a set is, and wants to do harm, by dice."""
+"""Random damage by an enemy who may write to the set's keys in the server."""
 import struct
 
 from hostile import FIELDS, number, rate, repair_image
@@ -9,7 +9,7 @@ CHUNK = (1 << 20) - 64
 
 
 class Enemy:
-    """Of a Sets. Each way may fail where another has been before."""
+    """A mixin for Sets. A way may fail because an earlier way has removed what it changes."""
 
     def ways(self):
         return (self.change_text, self.change_line, self.change_head, self.change_image,
@@ -49,7 +49,7 @@ class Enemy:
                 self.client.hset(self.HEAD, name, self.word(dice))
 
     def change_image(self, dice):
-        """Its name and its size in the manifest are right, and often its own checksums too."""
+        """Damage the image, with its right name and size in the manifest, and often checksums."""
         image = bytearray(self.client.get(self.chunk()))
         for _ in range(dice.randint(1, 3)):
             image[dice.choice((dice.randrange(200), dice.randrange(len(image))))] = \

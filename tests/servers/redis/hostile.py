@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Damaged values of weir-redis.so, of which all checksums are right: what DUMP gives, as a list of
-fields with the images of the links in it, and what SCANDUMP gives. Whoever knows the formats can
-hand such to RESTORE and LOADCHUNK."""
+"""Make damaged values of weir-redis.so whose checksums are right. DUMP gives a list of fields that
+contains the images of the links, and SCANDUMP gives chunks. An enemy who knows the formats can send
+them to RESTORE and LOADCHUNK."""
 import ctypes
 import struct
 
 
 def number(dice):
-    """One that a careless reader trips over, of 64 bits."""
+    """Choose a number of at most 64 bits that careless code might handle wrongly."""
     return dice.choice((0, 1, 2, 100, 32768, 1 << 30, (1 << 30) + 1, 1 << 47, 1 << 63,
                         (1 << 64) - 1, dice.getrandbits(64), dice.getrandbits(10)))
 
@@ -32,7 +32,7 @@ TWO, ONE = two_byte_table()
 
 
 def crc64(data):
-    """As DUMP ends with it."""
+    """Return the checksum at the end of a DUMP payload."""
     crc, even = 0, len(data) & ~1
     for pair in struct.unpack("<%dH" % (even // 2), data[:even]):
         crc = TWO[(crc ^ pair) & 65535] ^ crc >> 16
@@ -53,14 +53,14 @@ def xxh3(data, seed=0):
 # ---- images ----
 
 TABLE, HEADER_SUM, TABLE_SUM, COMMIT, BITS = 512, 488, 496, 504, 4096
-# Offset and format of what a head says; tests/image_bytes.h has them for C.
+# Offset and format of each field in an image's header; tests/image_bytes.h has them for C.
 FIELDS = ((8, "I"), (12, "I"), (16, "I"), (20, "I"), (24, "Q"), (32, "Q"), (40, "d"), (48, "I"),
           (52, "I"), (56, "Q"), (64, "Q"), (72, "I"), (76, "I"), (80, "Q"), (88, "Q"), (96, "Q"),
           (104, "I"), (108, "I"), (112, "I"), (116, "I"), (120, "I"), (136, "I"), (140, "I"))
 
 
 def repair_image(image):
-    """Of one plain shard, as far as the bytes reach."""
+    """Set the checksums of an image of one plain shard, as far as the bytes reach."""
     if len(image) < TABLE + 8:
         return
     at, = struct.unpack_from("<Q", image, 88)
@@ -74,7 +74,7 @@ def repair_image(image):
 
 
 def resize_image(dice, image):
-    """Other blocks, and all that follows from their number."""
+    """Change the number of blocks, and the size and offsets that depend on the number."""
     blocks = dice.choice((1, 2, 3, 4, 5, 8, 16, dice.randrange(1, 200)))
     del image[BITS + 64 * blocks:]
     image += bytes(BITS + 64 * blocks - len(image))
@@ -101,7 +101,7 @@ def mutate_image(dice, image):
 
 
 def mutate_bits(dice, bits):
-    """As many as there were."""
+    """Return damaged bits of the same length."""
     what = dice.randrange(4)
     if what == 0:
         return dice.randbytes(len(bits))
@@ -114,7 +114,7 @@ def mutate_bits(dice, bits):
 
 
 def damage(dice, data):
-    """Bytes changed, cut off, added, or one part put into another's place."""
+    """Change bytes, cut off the end, append bytes, or copy one range over another."""
     what, n = dice.randrange(4), len(data)
     if what == 0:
         for _ in range(dice.randint(1, 3)):
@@ -150,7 +150,7 @@ def get_length(data, at):
 
 
 class Value:
-    """The fields of what DUMP gave."""
+    """The fields of a DUMP payload."""
 
     def __init__(self, payload):
         assert payload[0] == 7 and payload[-8:] == crc64(payload[:-8])
@@ -183,7 +183,7 @@ class Value:
 
 
 def count_items(value):
-    """Cuckoo: what each link is said to have becomes what its bits have."""
+    """Set the item count of each cuckoo link to the number of items that its bits contain."""
     fields = value.fields
     for i, (code, image) in enumerate(fields):
         if code == STRING and len(image) > BITS and i:
@@ -211,7 +211,7 @@ def mutate_field(dice, fields):
 
 
 def splice(dice, fields, other):
-    """Links of another value, each a number and an image, and how many there are then."""
+    """Replace the last links by links of another value, and mostly set the number of links."""
     links = [i for i, (code, _) in enumerate(fields) if code == STRING]
     theirs = [i for i, (code, _) in enumerate(other) if code == STRING]
     at, taken = dice.choice(links), other[dice.choice(theirs) - 1:]
@@ -223,12 +223,12 @@ def splice(dice, fields, other):
 
 
 def hostile_value(dice, payloads, cuckoo):
-    """A payload for RESTORE, from one of these or two."""
+    """Make a payload for RESTORE from one or two payloads."""
     value, other = (Value(p) for p in dice.choices(payloads, k=2))
     if dice.random() < 0.1:
         splice(dice, value.fields, other.fields)
     for _ in range(dice.randint(1, 2)):
-        # Images are a third of the fields and most of what is read.
+        # Images are most of what RESTORE reads, so images get half of the damage.
         images = [f for f, (code, _) in enumerate(value.fields) if code == STRING]
         if images and dice.random() < 0.5:
             i = dice.choice(images)
@@ -271,7 +271,7 @@ def hostile_header(dice, header):
 
 
 def hostile_chunk(dice, header, chunks):
-    """@header: of the key it is for; @chunks: iterator and data, of any key."""
+    """@header: of the key to load into; @chunks: pairs of iterator and data, of any key."""
     cuckoo = len(header) == 72
     at, data = dice.choice(chunks)
     _, offset, items, _ = struct.unpack("<4Q", data[:32])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the module's tests find bugs? Plants each of these into a copy of the module, one or more for
-each thing that WEIR.PUBLISH keeps and WEIR.LOAD checks and that replicas get, and runs the test
-that is to find it.
+"""Do the module's tests find bugs? Plants each bug below into a copy of the module and runs the
+test that must fail. There is at least one bug for each rule of WEIR.PUBLISH, WEIR.LOAD and
+replication.
 
 usage: mutants.py LIBRARY_FOLDER [NAME...]          CC chooses the compiler"""
 import os
@@ -19,9 +19,9 @@ CC = shlex.split(os.environ.get('CC', 'gcc')) + ['-std=gnu11', '-D_GNU_SOURCE', 
                                                  '-fPIC', '-fvisibility=hidden']
 OF_CLASS = {'Commands': 'publish', 'Missing': 'publish', 'Kept': 'publish_kept',
             'Refused': 'publish_refused'}
-# The last of each is its test; before it the word of the file, if that is not the one above.
+# Each entry ends with its test, after the test file's name if OF_CLASS does not give the file.
 MUTANTS = [
-    # what a generation says
+    # contents of a published generation
     ('POSITION_OF_BEFORE', 'set_publish.c', '.position = h->last, .tag = h->tag,',
      '.position = s->manifest.position, .tag = s->manifest.tag,',
      'Commands.test_what_follows_is_published'),
@@ -61,7 +61,7 @@ MUTANTS = [
      'Commands.test_another_kept_more'),
     ('CASE_OF_SET', 'set_open.c', 'if (strcasecmp(redis', 'if (strcmp(redis',
      'Commands.test_the_case_of_set'),
-    # what is read
+    # what the commands read
     ('COUNT_GOES_DOWN', 'set_load.c', 'return items > l->items ? items : l->items;',
      'return items;', 'Commands.test_the_count_is_an_estimate'),
     ('COUNT_WITHOUT_END', 'set_load.c',
@@ -101,7 +101,7 @@ MUTANTS = [
     ('REPLICAS_GET_NOTHING', 'set_call.c', '"!CEv"', '"CEv"', 'Kept.test_in_a_transaction'),
     ('WITHIN_SCRIPTS', 'module.c', 'weir_publish, "write deny-oom deny-script"',
      'weir_publish, "write deny-oom"', 'Refused.test_words'),
-    # what replicas get
+    # what replicas receive
     ('NOT_REPLICATED', 'set_load.c', 'replicate(s->context, name, c, &p);', '',
      'Kept.test_replica'),
     ('NO_HEADER', 'set_load.c', '\tif (!p->ones)\n\t\tredis.Replicate', '\tif (0)\n'
@@ -124,7 +124,7 @@ MUTANTS = [
      '\t\tif (c)\n\t\t\tredis.Rep', 'keeping CF.test_nothing_was_there_to_remove'),
     ('CAPACITY_BEHIND_THE_END', 'cf_write.c', '&& i + 1 < argc)', '&& i < argc)',
      'cf Commands.test_insert'),
-    # what is used wrongly
+    # wrong use of the commands
     ('ONE_IS_A_RATE', 'bf_write.c', '*out > 0 && *out < 1 ?', '*out > 0 && *out <= 1 ?',
      'refusals Refusals.test_sentences'),
     ('CARD_OF_TWO', 'bf_read.c', '\tif (argc != 2)\n\t\treturn redis.WrongArity(context);\n'
@@ -150,7 +150,7 @@ def compile_all(work):
 
 
 def compile_one(source, place, out):
-    """@place: where the source seems to be, for its headers."""
+    """@place: the path from which the source includes its headers."""
     subprocess.run(CC + ['-I', ROOT / 'include', '-iquote', place.parent, '-c', source, '-o', out],
                    check=True)
 

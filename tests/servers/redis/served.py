@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A redis-server with the module, and what the tests of both kinds of keys share."""
+"""A redis-server with the module, and what the tests of BF and CF keys share."""
 import os
 import socket
 import sys
@@ -15,7 +15,7 @@ HOSTILE = int(os.environ.get("WEIR_HOSTILE", "1000")) # damaged things of each k
 
 
 class Server(RedisServer):
-    """@arguments: the module's; @options: of redis-server; @port: 0: the socket alone."""
+    """@arguments: of the module; @options: of redis-server; @port: 0: no TCP port."""
 
     def __init__(self, arguments=(), options=(), port=0):
         self.arguments, self.options = arguments, options
@@ -47,14 +47,14 @@ class Case(unittest.TestCase):
         return replica
 
     def rewrite(self, server):
-        """The append-only file, anew."""
+        """Rewrite the append-only file."""
         before = server.log().count("AOF rewrite finished successfully")
         server.client.bgrewriteaof()
         wait_until("the file is rewritten", lambda: server.log().count(
             "AOF rewrite finished successfully") > before)
 
     def resp3(self, server, *commands, protocol=3):
-        """The lines of what they are answered, as they come."""
+        """Return the raw lines of the replies to the commands."""
         with socket.socket(socket.AF_UNIX) as s:
             s.connect(server.socket)
             stream = s.makefile("rwb")

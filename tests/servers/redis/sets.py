@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sets of libweir-redis as they lie in a server, for tests that read and change them."""
+"""Sets of libweir-redis as Redis stores them, for tests that read and change the keys."""
 import ctypes
 import hashlib
 import os
@@ -16,7 +16,7 @@ HASH.restype = ctypes.c_uint64
 
 
 def checksum(data):
-    """As a manifest names an image."""
+    """Return the hash that names an image in a manifest."""
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
@@ -26,7 +26,7 @@ def hashes_of(items):
 
 
 class Sets(Case):
-    """Set x in self.server, and items by name."""
+    """Test case with set x in self.server."""
     OF = "{weir:x}:2:"
     HEAD, LOG, KEPT, NODES, LEASE = map(OF.__add__, ("head", "log", "kept", "nodes", "lease"))
 
@@ -35,7 +35,7 @@ class Sets(Case):
 
     def start(self, server):
         self.server = server
-        # a command that does not end ends the test
+        # If a command never ends, the timeout ends the test.
         self.client = redis.Redis(unix_socket_path=server.socket, socket_timeout=PATIENCE)
         self.run_ = self.client.execute_command
 
@@ -49,7 +49,7 @@ class Sets(Case):
         return self.run_("BF.MEXISTS", key, *items) == [1] * len(items)
 
     def load(self, key, client=None):
-        """Return: version and batches."""
+        """Return: the loaded version and the number of batches."""
         answer = (client or self.client).execute_command("WEIR.LOAD", key, "SET", "x")
         self.assertEqual(answer[::2], [b"version", b"batches"])
         return answer[1].decode(), answer[3]
@@ -58,7 +58,7 @@ class Sets(Case):
         return self.run_("WEIR.PUBLISH", key, "SET", "x").decode()
 
     def manifest(self):
-        """Its lines: the rest of each by its name; has: all of them."""
+        """Return the manifest's lines by their name; "has" is a list of all such lines."""
         lines = {"has": []}
         for line in self.client.hget(self.HEAD, "manifest").decode().splitlines():
             name, _, rest = line.partition(" ")
@@ -77,8 +77,8 @@ class Sets(Case):
         self.client.hset(self.KEPT, lines["version"], "\n" + text)
 
     def all(self):
-        """What the server has. The fields of a hash are in no order; a heartbeat notes when it
-        was."""
+        """Return all keys of the server for comparison. Hashes have no order, and a heartbeat
+        changes the fields seen and replicas."""
         there = {}
         for key in self.client.scan_iter("*"):
             if self.client.type(key) == b"hash":
@@ -92,7 +92,7 @@ class Sets(Case):
         return "%simg:%s:%d" % (self.OF, self.manifest()["image"].split()[0], i)
 
     def touch(self, *entries, give_up=""):
-        """As a node's heartbeat. @entries: kind and value. Return: the head's mark, and so on."""
+        """Run touch.lua as a node does. @entries: kind and value. Return: the script's reply."""
         with open(os.path.join(SCRIPTS, "touch.lua")) as script:
             text = script.read()
         words = [word for entry in entries for word in (os.urandom(8).hex(), *entry)]
@@ -100,7 +100,7 @@ class Sets(Case):
                                 os.urandom(8).hex(), 0, 60000, 0, *words)
 
     def append(self, items, hashing=None):
-        """A batch in the log, by a node. Return: its id."""
+        """Append a batch to the log, as a node does. Return: the id of the entry."""
         value = struct.pack("<QQ", 7, int(hashing or self.manifest()["hashing"], 16))
         value += hashes_of([b"%d" % item for item in items])
         return self.touch(("b", value))[4].decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The module is loaded from wherever it lies. It runs as test_alone.py MODULE."""
+"""The module works in any folder, without libweir.so. It runs as test_alone.py MODULE."""
 import os
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ class Alone(Case):
         os.environ.pop("LD_LIBRARY_PATH", None)
 
     def test_in_another_folder(self):
-        """No libweir.so is beside it, nor where ld.so looks."""
+        """libweir.so is neither in the module's folder nor where ld.so searches."""
         run = self.serve().client.execute_command
         run("BF.RESERVE", "k", "0.001", 1000, "NONSCALING")
         run("BF.ADD", "k", "a")
@@ -39,7 +39,7 @@ class Alone(Case):
             self.assertNotIn(word, dynamic)
 
     def test_symbols(self):
-        """Those of the library in it are not another's."""
+        """The module exports only RedisModule_OnLoad, so its copy of libweir cannot clash."""
         lines = [line.split() for line in self.readelf("--dyn-syms").splitlines()]
         self.assertEqual([words[7] for words in lines if len(words) == 8 and words[6].isdigit()],
                          ["RedisModule_OnLoad"])

@@ -36,7 +36,7 @@ class Commands(Case):
                          (512, 2, 1, 20))
 
     def test_growth(self):
-        # So many that a removal from a link with another's fingerprint would be noticed.
+        # With 5,000 items, a removal that removes another item's fingerprint would be noticed.
         items = [b"%d" % i for i in range(5000)]
         self.assertEqual(self.run_("CF.INSERT", "g", "CAPACITY", 500, "ITEMS", *items), [1] * 5000)
         self.assertEqual(self.run_("CF.MEXISTS", "g", *items), [1] * 5000)
@@ -44,7 +44,7 @@ class Commands(Case):
         self.assertLess(false, 50)
         info = self.server.client.cf().info("g")
         self.assertEqual((info.filterNum, info.insertedNum), (10, 5000))
-        # What was removed makes room, in whichever link it was.
+        # Removed items free slots in every link, so new items need no new link.
         for item in items[:2000]:
             self.assertEqual(self.run_("CF.DEL", "g", item), 1)
         self.assertEqual(self.run_("CF.MEXISTS", "g", *items[2000:]), [1] * 3000)
@@ -55,7 +55,7 @@ class Commands(Case):
         self.assertEqual(self.run_("CF.MEXISTS", "g", *items), [1] * 5000)
 
     def test_uneven(self):
-        """Of links of several sizes: no removal loses another item, and few remove nothing."""
+        """In links of several sizes no removal removes another item, and few removals fail."""
         items = [b"%d" % i for i in range(20000)]
         self.run_("CF.RESERVE", "u", 500, "EXPANSION", 3, "WEIRSEED", 7)
         self.assertEqual(self.run_("CF.INFO", "u")[13], 4)
@@ -67,7 +67,7 @@ class Commands(Case):
         stayed = pipe.execute().count(0)
         self.assertLess(stayed, 50)
         self.assertEqual(self.run_("CF.MEXISTS", "u", *items[10000:]), [1] * 10000)
-        # Copies of one item stay together, even in a link that is full.
+        # Copies of one item go into the same link, even if the link is full.
         self.assertEqual(self.run_("CF.INSERT", "u", "ITEMS", *["19999", "twice"] * 2), [1] * 4)
         for item, copies in (("19999", 3), ("twice", 2)):
             self.assertEqual([self.run_("CF.DEL", "u", item) for _ in range(copies)], [1] * copies)
@@ -83,7 +83,7 @@ class Commands(Case):
         self.assertEqual(self.run_("CF.ADD", "f", "new"), 1)
 
     def test_copies(self):
-        """Of one item a link has few copies, and a chain so many times the links."""
+        """A link holds few copies of one item, so a chain of 64 links holds 64 times as many."""
         answers = self.run_("CF.INSERT", "c", "ITEMS", *["a"] * 600)
         self.assertEqual(self.run_("CF.COUNT", "c", "a"), answers.count(1))
         self.assertGreaterEqual(answers.count(1), 256)
@@ -127,7 +127,7 @@ class Commands(Case):
         for words, text in ((("CAPACITY", "x"), "Bad capacity"), (("FOO",), "Unknown argument"),
                             (("CAPACITY", 3), "[cf-bucket-size * 2, 1073741824]"),
                             (("CAPACITY",), "Bad capacity")):
-            # The last takes ITEMS for the capacity.
+            # In the last case CF.INSERT reads the word ITEMS as the capacity.
             self.refused(self.run_, "CF.INSERT", "j", *words, "ITEMS", "a", text=text)
         self.refused(self.run_, "CF.INSERT", "j", "CAPACITY", text="Unknown argument")
         self.assertEqual(self.run_("EXISTS", "j"), 0)

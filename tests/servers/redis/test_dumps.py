@@ -35,7 +35,7 @@ class Dumps:
         self.load(client, "l", chunks)
         self.load(client, "l", chunks[1:])
         self.assertEqual(client.dump("l"), client.dump("k"))
-        # Both go on alike.
+        # After equal insertions the copy still equals the original.
         for key in "kl":
             self.insert(client, key, range(5000, 7000))
         self.assertEqual(client.dump("l"), client.dump("k"))
@@ -53,7 +53,7 @@ class Dumps:
         self.assertEqual(items[0], items[1])
 
     def test_partial(self):
-        """A key that lacks chunks is saved and copied as it is."""
+        """A key that lacks chunks is saved and copied without the missing chunks."""
         server = self.serve()
         client = server.client
         self.fill(client)
@@ -80,7 +80,7 @@ class Dumps:
         self.assertEqual(self.scan(replica.client, chunks[1][0]), chunks[2:])
 
     def refuse_all(self, client, pieces):
-        """Key m is another, l has the header of k, and n is none."""
+        """Key m has another header than k, l has the header of k, and n does not exist."""
         run, load = client.execute_command, self.kind + ".LOADCHUNK"
         before = client.dump("l")
         for key, iterator, bad, text in pieces:
@@ -145,7 +145,7 @@ class CF(Dumps, Case):
             client.execute_command("CF.DEL", "k", item)
 
     def test_torn(self):
-        """A filter that changes ends its dumps; chunks of two moments are not mixed."""
+        """A change to the filter ends its dumps. LOADCHUNK refuses to mix chunks of two dumps."""
         client = self.serve().client
         run = client.execute_command
         self.fill(client)
@@ -159,12 +159,12 @@ class CF(Dumps, Case):
             self.load(client, "l", before[:2])
             self.refused(run, "CF.LOADCHUNK", "l", *after[2], text="Couldn't load chunk!")
             self.load(client, "l", before[2:])
-        # What changes nothing ends no dump.
+        # A command that changes nothing does not end a dump.
         at = client.cf().scandump("k", 0)[0]
         for words in (["CF.INSERTNX", "k", "ITEMS", "n"], ["CF.DEL", "k", "never there"]):
             self.assertIn(run(*words), (0, [0]))
         client.cf().scandump("k", at)
-        # A key that changes while it is loaded takes no more chunks: they could lose the item.
+        # A key that changes during a load refuses further chunks, which could remove the new item.
         client.delete("l")
         self.load(client, "l", after[:2])
         run("CF.ADD", "l", "new")

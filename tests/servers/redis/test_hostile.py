@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""RESTORE, BF.LOADCHUNK and CF.LOADCHUNK of what nobody should send (hostile.py): it is refused, or
-it is a filter that does all that filters do. It runs as test_hostile.py MODULE; WEIR_HOSTILE says
-how many of each are sent."""
+"""RESTORE, BF.LOADCHUNK and CF.LOADCHUNK of hostile data (hostile.py). Each payload is refused, or
+the key is a complete filter. It runs as test_hostile.py MODULE; WEIR_HOSTILE is the number of
+payloads of each kind."""
 import os
 import random
 import sys
@@ -28,7 +28,7 @@ class Hostile:
         self.whole = {key: self.client.dump(key) for key in self.keys}
 
     def ask(self, *commands):
-        """In one go. Errors are answers."""
+        """Send the commands in one pipeline. Errors are returned as answers."""
         pipe = self.client.pipeline(transaction=False)
         for command in commands:
             pipe.execute_command(*command)
@@ -43,7 +43,7 @@ class Hostile:
             chunks.append((at, data))
 
     def use(self, key):
-        """Whatever it holds: what is added is there, and all that carries it carries it whole."""
+        """Whatever bits the key has, it keeps added items, and all copies of the key equal it."""
         self.add(key)
         self.assertLess(self.client.memory_usage(key), MOST + 16384)
         self.run_(self.kind + ".INFO", key)
@@ -55,7 +55,7 @@ class Hostile:
         self.assertEqual(answers, [b"OK"] * len(loads) + [whole, 1, whole, b"OK", whole, 4])
 
     def whole_still(self, counts):
-        """The server, what it holds beside, and that each way was taken: @counts: refused, used."""
+        """Check the server, the other keys and @counts, the payloads refused and used."""
         self.assertIsNone(self.server.process.poll())
         self.assertEqual({key: self.client.dump(key) for key in self.keys}, self.whole)
         self.assertEqual(sorted(self.client.keys("*")), [key.encode() for key in self.keys])
@@ -130,7 +130,7 @@ class CF(Hostile, Case):
         self.run_("CF.INSERTNX", key, "ITEMS", "x", "y")
         info = self.client.cf().info(key)
         removed = self.ask(*(("CF.DEL", key, item) for item in taken[:10]))
-        # Of links of several sizes one may refuse.
+        # If the links have several sizes, one removal may fail.
         self.assertEqual(set(removed) - ({0, 1} if info.expansionRate > 1 else {1}), set())
         self.assertEqual(self.run_("CF.MEXISTS", key, *taken[10:], "x")[:-1], [1] * len(taken[10:]))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Keys of BF.* and CF.* in files, replicas and copies of a real server. It runs as
-test_keeping.py MODULE."""
+"""Keys of BF.* and CF.* stay equal in files, replicas and copies. It runs as test_keeping.py
+MODULE."""
 import random
 import sys
 import unittest
@@ -9,7 +9,7 @@ from served import Case, Server, free_port
 
 
 class Keeping:
-    """change() changes key k by a seed, and answers its DUMP."""
+    """A subclass has change(), which changes key k by a seed and returns its DUMP."""
 
     def test_rdb(self):
         server = self.serve(options=["--appendonly", "no"])
@@ -33,8 +33,8 @@ class Keeping:
             self.assertEqual(server.client.dump("k"), before)
 
     def test_replica(self):
-        """Where things are put depends on nothing but the bits: a replica that came late has
-        equal ones too."""
+        """Where items are stored depends on the bits alone, so a replica that connects late has
+        equal bits too."""
         master = self.serve(port=free_port())
         early = self.replica_of(master)
         master.client.execute_command(*self.least)
@@ -87,7 +87,7 @@ class CF(Keeping, Case):
     kind, least = "CF", ["CF.INSERT", "least", "CAPACITY", 4, "ITEMS", "a"]
 
     def change(self, client, seed, n=1500):
-        """Additions and removals at random, of items that were added."""
+        """Add items at random, and remove some of the added items."""
         dice, held = random.Random(seed), []
         run = client.execute_command
         for _ in range(n // 10):
@@ -114,7 +114,7 @@ class CF(Keeping, Case):
         self.refused(run, "CF.ADD", "k", "new", text="max-bytes is 4096")
         run("CF.DEL", "k", 0)
         self.assertEqual(run("CF.ADD", "k", "new"), 1)
-        # A replica takes what its master took, whatever its own limit is, and nothing else.
+        # A replica accepts what its master accepted, whatever the replica's own limit is.
         server.client.wait(1, 0)
         before = server.client.dump("k")
         self.assertEqual(replica.client.dump("k"), before)
@@ -123,7 +123,7 @@ class CF(Keeping, Case):
         self.assertEqual(server.client.dump("k"), before)
 
     def test_nothing_was_there_to_remove(self):
-        """Then a replica is sent nothing."""
+        """A removal that finds no item sends nothing to replicas."""
         server = self.serve(port=free_port())
         replica = self.replica_of(server)
         run = server.client.execute_command

@@ -46,10 +46,10 @@ class Mutated(Enemy, Sets):
                 pipe.restore(key, 0, value)
             pipe.execute()
 
-    # ---- ways that are this test's own ----
+    # ---- ways of this test alone ----
 
     def change_field(self, dice):
-        """What scripts read, beside the manifest or of a generation that is kept."""
+        """Change fields that the scripts read in the head, or a generation in the hash kept."""
         key, names = dice.choice((("head", (
             "run", "mark", "prev", "base", "lost", "last", "tag", "version", "generation",
             "replicas", "seen", "bytes", "signature")),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A set that the module and nodes of libweir-redis have in common. test_nodes.py MODULE NODE"""
+"""The module and nodes of libweir-redis share a set. test_nodes.py MODULE NODE"""
 import os
 import subprocess
 import sys
@@ -49,7 +49,7 @@ class Nodes(Sets):
         self.assertTrue(self.has("m", range(550)))
 
     def test_a_node_takes_what_is_published_meanwhile(self):
-        """It swaps nothing: it unites."""
+        """The node merges the published generation into its set, so it keeps its own items."""
         ask, other = self.node(), self.node()
         ask("insert", "of-a-node")
         self.run_("BF.ADD", "k", "of-the-key")
@@ -64,7 +64,7 @@ class Nodes(Sets):
         self.assertTrue(self.has("l", ["of-a-node", "of-the-key", "later"]))
 
     def test_nodes_publish_what_the_log_has_lost(self):
-        """The commands refuse until then."""
+        """The commands refuse until a node has published."""
         ask = self.node()
         ask("insert", "before")
         ask("insert", "after")
@@ -75,7 +75,7 @@ class Nodes(Sets):
         self.assertTrue(self.has("l", [*range(500), "before", "after"]))
 
     def test_a_set_that_redis_has_lost(self):
-        """The key may be published before the node has seen that: both are in the end."""
+        """The key may be published before the node notices the loss. No item is lost."""
         ask = self.node()
         ask("insert", "of-a-node")
         key = self.client.dump("k")

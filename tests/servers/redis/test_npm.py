@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Every command through the npm client (clients.mjs). It runs as test_npm.py MODULE; npm gets the
-client into a folder that goes away, unless NODE_MODULES names one that has it. Exit: 77: no node,
-or npm got no client."""
+"""Every command through the npm client (clients.mjs). It runs as test_npm.py MODULE; npm installs
+the client into a temporary folder, unless NODE_MODULES names a folder that has it. Exit: 77: no
+node, or npm could not install the client."""
 import os
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ def skip(reason):
 
 
 def get_client(folder):
-    """Puts node_modules into the folder."""
+    """Put node_modules into the folder."""
     there = os.environ.get("NODE_MODULES")
     if there:
         os.symlink(os.path.realpath(there), os.path.join(folder, "node_modules"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the module's page says can be typed. It runs as test_page.py MODULE PAGE."""
+"""The commands in the module's page work as written. It runs as test_page.py MODULE PAGE."""
 import re
 import sys
 import unittest

@@ -27,7 +27,7 @@ class Commands(Sets):
         self.assertEqual(self.run_("WEIR.PUBLISH", "k", "set", "x"), b"1.1")
 
     def test_a_key_of_the_sets_own(self):
-        """It might expire while the commands look at it."""
+        """A key in a set's namespace might expire while the commands use it."""
         self.make()
         self.publish()
         for name in ("log", "head", "kept", "lease", "nodes", "img:0:0", "any"):
@@ -50,7 +50,7 @@ class Commands(Sets):
         self.assertEqual(self.run_("BF.CARD", "l"), 0)
 
     def test_another_kept_more(self):
-        """What the generation before has and the key has not is in the next one."""
+        """The next generation also has items that only the previous generation has."""
         self.make()
         self.publish()
         self.load("l")
@@ -63,7 +63,7 @@ class Commands(Sets):
         self.assertFalse(self.has("k", range(500, 600)))
 
     def test_nothing_new(self):
-        """Then nothing is counted anew: replicas would not hear of it."""
+        """A load without new items counts nothing again, since replicas would miss that."""
         for i in range(12): # an estimate is too high for half of the seeds
             self.make("k%d" % i, seed=i + 1)
             before = self.client.dump("k%d" % i)
@@ -72,7 +72,7 @@ class Commands(Sets):
             self.assertEqual(self.client.dump("k%d" % i), before)
 
     def test_the_count_is_an_estimate(self):
-        """Of what nobody counted: never less than what was, nor more than what fits."""
+        """With new items a load estimates the count, from the old count to the capacity."""
         for seed in range(1, 13): # an estimate is too low for half of the seeds
             self.client.flushall()
             self.make(seed=seed)
@@ -103,7 +103,7 @@ class Commands(Sets):
         self.assertTrue(self.has("l", [*range(800), *range(1000, 1100)]))
 
     def test_what_follows_is_published(self):
-        """Its position is the log's end, and its image has what was before."""
+        """The new position is the log's end, and the image has the items of all earlier batches."""
         self.make()
         self.publish()
         before = self.manifest()
@@ -132,7 +132,7 @@ class Commands(Sets):
         self.assertTrue(self.has("l", [*range(500), *range(1000, 1100)]))
 
     def test_the_next_of_a_record(self):
-        """It is of its era, and no record."""
+        """The generation after a record has the record's era and is not a record itself."""
         self.make()
         self.publish()
         self.put_manifest({**self.manifest(), "version": "3.7", "source": "record"})
@@ -146,7 +146,7 @@ class Commands(Sets):
         self.assertEqual(self.client.get(self.LEASE), b"a" * 16)
 
     def test_chunks(self):
-        """Those of the manifest stay, those of none go, and as many are kept as were."""
+        """The newest chunks never expire, others do, and as many generations stay as before."""
         self.make("k", 100, 10000000) # 18 of them
         self.assertEqual(self.publish(), "1.1")
         first = [self.chunk(i) for i in range(int(self.manifest()["image"].split()[2]))]
@@ -169,7 +169,7 @@ class Commands(Sets):
 
 
 class Missing(Sets):
-    """Entries of the log, of which the key would lack what they say."""
+    """Log entries that are missing or unknown, so that the key would lack their items."""
 
     def setUp(self):
         super().setUp()
@@ -200,7 +200,7 @@ class Missing(Sets):
         self.both_refuse("are missing in the log")
 
     def another_log(self):
-        """Its ids are those that are expected; its tags are not."""
+        """Replace the log by one with the same ids and other tags."""
         entries = self.client.xrange(self.LOG)
         self.client.delete(self.LOG)
         for id_, fields in entries:
@@ -217,7 +217,7 @@ class Missing(Sets):
         self.both_refuse("are missing in the log")
 
     def test_what_was_given_up(self):
-        """Nobody misses it."""
+        """An entry that the nodes gave up is not reported as missing."""
         self.client.xdel(self.LOG, self.ids[1])
         self.touch(give_up=self.client.hget(self.HEAD, "mark"))
         self.assertEqual(self.load("l"), ("1.1", 2))
@@ -231,7 +231,7 @@ class Missing(Sets):
         self.assertTrue(self.has("l", range(502)))
 
     def test_what_cannot_be_read(self):
-        """Whoever passes it by may lack its keys."""
+        """The commands refuse an unknown entry, since it may contain items."""
         id_ = self.client.xadd(self.LOG, {"somebody": "else's"}, id="1-*").decode()
         self.both_refuse("set x: entry %s of the log: it does not begin with its tag" % id_)
 
@@ -240,7 +240,7 @@ class Missing(Sets):
         self.both_refuse("set x: entry 1-6 of the log is of a kind that this library does not know")
 
     def test_another_epoch(self):
-        """The server began anew: the log goes on."""
+        """The server restarts, and the log continues."""
         self.client.config_set("appendonly", "yes")
         wait_until("all is in the file", lambda: not self.client.info()["aof_rewrite_in_progress"])
         self.server.options = ["--appendonly", "yes"]

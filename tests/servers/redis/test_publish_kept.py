@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""WEIR.PUBLISH and WEIR.LOAD of weir-redis.so: what replicas, the append-only file and another
-master have of them, and what an enemy who writes to the server cannot do. It runs as
-test_publish_kept.py MODULE."""
+"""WEIR.PUBLISH and WEIR.LOAD of weir-redis.so: their effects on replicas and the append-only file,
+and what an enemy who writes to the server cannot do. It runs as test_publish_kept.py MODULE."""
 import random
 import sys
 import unittest
@@ -15,7 +14,7 @@ from sets import Sets
 
 class Kept(Sets):
     def test_replica(self):
-        """A replica has what the master has, although it never saw the image."""
+        """A replica gets the master's items, although it never received the image."""
         self.start(self.serve(port=free_port()))
         self.make("k", 2000, 20000000)
         self.publish()
@@ -117,8 +116,7 @@ class Kept(Sets):
 
 
 class Hostile(Enemy, Sets):
-    """Whatever an enemy has written into a set's keys, a command answers with a sentence or does
-    what it should."""
+    """Whatever an enemy has written into a set's keys, a command works or fails with a message."""
     MOST = 64 << 20
 
     def test_hostile(self):
@@ -151,7 +149,7 @@ class Hostile(Enemy, Sets):
         self.assertIsNone(self.server.process.poll())
         for way, (taken, refused) in counts.items():
             self.assertGreater(refused, 0, way)
-            # every bit of an image is under one of its own checksums
+            # One of the image's own checksums covers every bit of an image.
             self.assertTrue(taken or way == self.change_image, way)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What WEIR.PUBLISH and WEIR.LOAD of weir-redis.so refuse, and that nothing changes then. It runs
-as test_publish_refused.py MODULE."""
+"""What WEIR.PUBLISH and WEIR.LOAD of weir-redis.so refuse. A refused command changes nothing. It
+runs as test_publish_refused.py MODULE."""
 import sys
 import unittest
 
@@ -70,7 +70,7 @@ class Refused(Sets):
                              ({"hashing": "0" * 16}, "another")):
             self.put_manifest({**good, **change})
             self.both(text)
-        # the seed of no key yet
+        # Key l does not exist, so only the image's seed differs from the manifest's.
         self.refuse("WEIR.LOAD", "l", "SET", "x", text="another kind, seed or steps than its")
         self.put_manifest(good)
         self.client.hset(self.HEAD, "signature", "some")
@@ -83,7 +83,7 @@ class Refused(Sets):
         self.both("the manifest is of another version than the head")
 
     def test_the_last_number_there_is(self):
-        """None follows it."""
+        """The largest version has no successor."""
         self.make()
         self.publish()
         self.put_manifest({**self.manifest(), "version": "1.%d" % (2 ** 53 - 1)})
@@ -132,7 +132,7 @@ class Refused(Sets):
         self.refuse("WEIR.LOAD", "l", "SET", "x", text="at most max_bytes")
 
     def test_no_room(self):
-        """An image that the server has no room for leaves nothing behind."""
+        """If the image does not fit into the server's memory, no chunk remains."""
         self.make("k", 100, 10000000)
         used = self.client.info("memory")["used_memory"]
         self.client.config_set("maxmemory", used + (8 << 20))
@@ -142,7 +142,7 @@ class Refused(Sets):
         self.assertIsNone(self.client.hget(self.HEAD, "manifest"))
 
     def test_acl(self):
-        """The commands are those that the page names."""
+        """The commands need the rights that the page names."""
         self.make()
         self.publish()
         read = "+hmget +get +expire +xrange".split()
@@ -161,7 +161,7 @@ class Refused(Sets):
         self.refused(as_user("+weir.load", keys), *load, text="the user needs the ACL rules")
 
     def test_cluster(self):
-        """A server that has the key's slot, and not the set's."""
+        """The server owns the key's slot, but not the set's slot."""
         self.start(self.serve(port=free_port(), options=[
             "--cluster-enabled", "yes", "--cluster-port", str(free_port())]))
         self.run_("CONFIG", "SET", "cluster-require-full-coverage", "no")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The commands of weir-redis.so used wrongly, in RESP2 and RESP3, and the rights that the page
-names, of which each is needed. It runs as test_refusals.py MODULE."""
+"""Wrong uses of the commands of weir-redis.so in RESP2 and RESP3. The rights in the page are
+sufficient, and each is needed. It runs as test_refusals.py MODULE."""
 import os
 import re
 import sys
@@ -21,7 +21,7 @@ DATA = "ERR received bad data"
 GROWN = ("ERR set x: the key has grown to 2 filters, a set is one: reserve enough (BF.RESERVE with "
          "NONSCALING)")
 SEED = "ERR set x has another seed than the key: its fingerprint is "
-# Keys: b of BF, g that has grown, f that is full, c of CF, text; set x of another seed than b.
+# Keys: b of BF, g that has grown, f that is full, c of CF, text; set x has another seed than b.
 REFUSED = [
     *[(words, ARITY % words.split()[0]) for words in (
         "BF.RESERVE", "BF.RESERVE k", "BF.RESERVE k 0.01", "BF.ADD", "BF.ADD k", "BF.ADD k a b",
@@ -72,7 +72,7 @@ REFUSED = [
     ("WEIR.PUBLISH g SET x", GROWN),
 ]
 DENIED = "this user has no permissions to run the '%s' command"
-# What is answered to it with all the rights of a row.
+# Each right's command, which works if the user has all rights of a row.
 USED = {"bf.add": "BF.ADD seen:b x", "bf.madd": "BF.MADD seen:b x y",
         "bf.insert": "BF.INSERT seen:b ITEMS x", "bf.reserve": "BF.RESERVE seen:%s 0.01 100",
         "bf.exists": "BF.EXISTS seen:b x", "bf.mexists": "BF.MEXISTS seen:b x y",
@@ -93,7 +93,7 @@ class Refusals(Sets):
         self.publish("own")
 
     def test_sentences(self):
-        """One line each, the same in both, and nothing changes."""
+        """Each error is one line, is equal in both protocols, and changes nothing."""
         before = self.all()
         for protocol in (2, 3):
             answers = self.resp3(self.server, *(words.encode() for words, _ in REFUSED),
@@ -108,7 +108,7 @@ class Refusals(Sets):
 
 
 class Rights(Sets):
-    """Exactly those that the page names do, and none of them is for nothing."""
+    """The rights that the page names are sufficient, and each of them is needed."""
 
     def setUp(self):
         super().setUp()
@@ -140,14 +140,14 @@ class Rights(Sets):
                     self.refused(no, *command, text=DENIED % command[0])
 
     def named(self, command):
-        """In the page's last lines, for one of the two. Its own right is the first."""
+        """Return the rights in the page's last lines, after the right to the command itself."""
         text = " ".join(self.page[self.page.rindex("WEIR.LOAD and WEIR.PUBLISH need"):].split())
         load, publish = text.split(", for WEIR.PUBLISH also ")
         rights = re.findall(r"\+[a-z| ]+", load if command == "WEIR.LOAD" else load + publish)
         return ["+" + command.lower(), *(r.strip() for of in rights for r in of.split())]
 
     def published(self):
-        """By a server that has begun anew since, with an image that is to go."""
+        """Publish as before a restart, so that the next publish also removes an old image."""
         self.client.flushall()
         self.make()
         for _ in range(3):
