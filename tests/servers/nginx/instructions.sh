@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Instructions a request, by callgrind: of a location with a rule and of one without, each the
-# difference of two runs, so that the start is in neither.
+# Measure the instructions of one request with callgrind, for a location with a rule and for one
+# without. Each figure is the difference of two runs, so it excludes nginx's start.
 # instructions.sh WEIR MODULE
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}")
@@ -19,7 +19,7 @@ configure "weir_zone bad $work/set.weir check=60s;" \
 	location = /none { empty_gif; }'
 sed -i 's/^worker_processes.*/master_process off; daemon off;/' nginx.conf
 
-# Requests from one connection.
+# Send requests over one connection.
 ask='import http.client, sys
 c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=60)
 for i in range(int(sys.argv[3])):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# To be sourced behind tool_test.sh: nginx with the module, in the folder of the test, on ports of
-# its own on loopback. $module is the module's path.
+# Source this file after tool_test.sh. It runs nginx with the module $module in the test's folder,
+# on free ports of the loopback address.
 nginx=$(PATH=$PATH:/usr/sbin command -v nginx)
 for tool in "$nginx" curl wrk python3; do
 	command -v "$tool" > /dev/null || { echo "skipped: no ${tool:-nginx}"; exit 77; }
@@ -9,14 +9,14 @@ chmod 755 "$work" # the workers are another user, where the test is root
 trap 'stop_nginx; rm -rf "$work" ${other:+"$other"}' EXIT
 trap 'exit 143' TERM INT HUP
 
-# free_port: one that nobody listens on now.
+# free_port: print a port on which no process listens.
 free_port() {
 	python3 -c 'import socket
 s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# configure ZONES LOCATIONS: a configuration with these; $listen and $socket have more to listen
-# on, $main what belongs to no block. A client may say which address it comes from. $as is a
+# configure ZONES LOCATIONS: write a configuration. $listen and $socket add addresses to listen on,
+# and $main adds directives outside all blocks. X-Real-IP sets a request's client address. $as is a
 # command that starts nginx.
 listen= socket= main= as=
 configure() {
@@ -52,7 +52,7 @@ configure() {
 
 call_nginx() { $as "$nginx" -p "$work" -c "$work/nginx.conf" "$@"; }
 
-# start_nginx ZONES LOCATIONS: again with another port, if somebody took it.
+# start_nginx ZONES LOCATIONS: if another process takes the port, try another port.
 start_nginx() {
 	local try
 	for try in 1 2 3 4 5; do
@@ -81,23 +81,23 @@ stop_nginx() {
 	kill -KILL "$pid"
 }
 
-# workers_of: the pids of the workers.
+# workers_of: print the pids of the workers.
 workers_of() { pgrep -P "$(cat pid)" | sort; }
 
-# status_of PATH WORDS...: of a request, with what else curl is given.
+# status_of PATH OPTION...: print the status of a request that curl makes with the options.
 status_of() {
 	local path=$1
 	shift
 	curl -s -m 20 -o body -w '%{http_code}' "$@" "http://127.0.0.1:$port$path"
 }
-# gives STATUS PATH WORDS...
+# gives STATUS PATH OPTION...: a request has that status.
 gives() {
 	local want=$1 got words
 	shift
 	got=$(status_of "$@") words="$*"
 	if [ "$got" = "$want" ]; then ok; else fail "$got, not $want: ${words:0:300}"; fi
 }
-# from STATUS PATH ADDRESS...: the same from each of these addresses.
+# from STATUS PATH ADDRESS...: a request from each address has that status.
 from() {
 	local want=$1 path=$2 address
 	shift 2
@@ -112,7 +112,7 @@ passes_from() { [ "$(status_of "$1" -H "X-Real-IP: $2")" = 200 ]; }
 metric() {
 	curl -s -m 20 "http://127.0.0.1:$port/metrics" | sed -n "s/^weir_$1{set=\"$2\"} //p"
 }
-# metric_is NAME SET TEST NUMBER: such as: metric_is keys bad -gt 5
+# metric_is NAME SET TEST NUMBER: example: metric_is keys bad -gt 5
 metric_is() {
 	local n
 	n=$(metric "$1" "$2")
@@ -124,17 +124,17 @@ print([s["leader"] for s in json.load(sys.stdin)["sets"] if s["name"] == sys.arg
 }
 has_leader() { [ "$(leader_of "$1")" -gt 0 ]; }
 
-# logged N PATTERN: so many lines of the log have it.
+# logged N PATTERN: N lines of the log match the pattern.
 logged() {
 	local n
 	n=$(grep -c -- "$2" error.log)
 	if [ "$n" = "$1" ]; then ok; else fail "the log has '$2' $n times, not $1" \
 		"$(tail -n 5 error.log)"; fi
 }
-# holds WORDS...: the command succeeds.
+# holds COMMAND...: the command succeeds.
 holds() { if "$@"; then ok; else fail "not so: $*"; fi; }
 
-# set_of FILE OPTION...: the lines of standard input as an image, beside it and renamed.
+# set_of FILE OPTION...: build an image of the lines of standard input, and rename it to FILE.
 set_of() {
 	local file=$1
 	shift

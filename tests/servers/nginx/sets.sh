@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# To be sourced behind nginx.sh: the sets of the tests, and a server with rules of each sort.
+# Source this file after nginx.sh. It has the tests' sets and a server with all kinds of rules.
 addresses() { # addresses NET N: N addresses of 10.NET.x.y
 	seq 0 $(($2 - 1)) | awk -v net="$1" '{ print "10." net "." int($1 / 256) "." $1 % 256 }'
 }
@@ -10,8 +10,8 @@ bad_set() { # bad_set NET OPTION...: a list with a network of its own each time,
 		echo 172.16.0.0/12; echo 2001:db9:8000::/33; echo 2001:dba::77; } |
 		set_of bad.weir --cidr -p 1e-7 "$@"
 }
-# exact_set NET: exact answers for what is always listed and for the innocents, of which without
-# their list half would be found by chance.
+# exact_set NET: a set with exact answers for the listed addresses and the innocents. Without the
+# list of innocents, half of the innocents would be false positives.
 exact_set() {
 	{ addresses "$1" 300; addresses 192 256; echo 198.18.0.0/15; } |
 		set_of exact.weir --cidr --kind layered -p 50% --exclude innocents
@@ -25,7 +25,7 @@ printf '203.0.113.5\n2001:db8:1::5\n' | set_of plain.weir
 printf 'Alice\nbob\n\n' | set_of users.weir --lowercase
 echo 127.0.0.1 | set_of loopback.weir --cidr
 
-# start_rules: the server.
+# start_rules: start the server.
 start_rules() {
 	port6=$(free_port)
 	listen="listen [::ffff:127.0.0.1]:$port6 ipv6only=off;"

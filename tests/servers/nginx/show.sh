@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the module does at size: 2 workers, 2,000,000 addresses at 0.5 %, under full load while the
-# file is replaced every second; then the memory and CPU time of the same list as geo and as deny.
-# show.sh WEIR MODULE [MINUTES]: 10 by default. It prints figures; it fails if a request failed, a
+# Test the module with 2 workers and 2,000,000 addresses at 0.5 %, under full load while the file is
+# replaced every second. Then measure memory and CPU time of the same list with geo and with deny.
+# show.sh WEIR MODULE [MINUTES]: 10 by default. It prints figures. It fails if a request failed, a
 # listed address passed, or a worker died.
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so [MINUTES]}")
@@ -11,7 +11,7 @@ minutes=${3:-10}
 . "$here/nginx.sh"
 keys=${KEYS:-2000000} level=error
 
-# Distinct addresses from a counter by a bijection: listed ones, then as many that are not.
+# A bijection makes distinct addresses from a counter: first the listed, then as many others.
 python3 - "$keys" <<'END'
 import sys
 def address(i):
@@ -33,7 +33,7 @@ for n in 1 2; do
 done
 cp set1 set.weir
 
-# memory_of: MiB of all of nginx's processes, what they share counted once.
+# memory_of: print the MiB of all nginx processes, with shared memory counted once.
 memory_of() {
 	local pid sum=0
 	for pid in $(cat pid) $(workers_of); do
@@ -42,7 +42,7 @@ memory_of() {
 	echo $((sum / 1024))
 }
 workers_changed() { [ "$(workers_of | grep -vcxF "$1")" -ge 2 ]; }
-# cpu_of: ms of CPU time of the workers so far.
+# cpu_of: print the ms of CPU time that the workers have used.
 cpu_of() {
 	for pid in $(workers_of); do cut -d ' ' -f 14,15 /proc/$pid/stat; done |
 		awk -v hz="$(getconf CLK_TCK)" '{ t += $1 + $2 } END { print int(t * 1000 / hz) }'
@@ -51,7 +51,7 @@ load() { # load SECONDS PATH FILE STATUS
 	wrk -t1 -c16 "-d$1" --timeout 30s -s "$here/expect.lua" "http://127.0.0.1:$port$2" -- \
 		"$3" "$4" | grep '^asked'
 }
-# us of CPU a request, in the workers: cost PATH
+# cost PATH: print the workers' CPU time per request in us.
 cost() {
 	local before asked
 	before=$(cpu_of)

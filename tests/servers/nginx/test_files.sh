@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The module in real nginx processes: files that are replaced, damaged, moved, reloads, killed
-# workers, full load meanwhile. test_files.sh WEIR MODULE
+# The module in real nginx processes: replaced, damaged and moved files, reloads, killed workers and
+# full load. test_files.sh WEIR MODULE
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}")
 . "$here/../../examples/tool_test.sh"
 . "$here/nginx.sh"
 . "$here/sets.sh"
 
-# takes NET: the set with that network comes into use, in every worker.
+# takes NET: every worker starts to use the set that has the network.
 takes() {
 	soon is_refused_from /binary "10.$1.0.3"
 	from 403 /binary 192.0.2.1 "10.$1.0.3"
@@ -30,12 +30,12 @@ test_replaced() {
 	holds [ "$(workers_of)" = "$pids" ]
 }
 
-# is_refused PATTERN: the file is refused with such a sentence.
+# is_refused PATTERN: the file is refused with a matching message.
 is_refused() {
 	curl -s -m 20 "http://127.0.0.1:$port/json" |
 		grep -q "\"name\":\"bad\"[^}]*\"refused_sentence\":\"[^\"]*$1"
 }
-# stays PATTERN: the file is refused with that, once, and the set in use stays.
+# stays PATTERN: the file is refused once with a matching message, and the old set stays in use.
 stays() {
 	local n
 	soon is_refused "$1"
@@ -89,7 +89,7 @@ test_damaged() {
 	holds [ "$(workers_of)" = "$pids" ]
 }
 
-# Keys of another sort would let all pass.
+# A set whose keys are text would match no address, so every client would pass.
 test_other_keys() {
 	addresses 30 300 | set_of bad.weir
 	stays 'its keys are text, those of the set in use addresses'
@@ -97,7 +97,7 @@ test_other_keys() {
 	soon metric_is refused bad -eq 0
 }
 
-# Whoever stands still is named: the leader, or one that reads an old set.
+# The log names the worker that has stopped: the leader, or a worker that uses an old set.
 test_stopped() {
 	local leader pid n=90
 	for leader in yes ''; do
@@ -115,7 +115,7 @@ test_stopped() {
 		soon metric_is waiting_seconds bad -eq 0
 	done
 }
-# metric_above NAME SET NUMBER: of one that need not be whole.
+# metric_above NAME SET NUMBER: the metric may be a fraction.
 metric_above() { awk -v x="$(metric "$1" "$2")" -v least="$3" 'BEGIN { exit !(x > least) }'; }
 
 test_moved() {
@@ -132,7 +132,7 @@ test_moved() {
 	takes 40
 }
 
-# memory_of_sets: KiB of pages of all zones.
+# memory_of_sets: print the KiB of pages of all zones.
 memory_of_sets() {
 	local fd
 	for fd in "/proc/$(workers_of | head -n 1)/fd/"*; do
@@ -142,7 +142,7 @@ memory_of_sets() {
 	done | awk '{ sum += $1 } END { print int(sum / 2) }'
 }
 
-# What was read of a file that is refused is given back.
+# The pages that were read from a refused file are freed.
 test_pages_of_what_is_refused() {
 	local before
 	bad_set 42
@@ -157,7 +157,7 @@ test_pages_of_what_is_refused() {
 	holds [ "$(memory_of_sets)" -lt $((before + 700)) ]
 }
 
-# Of a set whose every bit is set nobody knows how many keys it has: any follows it.
+# A set whose every bit is set has no key estimate, so any set may replace it.
 test_full_set() {
 	seq 20000 | set_of plain.weir -n 10 -p 10% --allow-overfull
 	soon is_refused_from /plain 192.0.2.77
@@ -167,14 +167,14 @@ test_full_set() {
 	from 403 /plain 203.0.113.5
 }
 
-# limit PID LIMIT: of descriptors, the soft one. Only its own user may set it.
+# limit PID LIMIT: set the soft limit of descriptors. Only the process's own user may set it.
 limit() {
 	local as=()
 	[ "$(id -u)" != 0 ] || as=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
 	"${as[@]}" prlimit --pid "$1" --nofile="$2":
 }
 
-# Without descriptors nothing is known of a file: the set stays, whatever on_error is.
+# Without descriptors a worker cannot read the file, so the set stays, whatever on_error is.
 test_no_descriptors() {
 	local pid
 	from 403 /dropping 203.0.113.5
@@ -197,7 +197,7 @@ test_reload() {
 	pids=$(workers_of)
 	bad_set 50
 	takes 50
-	# a request that is not whole yet keeps a worker of the old configuration
+	# an incomplete request keeps a worker of the old configuration running
 	exec 7<> "/dev/tcp/127.0.0.1/$port"
 	printf 'GET /binary HTTP/1.1\r\nHost: a\r\nX-Real-IP: 10.55.0.3\r\n' >&7
 	run 0 call_nginx -s reload
@@ -214,7 +214,7 @@ test_reload() {
 	soon old_are_gone "$pids" # for a moment they take requests too
 	holds metric_is hits_total bad -gt "$hits"
 	holds metric_is swaps_total bad -eq $((swaps + 6))
-	# with a file that is no image
+	# a reload while the file is not an image
 	echo none > bad.weir
 	soon metric_is refused bad -eq 1
 	pids=$(workers_of)
@@ -227,7 +227,7 @@ test_reload() {
 	bad_set 56
 	takes 56
 }
-# Two new ones and none of those; none of those.
+# At least two workers are new.
 workers_changed() { [ "$(workers_of | grep -vcxF "$1")" -ge 2 ]; }
 is_led_by_a_new_one() { has_leader bad && ! grep -qxF "$(leader_of bad)" <<< "$1"; }
 are_draining() { ! old_are_gone "$1"; }
@@ -247,7 +247,7 @@ test_killed() {
 	logged 5 'exited on signal 9'
 }
 
-# Listed and innocent addresses at full load while the set is replaced: no answer is wrong.
+# Under full load no answer is wrong for listed or innocent addresses while the set is replaced.
 test_load() {
 	local n before wrks=() from=always want=403
 	before=$(metric swaps_total exact)
@@ -272,7 +272,7 @@ test_load() {
 	logged 0 'exited on signal 11\|exited on signal 7'
 }
 
-# What is not replaced by rename is not for map; and two zones of one file.
+# Two zones use one file. It is replaced by rename alone, since map allows nothing else.
 test_map() {
 	local n zones="weir_zone one $work/bad.weir check=50ms map;"
 	zones+="weir_zone two $work/bad.weir check=70ms;"
@@ -300,7 +300,7 @@ test_map() {
 	stop_nginx
 }
 
-# one CONFIGURATION: a zone of that name and its rule; the second call has it reloaded.
+# one CONFIGURATION: start nginx with zone one and its rule. The second call reloads it.
 one() {
 	local pids command=start_nginx
 	[ ! -e pid ] || command=configure pids=$(workers_of)
@@ -312,7 +312,7 @@ one() {
 	soon old_are_gone "$pids"
 }
 
-# Of a reload with another max= or path the workers have another store.
+# After a reload with another max= or path the workers use another store.
 test_reload_of_others() {
 	bad_set 140
 	one "$work/bad.weir check=50ms max=4k"
@@ -330,7 +330,7 @@ test_reload_of_others() {
 	from 200 /one 10.140.0.3
 }
 
-# A file that cannot be reached, and is there again as it was.
+# A file becomes unreachable, and then reachable again without a change.
 test_out_of_reach() {
 	local swaps
 	swaps=$(metric swaps_total one)
@@ -342,7 +342,7 @@ test_out_of_reach() {
 	holds metric_is swaps_total one -eq "$swaps"
 }
 
-# What is being written in place is not refused before it has stood still for a second.
+# A file that is written in place is refused only after a second without a change.
 test_slowly_written() {
 	local refused begun
 	bad_set 142
@@ -357,7 +357,7 @@ test_slowly_written() {
 	fi
 }
 
-# How often it looks is as it was told.
+# check= sets the interval between checks of the file.
 test_seldom() {
 	local swaps
 	one "$work/other/set check=1h max=4m"

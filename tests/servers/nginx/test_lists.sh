@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Rules on lists of addresses, as X-Forwarded-For has them: which of the list is asked, what is an
-# address, what becomes of one that is none, limits, the log and the counters.
+# Rules on address lists such as X-Forwarded-For: which address is checked, which forms are valid,
+# what happens to invalid ones, limits, the log and the counters.
 # test_lists.sh WEIR MODULE CLOCK
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so path/to/clock.so}")
@@ -36,7 +36,7 @@ place variable 'weir_deny bad $arg_u addresses'
 place added 'weir_deny bad $proxy_add_x_forwarded_for addresses'
 place log 'weir_deny log $http_x_forwarded_for addresses on_invalid=pass'
 
-# list STATUS PATH VALUE...: the same of each value of X-Forwarded-For.
+# list STATUS PATH VALUE...: a request with each value of X-Forwarded-For has that status.
 list() {
 	local want=$1 path=$2 value
 	shift 2
@@ -44,7 +44,7 @@ list() {
 		gives "$want" "$path" -H "X-Forwarded-For: $value"
 	done
 }
-# repeat N WORD: so many, with commas between them.
+# repeat N WORD: print the word N times, with commas between.
 repeat() {
 	local all
 	printf -v all "%$1s" ''
@@ -87,7 +87,7 @@ test_allow_asks_the_last_of_the_list() {
 	list 403 /from1 '198.51.100.7, 10.0.0.1'
 }
 
-# What a client writes left of the asked one changes nothing, and a short list is in no set.
+# Text left of the checked address changes nothing. A list that is too short matches no set.
 test_from_counts_from_the_right() {
 	local path
 	for path in /from2 /from2_pass; do
@@ -102,7 +102,7 @@ test_from_counts_from_the_right() {
 	list 403 /from64 "$(repeat 62 10.0.0.1),198.51.100.7" "$(repeat 63 198.51.100.7)"
 }
 
-# Of each form one that is in the set, and one that is not.
+# For each form, check an address that is in the set and an address that is not.
 test_forms_that_are_addresses() {
 	list 403 /deny 192.0.2.1 192.0.2.1:80 192.0.2.1:0 192.0.2.1:65535 2001:db8::1 \
 		'[2001:db8::1]' '[2001:db8::1]:443' ::ffff:192.0.2.1 ::FFFF:c000:201 \
@@ -114,7 +114,7 @@ test_forms_that_are_addresses() {
 	list 200 /allow '[2001:db9::7]:1' 2001:db9:0:0::7 198.51.100.7:1 ::ffff:198.51.100.7
 }
 
-# Every rule refuses them; with on_invalid=pass a rule lets them pass.
+# Every rule refuses invalid forms. With on_invalid=pass a rule lets them pass.
 test_forms_that_are_none() {
 	local form
 	for form in 010.0.0.1 10.00.0.1 10.0.0.01 ::ffff:10.0.0.01 fe80::1%eth0 '[fe80::1%1]:80' \
@@ -134,7 +134,7 @@ test_forms_that_are_none() {
 	list 403 /deny_pass 'x, 192.0.2.1' '192.0.2.1, x' # which hides no address
 }
 
-# A request without the list is as one without a key.
+# A request without the list is treated like a request without a key.
 test_no_list_is_in_no_set() {
 	local how
 	for how in '' 'X-Forwarded-For;'; do
@@ -144,7 +144,7 @@ test_no_list_is_in_no_set() {
 	done
 }
 
-# two STATUS PATH NAME VALUE VALUE: of two lines.
+# two STATUS PATH NAME VALUE VALUE: a request with two header lines has that status.
 two() { gives "$1" "$2" -H "$3: $4" -H "$3: $5"; }
 test_lines_of_one_name_are_one_list() {
 	local name
@@ -158,7 +158,7 @@ test_lines_of_one_name_are_one_list() {
 		two 403 /from2 $name '198.51.100.7, 10.0.0.2' 10.0.0.1
 		two 403 /deny $name 10.0.0.1 x
 	done
-	# of names that nginx does not join itself
+	# headers whose lines nginx itself does not join
 	two 403 /lines Client-List 10.0.0.1 192.0.2.1
 	two 200 /lines Client-List 10.0.0.1 10.0.0.2
 	two 200 /lines Client-Lists 10.0.0.1 192.0.2.1
@@ -203,11 +203,11 @@ test_lists_beyond_the_limits_are_refused() {
 	gives 403 /deny_pass "${lines[@]}"
 }
 
-# sum_logged: of the numbers in the log's lines.
+# sum_logged: print the sum of the numbers in the log's lines.
 sum_logged() { sed -n 's/.*"log": .*since the last such line: \([0-9]*\).*/\1/p' error.log |
 	awk '{ sum += $1 } END { print sum + 0 }'; }
 has_logged() { [ "$(sum_logged)" = "$1" ]; }
-# still_logged N: so many lines, unless the machine took half a minute since $begun.
+# still_logged N: the log has N lines, unless more than 30 seconds have passed since $begun.
 still_logged() {
 	sleep 0.3 # some checks of each worker
 	[ $((SECONDS - begun)) -ge 30 ] || logged "$1" 'zone "log": keys that are no address'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What rules do while their set is missing or refused: weir_allow refuses, weir_deny passes, unless
-# on_missing= or on_error= says otherwise; and the log and the status page say which.
+# The rules while their set is missing or refused: weir_allow refuses and weir_deny passes, unless
+# on_missing= or on_error= says otherwise. The log and the status page say which.
 # test_missing.sh WEIR MODULE [ALERTS]
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so [alerts.yml]}")
@@ -9,12 +9,12 @@ alerts=${3:+$(realpath "$3")}
 . "$here/../../examples/tool_test.sh"
 . "$here/nginx.sh"
 
-# place PATH RULE: a location with this rule.
+# place PATH RULE: add a location with this rule.
 place() { places+="location = /$1 { $2 \$binary_remote_addr ${3-}; empty_gif; }"; }
-# listed ADDRESS: the file has this address.
+# listed ADDRESS: write a file that has this address.
 listed() { echo "$1" | set_of set.weir --cidr; }
 
-# start_zones: a zone whose file is missing, one whose file is damaged, and of each six rules.
+# start_zones: one zone's file is missing, another zone's file is damaged. Each has six rules.
 start_zones() {
 	local zone rule
 	places=
@@ -65,7 +65,7 @@ test_status_counts_rules_that_refuse() {
 	holds metric_is off_total torn -eq 6
 }
 
-# The rule of WeirRulesRefuse names a metric that is there.
+# The alert WeirRulesRefuse names a metric that exists.
 test_the_alert_names_the_metric() {
 	[ "$alerts" ] || return 0
 	local name
@@ -95,7 +95,7 @@ test_a_set_that_comes_ends_it() {
 	stop_nginx
 }
 
-# on_missing of a rule is stronger than on_error of its zone, which drops a set.
+# A rule's on_missing overrides on_error of the rule's zone, which drops a set.
 test_on_error_is_the_usual_of_its_rules() {
 	local how zones=
 	places=
@@ -134,7 +134,7 @@ test_on_error_is_the_usual_of_its_rules() {
 	stop_nginx
 }
 
-# reloads PLACES: with these locations; the new workers serve.
+# reloads PLACES: reload nginx with these locations, and wait for the new workers.
 reloads() {
 	local pids
 	pids=$(workers_of)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The module in real nginx processes: directives, rules, addresses, figures, and what a zone does
-# without a file. test_rules.sh WEIR MODULE
+# The module in real nginx processes: directives, rules, addresses, figures, and zones without a
+# file. test_rules.sh WEIR MODULE
 here=$(realpath "$(dirname "$0")")
 module=$(realpath "${2:?usage: $0 path/to/weir path/to/ngx_http_weir_module.so}")
 . "$here/../../examples/tool_test.sh"
@@ -74,7 +74,7 @@ test_rules() {
 		"http://127.0.0.1:$port6/loopback")" = 403 ]
 }
 
-# through_proxy STATUS ADDRESS...: as a proxy in front says where it comes from.
+# through_proxy STATUS ADDRESS...: a front proxy passes the client's address on.
 through_proxy() {
 	local want=$1 address family
 	shift
@@ -89,14 +89,14 @@ through_proxy() {
 	done
 }
 
-# However they are spelled.
+# The rules match an IPv6 address in each of its spellings.
 test_proxy() {
 	through_proxy 403 2001:db8:1::5 2001:DB8:1::5 2001:db8:1:0:0:0:0:5 ::ffff:203.0.113.5
 	through_proxy 403 ::FFFF:203.0.113.5 ::ffff:cb00:7105
 	through_proxy 200 2001:db8:1::6 ::ffff:203.0.113.6
 }
 
-# A rule on a variable that is no address is in no set; the log says so at once.
+# A variable that is not an address matches no set, and the log says so at once.
 test_no_address() {
 	gives 200 '/no_address?u=here'
 	gives 200 '/no_address?u=there'
@@ -118,7 +118,7 @@ test_status() {
 	gives 405 /json -X POST
 	holds [ "$(raw 'HEAD /json' | sed '1,/^\r$/d' | wc -c)" = 0 ]
 }
-# raw REQUEST: what comes back, as it comes.
+# raw REQUEST: print the raw response.
 raw() {
 	exec 7<> "/dev/tcp/127.0.0.1/$port"
 	printf '%s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' "$1" >&7
@@ -126,7 +126,7 @@ raw() {
 	exec 7>&-
 }
 
-# adds METRIC SET WORDS...: what is done by these words adds one.
+# adds METRIC SET COMMAND...: the command increments the metric by one.
 adds() {
 	local metric=$1 set=$2 before
 	before=$(metric "$1" "$2")
@@ -147,8 +147,8 @@ test_counters() {
 	holds metric_is age_seconds none -eq 0
 }
 
-# missing, damaged, too large or unreadable when nginx starts: it starts, and the zone is as
-# on_error says until a good file comes.
+# If the file is missing, damaged, too large or unreadable, nginx still starts. Until a good file
+# comes, on_error decides for the zone.
 test_no_file() {
 	local zones= places= how
 	for how in keep pass deny; do
@@ -163,7 +163,7 @@ test_no_file() {
 	zones+="weir_zone secret $work/secret.weir check=50ms;"
 	cp bad.weir secret.weir
 	chmod 640 secret.weir
-	# a group of whoever starts nginx may read it, the workers may not
+	# the group is one of the user who starts nginx, and not of the workers
 	[ "$(id -u)" != 0 ] || { chgrp 4242 secret.weir && as='setpriv --groups 4242'; }
 	start_nginx "$zones" "$places"
 	from 200 /keep 192.0.2.1
@@ -209,8 +209,8 @@ test_no_file() {
 # keyed_set FILE KEY LINE
 keyed_set() { echo "$3" | set_of "$1" --keyed-by="$2"; }
 
-# The key is the master's: where that is root, workers cannot read it. A reload takes another key,
-# and with it no set of the old one.
+# The master reads the key. If the master runs as root, the workers cannot read the key. A reload
+# with another key loads no set of the old key.
 test_keyed() {
 	local zones='' how places=''
 	(umask 077; head -c 16 /dev/urandom > one.key; head -c 16 /dev/urandom > two.key)
@@ -248,7 +248,7 @@ test_keyed() {
 	stop_nginx
 }
 
-# All of nginx in one process.
+# nginx runs as a single process.
 test_alone() {
 	as= main='master_process off;'
 	bad_set 2
