@@ -28,7 +28,7 @@ class Elsewhere(unittest.TestCase):
         self.assertEqual(call("GET x"), "OK there again")
 
     def test_elsewhere_nobody_answers(self):
-        """The link then asks the hosts of the URL again."""
+        """If the server in a MOVED answer fails, the link asks the hosts of the URL again."""
         there = Liar(self, [b""])
         here = Liar(self, [b"-MOVED 1 127.0.0.1:%d\r\n" % there.port], [b"+here\r\n"])
         call = Caller(self, "url=" + here.url, "answer=2000")

@@ -53,7 +53,7 @@ class Halves(unittest.TestCase):
         self.assertRegex(answer, "ETIMEDOUT .*no whole answer in time")
 
     def test_what_does_not_come_is_not_waited_for(self):
-        """A connection that ends owes no more answers."""
+        """When the connection has ended, waiting for a pending answer fails at once."""
         liar = Liar(self, [b"+one\r\n", None], [b"+again\r\n"])
         call = Caller(self, "url=" + liar.url)
         self.assertEqual(call("@send X"), "OK 0")
@@ -71,7 +71,7 @@ class Halves(unittest.TestCase):
         self.assertEqual(call("@receive 0"), "OK two")
 
     def test_a_flight_that_is_sent_elsewhere(self):
-        """The caller sends all its commands again."""
+        """After MOVED answers the caller must send all its pending commands again."""
         there = Liar(self, [b"+one\r\n+two\r\n"])
         moved = b"-MOVED 1 127.0.0.1:%d\r\n" % there.port
         call = Caller(self, "url=" + Liar(self, [moved * 2]).url)

@@ -49,7 +49,7 @@ class Hostile(unittest.TestCase):
                  + b"x" * 200000, "EMSGSIZE")
 
     def test_lines_without_end(self):
-        """They are refused long before max_bytes, since a search for their end takes time."""
+        """A long line is refused long before max_bytes, since a search for its end takes time."""
         for first in (b"+", b"-", b"*1\r\n-", b":", b"*"):
             with self.subTest(first=first):
                 self.lie(first + b"1" * 70000, "EMSGSIZE")
@@ -151,7 +151,7 @@ class Hostile(unittest.TestCase):
         self.assertTrue(call("X").startswith("ETIMEDOUT "))
 
     def test_a_password_is_not_shown(self):
-        """No error shows it, even if the other end repeats it."""
+        """No error message contains the password, even if the server repeats it."""
         for said in (b"-ERR SECRET\r\n", b"-LOADING SECRET\r\n", b"-WRONGPASS SECRET\r\n",
                      b"-NOPERM SECRET\r\n", b"-ERR AUTH SECRET\r\n"):
             with self.subTest(said=said):

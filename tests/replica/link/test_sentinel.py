@@ -122,7 +122,7 @@ class Sentinels(unittest.TestCase):
                 self.assertEqual(len(good.seen), 2)
 
     def test_one_that_is_late(self):
-        """It names a former master, and the new one when it is asked again."""
+        """A Sentinel names a former master, and names the new master when asked again."""
         old, new = Liar(self, [SLAVE]), Liar(self, [MASTER, b"+new\r\n"])
         late = self.sentinel(old.port, new.port)
         call = Caller(self, "url=redis+sentinel://127.0.0.1:%d/m" % late.port)

@@ -62,7 +62,7 @@ class Tls(unittest.TestCase):
         self.assertTrue(answer.startswith("EPROTO "), answer)
 
     def test_certificates_that_are_refused(self):
-        """The link sends them nothing."""
+        """If the server's certificate is refused, the link sends no data."""
         for name, why in (("expired", "expired"), ("alone", "self")):
             with self.subTest(name=name):
                 liar = self.liar(name, [b"+OK\r\n"])

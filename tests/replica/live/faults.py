@@ -188,7 +188,7 @@ def cut(seconds, ends=False):
 
 
 def one_node_cut(w):
-    """Only one node is cut off."""
+    """Cut one node off from redis."""
     with random.choice(w.ways).cut():
         time.sleep(3)
     return time.monotonic()

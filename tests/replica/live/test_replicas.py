@@ -41,7 +41,7 @@ class Set(unittest.TestCase):
 
 class Replicas(Set):
     def test_one_that_is_stopped(self):
-        """A refused insert is sent nevertheless."""
+        """An insert that is refused because of a stopped replica is sent and later confirmed."""
         replica = self.begin()
         self.confirms()
         self.stop(replica)

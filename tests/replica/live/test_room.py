@@ -57,8 +57,8 @@ class Room(unittest.TestCase):
         self.assertEqual(len(lines), 1, lines)
 
     def test_a_publication_makes_room(self):
-        """A server that the log has filled still has room for generations. The log is trimmed when
-        the generation before it is no longer kept, which takes as many generations as are kept."""
+        """Generations fit into a server that the log has filled. The log is trimmed only after as
+        many publications as generations are kept."""
         w, client = self.world("publish_seconds=2", "capacity=100000", "keep=3")
         node = w.start()
         self.fill(client, 20 * MIB)
@@ -67,7 +67,7 @@ class Room(unittest.TestCase):
         live.wait_until("all is confirmed", lambda: node.ask("flush", 5000)["result"] == 0)
 
     def test_a_node_that_may_not_publish_refuses(self):
-        """Its ring is full. A refused key is not in its set."""
+        """When the ring is full, the node refuses keys, and its set lacks the refused keys."""
         w, client = self.world()
         w.start(*w.signed("a", True))
         node = w.start(*w.signed("b"), "max_pending_bytes=80000")

@@ -71,7 +71,7 @@ class Speed(unittest.TestCase):
         live.wait_until("the reader has all", lambda: reader.missing(0, MANY) == 0)
 
     def test_a_record_while_the_node_publishes(self):
-        """A node uploads one image at a time: the record's replaces the other."""
+        """A node uploads one image at a time. The upload of a record replaces a running upload."""
         w = self.world("publish_seconds=1")
         node = w.start()
         w.proxy.slow = 0.3

@@ -93,7 +93,7 @@ class Signed(Set):
         self.assertEqual(self.state("reader"), kept)
 
     def test_all_keys_are_put_back(self):
-        """RESTORE puts them back while redis runs."""
+        """RESTORE puts an old dump of all keys back while redis runs."""
         names = self.client.keys("{weir:seen}:*")
         dumps = {name: self.client.dump(name) for name in names}
         self.next()
@@ -185,7 +185,7 @@ class Signed(Set):
         self.keeps_all(self.reader, 100)
 
     def test_an_unsigned_node_publishes(self):
-        """A node without keys publishes a higher era. It is not a node of the set's owner."""
+        """A node without signing keys publishes a higher era. Nodes that trust keys refuse it."""
         refused = self.w.start().ask("record", 1000, 1100)
         self.assertEqual(refused["result"], -errno.EKEYREJECTED, refused)
         self.client.hset(HEAD, "signature", "")

@@ -77,7 +77,7 @@ class Follow(tool.Tool):
         wait_until("it is written", lambda: self.has_key(550))
 
     def test_what_ends_it(self):
-        """A signal soon ends it, also if redis no longer answers."""
+        """A signal soon ends the command, even if redis no longer answers."""
         for number, stopped in ((signal.SIGINT, False), (signal.SIGHUP, False),
                                 (signal.SIGTERM, False), (signal.SIGTERM, True)):
             with self.subTest(number=number, stopped=stopped):
@@ -112,7 +112,7 @@ class Follow(tool.Tool):
         return adder
 
     def test_an_image_of_other_traits_stays(self):
-        """At the start it replaces such an image only with --force, as weir build does."""
+        """At its start the command replaces a counting or live image only with --force."""
         for why, options in (("is of kind counting", ["--kind=counting"]), ("it is live", [])):
             with self.subTest(why=why):
                 self.build("old", 500, 600, "--force", *options)
@@ -131,7 +131,7 @@ class Follow(tool.Tool):
                 os.unlink(path)
 
     def test_a_live_image_stays_until_it_is_sealed(self):
-        """Keys that a process inserts there stay, however often the set changes."""
+        """While another process inserts into the image, the command does not replace the image."""
         self.begin()
         adder = self.insert_live(self.image)
         inode = os.stat(self.image).st_ino
@@ -191,7 +191,7 @@ class Follow(tool.Tool):
         self.assertEqual(os.listdir(self.at), ["image"])
 
     def test_two_of_one_file(self):
-        """Neither replaces what the other has written, or they would do so for ever."""
+        """Two commands write one file, and neither replaces what the other has written."""
         processes = [self.begin("--zstd")]
         self.assertLess(os.path.getsize(self.image), os.path.getsize(self.path("a")) // 2)
         processes.append(self.begin())
@@ -218,7 +218,7 @@ class Follow(tool.Tool):
         wait_until("it says so", lambda: said.append(process.stderr.read()) or any(said))
         time.sleep(0.5) # it tries five times a second
         said = b"".join(s or b"" for s in [*said, process.stderr.read()]).decode()
-        # a folder that goes in the middle of a save is another fault, reported before
+        # If the folder goes away during a save, the command first reports another error.
         said = "\n".join(line for line in said.split("\n") if "since it was read" not in line)
         self.assertEqual((said.count("at/image: "), why in said), (1, True), said)
         wait_until("status says so", lambda: any("at/image: " in e for e in self.errors()))
@@ -234,12 +234,12 @@ class Follow(tool.Tool):
         self.ends(process)
 
     def test_what_cannot_be_written_is_said_once(self):
-        """The library reports it as well, but the command prints it once."""
+        """The library and the command find the same error, but it is printed once."""
         said = self.replicate("follow", "-o", "/proc/x.weir", status=2)
         self.assertEqual(said.count("/proc/x.weir: cannot create"), 1, said)
 
     def test_what_is_no_file_stands_there(self):
-        """It does not block at a pipe, reads no endless file, and replaces no text."""
+        """The command does not block at a pipe, read an endless file, or replace other files."""
         process = self.begin()
         for i, how in enumerate((lambda: shutil.copy(self.path("keys"), self.image),
                                  lambda: os.mkfifo(self.image), lambda: os.mkdir(self.image),

@@ -69,7 +69,7 @@ class Publish(tool.Tool):
         self.assertEqual([p.wait(120) for p in all_of], [0] * len(images))
 
     def test_several_publish_at_once(self):
-        """Each reports success, so the set has the keys of each and no piece is missing."""
+        """Several commands publish at once. The set gets all their keys, and lacks no chunk."""
         size = ("-n", "200000", "-p", "1e-6", "--seed=7")
         self.build("a", 0, 100000, *size)
         self.replicate("publish", "a")
@@ -149,7 +149,7 @@ class Publish(tool.Tool):
             "follow", "-o", "x", other, "--state=x.state", status=2))
 
     def test_an_older_one_that_was_signed(self):
-        """A node that took a newer one refuses it, at its start and later, and keeps its file."""
+        """A node that took a newer generation refuses an older signed one, and keeps its file."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
         secret, trusted = self.keys()
@@ -246,7 +246,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.version(), "1.3")
 
     def test_a_node_owes(self):
-        """The keys that the node owes would bring removed keys back."""
+        """A removal is refused while a node has unsent keys, which would bring keys back."""
         self.three()
         process, _ = self.follows("served")
         wait_until("it reports", lambda: self.client.hlen(tool.SET + "nodes"))
@@ -286,7 +286,7 @@ class Publish(tool.Tool):
         self.assertTrue(self.served(50) and not self.served(550))
 
     def test_a_manifest_that_cannot_be_read(self):
-        """The remedy in the message works."""
+        """If the manifest cannot be read, the remedy that the message names works."""
         self.three()
         self.client.hset(tool.SET + "head", "manifest", "junk")
         self.assertIn("manifest cannot be read", self.status(status=1)["alerts"][0])

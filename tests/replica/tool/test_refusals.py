@@ -23,7 +23,7 @@ COMMAND = "--replace: behind IMAGE stands -- and the command that makes it"
 SECRET = ("--secret needs --trusted=FILE, the public key, and --state=FILE: without them whatever "
           "redis has would be signed")
 FILES = "the names of two files are needed: secret, public"
-# Wrong arguments, and the sentence. The message ends with a hint at --help.
+# Wrong arguments, and the error message. The message ends with a hint at --help.
 MISUSED = [
     ("", "publish, follow, status, rollback or key is missing"),
     ("pubish",

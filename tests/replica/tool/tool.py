@@ -14,7 +14,7 @@ SET = "{weir:seen}:2:"
 
 
 class Server(RedisServer):
-    """It syncs its append-only file always, so a restart loses nothing that it has answered."""
+    """A redis-server that syncs its append-only file always, so no answered write is lost."""
 
     def command(self):
         return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
@@ -79,7 +79,7 @@ class Tool(unittest.TestCase):
         return process, self.path(name)
 
     def follows(self, name, *options):
-        """Do the same, and wait until the file exists."""
+        """Start weir replicate follow, and wait until the file exists."""
         process, path = self.follow(name, *options)
         wait_until("the file", lambda: os.path.exists(path) or process.poll() is not None)
         self.assertTrue(os.path.exists(path), process.poll())
