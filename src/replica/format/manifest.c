@@ -184,7 +184,7 @@ static int read_source(struct lines *l, struct weir_manifest *m)
 	l->at += sizeof pure - 1;
 	l->number++;
 	m->pure = true;
-	return m->parent.era == m->version.era ? /* a record that is signed again is pure too */
+	return m->parent.era == m->version.era ? /* signing a record again keeps its era */
 		0 : bad(l, "it is pure and has no parent of its era");
 }
 

@@ -35,7 +35,7 @@ struct weir_redis_options {
 	uint64_t expires_ms;          /* lifetime of a generation after signing; 0: no limit */
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
 	uint64_t reserve;             /* left free by batches; at least the newest image's size */
-	uint32_t keep;                /* memory that batches leave free; at least one image */
+	uint32_t keep;                /* generations that redis keeps; at least 1 */
 	uint32_t grace_ms;            /* how long weir_head.replicas still counts a lost replica */
 	int zstd_level;               /* 0: no compression */
 	const void *secret;           /* secret key of keyed filters */
