@@ -4,8 +4,8 @@
 
 /* ---- the reference ---- */
 
-/* Fields are taken from the top of r downward. The first field that does not fit there whole starts
- * anew at the top of r2. */
+/* Bit fields of a hash. Fields are taken from the top of r (now) downward. The first field that
+ * does not fit into the rest of r starts at the top of r2 (next). */
 struct fields {
 	uint64_t now, next;
 	unsigned left;
@@ -67,7 +67,7 @@ static const struct test_layout layouts[] = {
 	{ ASK("blocked z=2", 2, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=4", 4, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=8", 8, 0) },
-	{ ASK("blocked z=2 g=1", 2, 1) }, /* without a kernel of its own */
+	{ ASK("blocked z=2 g=1", 2, 1) }, /* uses the kernel for all other shapes */
 };
 
 static const struct test_layout extremes[] = {
@@ -83,7 +83,7 @@ static const struct test_subject subjects[] = {
 	{ ASK("z=2", 2, 2), .bytes = LINE, .handles = true },
 	{ ASK("z=4", 4, 2), .bytes = LINE },
 	{ ASK("z=8", 8, 1), .bytes = LINE },
-	/* without a kernel of their own */
+	/* these two use the kernel for all other shapes */
 	{ ASK("any z=1", 1, 2), .bytes = LINE, .one_new = true },
 	{ ASK("any z=2", 2, 1), .bytes = LINE },
 	{ ASK("z=2 shards", 2, 2), .bytes = TWO_SHARDS },
@@ -95,12 +95,13 @@ static const struct test_subject subjects[] = {
 static const struct test_golden goldens[] = {
 	GOLDEN("blocked_z1g5", 1, 5, 500, 500, 160, 0x0bbc0b3a5f9daa35),
 	GOLDEN("blocked_z2g3", 2, 3, 500, 500, 131, 0x6a329c09f99aa46c),
-	GOLDEN("blocked_z2g10", 2, 10, 300, 300, 104, 0x61eab3bfb761cc08), /* all twenty fields */
+	GOLDEN("blocked_z2g10", 2, 10, 300, 300, 104, 0x61eab3bfb761cc08), /* uses all twenty
+	                                                                      fields */
 	GOLDEN("blocked_z4g2", 4, 2, 500, 500, 167, 0x637b8dd0a61d4ec7),
 	GOLDEN("blocked_z4g5", 4, 5, 300, 300, 56, 0xca550d3f779e414f),
 	GOLDEN("blocked_z8g1", 8, 1, 500, 500, 165, 0x9120dcd16b7ce38b),
 	GOLDEN("blocked_z8g2", 8, 2, 500, 500, 76, 0x449e558ad6588cfe),
-	/* several shards, nearly empty so that the file is small */
+	/* A filter of several shards, nearly empty so that the file is small. */
 	GOLDEN("shards_zstd", 2, 3, 120000, 300, 0, 0x9c899d1ecdbc97f5),
 	GOLDEN("keyed_z2g3", 2, 3, 500, 500, 119, 0x8a0506be196b2c7f),
 	GOLDEN("normal_z2g3", 2, 3, 500, 500, 131, 0x7e7b2fa34a63fdc6),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Questions to the library about what a kind can do, and a way to put keys into a filter of any
+ * Functions that ask the library what a kind can do, and test_fill(), which fills a filter of any
  * kind. */
 #ifndef WEIR_TESTS_CAN_H
 #define WEIR_TESTS_CAN_H
@@ -22,7 +22,7 @@ static inline bool test_copies(const struct weir_filter *f)
 	return err != -ENOTSUP;
 }
 
-/* The seed for parameters of a kind: @seed, or 0 if the kind takes no other. */
+/* Return: @seed, or 0 if seed 0 is the only seed of the kind. */
 static inline uint64_t test_seed(uint32_t kind, uint64_t seed)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -36,27 +36,27 @@ static inline uint64_t test_seed(uint32_t kind, uint64_t seed)
 	return err == -EINVAL ? 0 : seed;
 }
 
-/* Does the kind have a max_capacity? */
 static inline bool test_grows(uint32_t kind)
 {
 	return weir_kind_can(kind, WEIR_CAN_GROW) != 0;
 }
 
-/* Does the kind spread its capacity over generations? Without an advance all keys enter one
- * generation, which holds only its part. */
+/* Return: true if the kind spreads its capacity over generations. Before the first advance all keys
+ * enter one generation, which has room only for its share of the capacity. */
 static inline bool test_forgets(uint32_t kind)
 {
 	return weir_kind_can(kind, WEIR_CAN_FORGET) != 0;
 }
 
-/* Limit a growing filter to its capacity, so that it is full when other kinds are. */
+/* Limit a growing filter to its capacity, so that it fills up as filters of other kinds do. */
 static inline void test_bound(struct weir_params *params)
 {
 	if (test_grows(params->kind))
 		params->growing.max_capacity = params->capacity;
 }
 
-/* Ask for counting or frequency with these numbers; the library chooses those that are 0. */
+/* Set the parameters of a counting or frequency filter. The library chooses each number that is
+ * 0. */
 static inline void test_ask_counters(struct weir_params *p, uint32_t kind, uint32_t bits,
                                      uint32_t words, uint32_t each)
 {
@@ -78,7 +78,7 @@ static inline double test_fill_of(const struct weir_filter *f)
 	return weir_measure(f, WEIR_EXACT, &stats) == 0 ? stats.fill : 0;
 }
 
-/* Does each insert keep a copy? Then the filter cannot take some hundred inserts of one key. */
+/* Return: true if each insert stores a copy. Some hundred inserts of one key then do not fit. */
 static inline bool test_keeps_copies(uint32_t kind)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -96,7 +96,7 @@ static inline bool test_keeps_copies(uint32_t kind)
 	return keeps;
 }
 
-/* Does the rate cost at most 256 bits a key? Tests that need the rate skip other kinds. */
+/* Return: true if @fp_rate costs at most 256 bits a key. Tests of the rate skip other kinds. */
 static inline bool test_affords(uint32_t kind, double fp_rate)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -107,7 +107,7 @@ static inline bool test_affords(uint32_t kind, double fp_rate)
 	return weir_plan_make(&params, &plan) == 0 && plan.bits_per_key <= 256;
 }
 
-/* Insert an equal part of the keys into each generation. */
+/* Insert an equal share of the keys into each generation of a window. */
 static inline int test_fill_window(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	struct weir_window_stats s = WEIR_WINDOW_STATS_INIT;
@@ -122,8 +122,8 @@ static inline int test_fill_window(struct weir_filter *f, const uint64_t *hashes
 	return err;
 }
 
-/* Insert keys of these hashes into an empty filter. If its kind takes no inserts, replace it by one
- * from weir_build(). Return: 0 or a negative errno. */
+/* Fill an empty filter with keys of these hashes. If the kind takes no inserts, replace the filter
+ * by one from weir_build(). Return: 0 or a negative errno. */
 static inline int test_fill(struct weir_filter **f, const uint64_t *hashes, size_t n)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -9,7 +9,7 @@ static unsigned log2_of(unsigned n)
 	return n > 1 ? 1 + log2_of(n / 2) : 0;
 }
 
-/* Take the next @width bits of r, from the top. */
+/* Return: the next @width bits of @r, counted from the top. */
 static unsigned take(uint64_t r, unsigned *taken, unsigned width)
 {
 	*taken += width;

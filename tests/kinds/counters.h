@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The reference of counters in blocks of 128, written from the text of their layout. The counting
- * and the frequency kind share it. */
+ * The reference for arrays of counters in blocks of 128, written from the description of the
+ * layout. The counting kind and the frequency kind share this reference. */
 #ifndef WEIR_TESTS_COUNTERS_H
 #define WEIR_TESTS_COUNTERS_H
 
@@ -13,7 +13,7 @@ struct counters_key {
 	unsigned words;
 	struct {
 		unsigned n;
-		uint64_t counter[COUNTERS_MOST]; /* of the array */
+		uint64_t counter[COUNTERS_MOST]; /* index in the array */
 	} word[COUNTERS_MOST_WORDS];
 };
 
@@ -22,12 +22,12 @@ uint64_t counters_most(const struct reference *ref);
 uint64_t counters_get(const struct reference *ref, uint64_t counter);
 void counters_set(struct reference *ref, uint64_t counter, uint64_t value);
 
-/* Shared by both kinds. */
+/* Both kinds use these functions. */
 bool counters_contain(const struct reference *ref, uint64_t hash);
 unsigned counters_block_lines(const struct weir_shape *shape);
 int64_t counters_count(const struct reference *ref, uint64_t hash);
 
-/* Rows of the kinds' tables. */
+/* Macros for the rows of both kinds' tables. */
 #define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
 #define ASK(text, group, b, z, g) \
 	.name = text, \

@@ -5,7 +5,7 @@
 
 /* ---- the reference ---- */
 
-/* Add @by, 1 or -1, to each distinct counter once; a full one stays. */
+/* Add @by, 1 or -1, once to each distinct counter of the key. A counter at its maximum stays. */
 static void change(struct reference *ref, uint64_t hash, int by)
 {
 	struct counters_key key = counters_of(ref, hash);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "kind.h"
 
-/* ---- the reference: places of 12 or 16 bits, 5 or 4 to a bucket of eight bytes ---- */
+/* ---- the reference: a bucket of eight bytes has 5 slots of 12 bits or 4 slots of 16 bits ---- */
 
 enum { SEARCHED = 512 };
 
@@ -64,7 +64,7 @@ static struct home home_of(const struct reference *ref, uint64_t hash)
 	return home;
 }
 
-/* How many places of a bucket have this value. A free place has the value 0. */
+/* Return: the number of slots of a bucket with this value. A free slot has the value 0. */
 static unsigned times(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned n = 0;
@@ -73,7 +73,7 @@ static unsigned times(const struct reference *ref, uint64_t bucket, unsigned val
 	return n;
 }
 
-/* The lowest place with that value; the caller knows that there is one. */
+/* Return: the lowest slot with this value. The bucket must have such a slot. */
 static unsigned lowest(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned place = 0;
@@ -96,7 +96,8 @@ static bool contains(const struct reference *ref, uint64_t hash)
 	return count(ref, hash) > 0;
 }
 
-/* A bucket that the search has reached, with the bucket (an index) and the place it came from. */
+/* A bucket that the search has reached. @from: the index of the visit that led to this bucket, or
+ * -1. @slot: the slot of that visit's bucket whose copy can move to this bucket. */
 struct visit {
 	uint64_t bucket;
 	int from;
@@ -113,8 +114,8 @@ static int visit(struct visit *seen, int n, uint64_t bucket, int from, unsigned 
 	return n;
 }
 
-/* Search breadth-first for a bucket with a free place, then move each copy on the path one bucket
- * on. Return: does one of the two buckets have room now? */
+/* Search breadth-first for a bucket with a free slot, then move each copy on the path to the next
+ * bucket. Return: true if one of the two buckets has a free slot now. */
 static bool make_room(struct reference *ref, const uint64_t bucket[2])
 {
 	static struct visit seen[SEARCHED];
@@ -192,7 +193,7 @@ const struct test_kind test_kind_cuckoo = {
 	.copies = true,
 	.coarse = true,
 	.reference = { .contains = contains, .insert = insert, .remove = take_out, .count = count },
-	.bits_per_key = 64, /* each key is inserted twice, and one line holds few copies */
+	.bits_per_key = 64, /* each key is inserted twice, and a line has few slots */
 	.shapes = TEST_ROWS(shapes),
 	.layouts = TEST_ROWS(layouts),
 	.subjects = TEST_ROWS(subjects),

@@ -2,7 +2,7 @@
  * The frequency kind. */
 #include "counters.h"
 
-/* ---- the reference: in each word the key's least counters rise ---- */
+/* ---- the reference: an insert increments the smallest of the key's counters in each word ---- */
 
 static int insert(struct reference *ref, uint64_t hash)
 {

@@ -5,14 +5,14 @@
 #include <string.h>
 #include "kind.h"
 
-/* ---- the reference: a part is a seed and cells; a fingerprint is the XOR of three cells ---- */
+/* ---- the reference: a key's fingerprint is the XOR of three cells of a part ---- */
 
 enum { TRIES = 10, SEED_BYTES = 8 };
 
 struct part {
 	unsigned width, part_bits;
 	uint64_t length, segments, number;
-	uint8_t *bytes; /* of the part */
+	uint8_t *bytes; /* the first byte of the part */
 };
 
 static struct part part_of(const struct reference *ref, uint64_t number)
@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t x)
 	return x * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-/* x with its last segment_bits XORed with those of y. */
+/* Return: x with its low segment_bits bits XORed with those of y. */
 static uint64_t within_segment(const struct part *p, uint64_t x, uint64_t y)
 {
 	return x - x % p->length + (x % p->length ^ y % p->length);
@@ -100,13 +100,13 @@ static bool contains(const struct reference *ref, uint64_t hash)
 
 /* ---- building ---- */
 
-/* Keys in the order in which peel() removes them, with the cell of each. */
+/* The keys in the order in which peel() removes them, and the cell of each key. */
 struct order {
 	uint64_t *hash, *cell, n;
 };
 
 struct field {
-	uint64_t keys, xor; /* of a cell: the number of its keys, and the XOR of their hashes */
+	uint64_t keys, xor; /* the number of keys in a cell, and the XOR of the keys' hashes */
 };
 
 static void *array(uint64_t n, size_t each)
@@ -117,7 +117,8 @@ static void *array(uint64_t n, size_t each)
 	return all;
 }
 
-/* Remove keys that are alone in a cell until no key is. Return: are all n removed? */
+/* Remove keys that are alone in a cell until no cell has one key. Return: true if no key is
+ * left. */
 static bool peel(const struct part *p, uint64_t seed, const uint64_t *hashes, uint64_t n,
                  struct order *order)
 {
@@ -178,7 +179,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* @hashes: those of this part, sorted and distinct. */
+/* @hashes: the hashes of this part, sorted and distinct. */
 static bool build_part(const struct part *p, uint64_t set_seed, const uint64_t *hashes, uint64_t n)
 {
 	struct order order = { array(n, 8), array(n, 8), 0 };

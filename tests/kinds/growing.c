@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind. Until its first layer is full it is a blocked filter, which this reference
- * repeats. unit/test_growing.c tests the layers that follow. */
+ * The growing kind. A growing filter with one layer is a blocked filter, so this reference repeats
+ * the blocked kind's reference. unit/test_growing.c tests filters with more layers. */
 #include "kind.h"
 
-/* ---- the reference, as the blocked kind's: fields are taken from the top of r, then of r2 ---- */
+/* ---- the reference: fields are taken from the top of r[0], then from the top of r[1] ---- */
 
 static unsigned bits_of(const struct reference *ref, uint64_t hash,
                         uint64_t bits[REFERENCE_MOST_BITS])
@@ -59,7 +59,7 @@ const struct test_kind test_kind_growing = {
 	.every_isa = true,
 	.commutes = true,
 	.grows = true,
-	.coarse = true, /* it keeps room for the error of its sample */
+	.coarse = true, /* the capacity has a margin for the sampling error */
 	.bits_per_key = 24,
 	.reference = { .bits = bits_of },
 	.shapes = TEST_ROWS(shapes),

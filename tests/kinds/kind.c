@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kinds as the tests know them: see kind.h. */
+ * The table of all kinds: see kind.h. */
 #include "kind.h"
 
 const struct test_kind *const test_kind_list[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The facts that the tests need about a kind. Each kind has a file, tests/kinds/NAME.c, with a
- * test_kind_NAME. An empty member means that the kind lacks the feature, and tests that need it
- * skip the kind. Tests ask the library what a kind's filters can do. */
+ * The tests' facts about each kind. The file tests/kinds/NAME.c of each kind defines its
+ * test_kind_NAME. A test skips a kind whose table for the test is empty. Tests ask the library, not
+ * these tables, what the filters of a kind can do. */
 #ifndef WEIR_TESTS_KIND_H
 #define WEIR_TESTS_KIND_H
 
@@ -12,65 +12,65 @@
 #include "can.h"
 #include "reference.h"
 
-/* Initialise a list: { its rows, their number }. */
+/* The initialiser of a table: the rows and their number. */
 #define TEST_ROWS(rows) { rows, sizeof(rows) / sizeof((rows)[0]) }
 
-/* conformance/, unit/test_kinds.c: a complete shape. */
+/* A complete shape, for conformance/ and unit/test_kinds.c. */
 struct test_shape {
 	struct weir_shape shape;
-	bool main; /* the long tests take it */
-	bool bulk; /* stress/test_bulk.c takes it: made of bits, with a kernel that loads (L1) */
-	bool one_new; /* exactly one of several inserts of a new key is answered WEIR_NEW */
+	bool main; /* long tests run only on shapes with this mark */
+	bool bulk; /* stress/test_bulk.c loads this shape: its filters have several parts (L1) */
+	bool one_new; /* if several threads insert a new key, exactly one gets WEIR_NEW */
 };
 
-/* stress/, property/, unit/: the numbers to ask for; the library chooses the rest. */
+/* Parameters for stress/, property/ and unit/. The library chooses each number that is 0. */
 struct test_layout {
 	const char *name;
-	struct weir_params ask; /* the numbers of the shape; the test sets everything else */
-	bool one_new;         /* as above */
-	uint64_t huge_keys;     /* for an array of more than 2^32 bits; 0: skip such arrays */
+	struct weir_params ask; /* only the shape's numbers; the test sets the others */
+	bool one_new;         /* as in struct test_shape */
+	uint64_t huge_keys;     /* keys for an array of more than 2^32 bits; 0: no such test */
 };
 
-/* schedule/: a filter so small that two keys share a word. */
+/* A filter for schedule/, so small that two keys share a word. */
 struct test_subject {
 	const char *name;
-	struct weir_params ask; /* as above; capacity 0: half as many keys as bytes */
+	struct weir_params ask; /* the shape's numbers; capacity 0: half as many keys as bytes */
 	uint64_t bytes;
-	bool one_new;         /* as above */
-	bool handles;           /* the scenarios of handles and sharded sets run on it */
+	bool one_new;         /* as in struct test_shape */
+	bool handles;           /* the scenarios of handles and sharded sets use this filter */
 };
 
-/* golden/: a pinned filter. */
+/* A filter whose image is pinned in golden/. */
 struct test_golden {
-	const char *name; /* of its file. With "zstd" in it: packed. With "keyed": format 2, with
-	                     the key of SipHash's reference vectors and every mark. With "normal":
-	                     format 2, with steps of normalisation. With "excluded": with an
-	                     exclude list of eight times as many keys */
+	const char *name; /* The file's name. "zstd" in the name: compressed. "keyed": format 2,
+	                     with the key of SipHash's reference vectors and every mark. "normal":
+	                     format 2, with normalisation. "excluded": with an exclude list of eight
+	                     times as many keys */
 	struct weir_shape shape;
 	uint64_t capacity, keys;
-	uint64_t false_positives; /* among 20000 keys that are not in it */
+	uint64_t false_positives; /* among 20000 absent keys */
 	uint64_t sum;             /* XXH3-64 of the plain image */
 };
 
 struct test_kind {
 	uint32_t id;    /* enum weir_kind_id */
-	bool every_isa; /* it has kernels of its own for each instruction set */
+	bool every_isa; /* the kind has a kernel for each instruction set */
 	bool commutes;  /* the order of inserts does not change the array */
-	bool grows;     /* beyond its capacity its arrays differ from the reference's */
-	bool copies;    /* each insert keeps a copy, so copies of one key can fill it */
-	bool coarse;    /* its rates come in steps: a filter may be much better than asked */
-	bool sized;     /* only the first number of its shapes is chosen; the others follow from
-	                   the size */
-	unsigned blocks_a_line; /* if a fold joins blocks; 0: it joins lines */
-	bool unasked;   /* all numbers of its shapes follow from the size */
+	bool grows;     /* a filter above its capacity differs from the reference */
+	bool copies;    /* each insert stores a copy, so inserts of one key can fill a filter */
+	bool coarse;    /* rates come in steps, so a filter may be much better than asked */
+	bool sized;     /* parameters choose only the first number of a shape; the size determines
+	                   the others */
+	unsigned blocks_a_line; /* if a fold joins blocks, not lines; 0: a fold joins lines */
+	bool unasked;   /* the size determines all numbers of a shape */
 
 	struct reference_kind reference;
-	unsigned bits_per_key; /* of the filters compared with the reference; 0: 12 */
-	/* Sizes are multiples of this many lines; NULL: of one. */
+	unsigned bits_per_key; /* for filters that are compared with the reference; 0: 12 */
+	/* The number of lines of a filter is a multiple of this number. NULL: of 1. */
 	unsigned (*block_lines)(const struct weir_shape *shape);
 	struct { const struct test_shape *rows; size_t n; } shapes;
 	struct { const struct test_layout *rows; size_t n; } layouts;
-	/* More for property/rate.c: the layouts with the longest derivation of a key's bits. */
+	/* Further layouts for property/rate.c: those that derive the most bits from a hash. */
 	struct { const struct test_layout *rows; size_t n; } extremes;
 	struct { const struct test_subject *rows; size_t n; } subjects;
 	struct { const struct test_golden *rows; size_t n; } goldens;
@@ -91,7 +91,7 @@ extern const size_t test_kind_count;
 
 const struct test_kind *test_kind_of(uint32_t id);
 
-/* Parameters that ask for a kind with the numbers of a row. */
+/* Return: parameters for a filter of @kind, with the numbers of @ask. */
 struct weir_params test_params(const struct test_kind *kind, const struct weir_params *ask);
 
 #endif

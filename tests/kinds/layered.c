@@ -6,8 +6,8 @@
 #include "kind.h"
 #include "layered.h"
 
-/* ---- the reference: two levels of parts, each a seed and cells; the XOR of a key's three cells is
- *      its fingerprint in the first level, its bit in the second ---- */
+/* ---- the reference: two levels of parts. Each part has a seed and cells. The XOR of a key's three
+ * cells is the key's fingerprint in the first level and one bit in the second level. ---- */
 
 enum { TRIES = 10, SECOND_TRY = 128, SEED_BYTES = 8, BEHIND = 8 };
 
@@ -15,7 +15,7 @@ struct part {
 	unsigned width, part_bits;
 	uint64_t length, segments, number;
 	bool second;
-	uint8_t *bytes; /* of the part */
+	uint8_t *bytes; /* the first byte of the part */
 };
 
 /* The number of lines of one part. */
@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t x)
 	return x * UINT64_C(0xD6E8FEB86659FD93);
 }
 
-/* x with its last segment_bits XORed with those of y. */
+/* Return: x with its low segment_bits bits XORed with those of y. */
 static uint64_t within_segment(const struct part *p, uint64_t x, uint64_t y)
 {
 	return x - x % p->length + (x % p->length ^ y % p->length);
@@ -135,13 +135,13 @@ static bool contains(const struct reference *ref, uint64_t hash)
 
 /* ---- building ---- */
 
-/* Keys in the order in which peel() removes them, with the cell of each. */
+/* The keys in the order in which peel() removes them, and the cell of each key. */
 struct order {
 	uint64_t *hash, *cell, n;
 };
 
 struct field {
-	uint64_t keys, xor; /* of a cell: the number of its keys, and the XOR of their hashes */
+	uint64_t keys, xor; /* the number of keys in a cell, and the XOR of the keys' hashes */
 };
 
 static void *array(uint64_t n, size_t each)
@@ -152,7 +152,8 @@ static void *array(uint64_t n, size_t each)
 	return all;
 }
 
-/* Remove keys that are alone in a cell until no key is. Return: are all n removed? */
+/* Remove keys that are alone in a cell until no cell has one key. Return: true if no key is
+ * left. */
 static bool peel(const struct part *p, uint64_t seed, const uint64_t *hashes, uint64_t n,
                  struct order *order)
 {
@@ -238,7 +239,7 @@ static void assign(const struct part *p, uint64_t seed, const struct order *orde
 	}
 }
 
-/* @hashes: those of this part, sorted and distinct. */
+/* @hashes: the hashes of this part, sorted and distinct. */
 static bool build_part(const struct part *p, uint64_t set_seed, const uint64_t *hashes, uint64_t n,
                        const struct list *included)
 {

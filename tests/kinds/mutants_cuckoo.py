@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The bugs planted into the cuckoo kind: its own rules (C1 to C8 in move.h) left out, and what
-public implementations have been found to do. See schedule/mutants.py."""
+"""The bugs planted into the cuckoo kind. Each breaks one of the rules C1 to C8 (move.h), or repeats
+a bug that public implementations had. See schedule/mutants.py."""
 
 MOVE = 'src/kinds/cuckoo/move.c'
 SEARCH = 'src/kinds/cuckoo/search.c'
@@ -10,7 +10,7 @@ ATOMIC = 'src/ground/atomic.h'
 WHOLE = 'src/filter/merge.c'
 KIND = 'src/kinds/cuckoo/whole.c'
 SAVE = 'src/image/save.c'
-# what its own files do is seen by its own scenarios, and by those of removals
+# The groups of scenarios that must find a bug in these files.
 GROUPS = dict.fromkeys([MOVE, SEARCH, PUT, CUCKOO, KIND], 'counters,cuckoo')
 
 MUTANTS = [
@@ -88,10 +88,10 @@ MUTANTS = [
     ('CUCKOO_REFUSE_WHERE_OTHERS_WERE_QUICKER', SEARCH, 'return moved < 0 ? moved : 1;',
      'return moved;'),
     ('CUCKOO_NEW_BESIDE_A_MOVE', SEARCH, '} while (before != after);', '} while (0);'),
-    # of public implementations: a full insert that drops another's key, or that keeps it aside so
-    # that the next is refused; a wrong other bucket; an equal copy that is left out although it
-    # can be removed, and so in a union; a compaction, here a move, that deletes what finds no
-    # place; a removal that takes two
+    # Bugs that public implementations had. An insert into a full filter drops another key, or keeps
+    # its key aside and refuses the next key. The other bucket is wrong. An equal copy is left out,
+    # by an insert or in a union, although copies can be removed. A move deletes a copy that finds
+    # no slot. A removal takes two copies.
     ('CUCKOO_DROPS_ANOTHER', PUT, 'return room < 0 ? room : no_room(a, width);',
      'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[0]), WEIR__LE64((p.word[0]'
      ' & ~((UINT64_C(1) << width) - 1)) | spot.fingerprint), memory_order_release);\n'

@@ -9,11 +9,11 @@ GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing',
           'GROWING_MERGE_READ_AGAIN': 'growing'}
 
 MUTANTS = [
-    # G1: of two that append one takes the other's layer away
+    # G1: of two threads that append a layer, one overwrites the layer of the other thread
     ('GROWING_STORE_NEXT', LAYERS,
      'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
      '(void)none;\n\t__atomic_store_n(&layers->next, record, __ATOMIC_RELEASE);\n\tif (0) {'),
-    # a record is found before its fields are
+    # A thread finds a record before it can see the record's fields.
     ('GROWING_RELAXED_NEXT', LAYERS,
      'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
      'if (!__atomic_compare_exchange_n(&layers->next, &none, record, 0, __ATOMIC_RELAXED,'
@@ -22,12 +22,12 @@ MUTANTS = [
      """(void)weir__layers_swap_release(&own->now, &layers,
 		                                weir__layers_load_acquire(&layers->next));""",
      '__atomic_store_n(&own->now, weir__layers_load_acquire(&layers->next), __ATOMIC_RELAXED);'),
-    # who is late takes the newest layers away from all
+    # A late thread sets the list of layers back to an older one.
     ('GROWING_STORE_NOW', LAYERS,
      """(void)weir__layers_swap_release(&own->now, &layers,
 		                                weir__layers_load_acquire(&layers->next));""",
      '__atomic_store_n(&own->now, weir__layers_load_acquire(&layers->next), __ATOMIC_RELEASE);'),
-    # a key goes into a layer that lookups do not know yet
+    # An insert uses a layer that lookups do not know yet.
     ('GROWING_INTO_NEXT', KERNEL,
      """			struct weir__layers *s = weir__layers_now(f); \\
 			uint64_t counted = 0; \\
@@ -39,8 +39,9 @@ MUTANTS = [
 """),
     ('GROWING_OLDEST_LEFT_OUT', KERNEL,
      'for (unsigned i = (n); i-- > 0;) \\', 'for (unsigned i = (n); i-- > (n > 1);) \\'),
-    # a layer that the source got meanwhile has no place in the destination (what is read there
-    # would be what the stack holds)
+    # A merge reads the source's layers again. The source may have a new layer, for which the
+    # destination has none. The bug sets to[i].f to NULL, so that the result does not depend on the
+    # stack.
     ('GROWING_MERGE_READ_AGAIN', MERGE,
      """	for (unsigned i = 0; !err && i < n; i++)
 		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
@@ -51,7 +52,7 @@ MUTANTS = [
 	for (unsigned i = 0; !err && i < later; i++)
 		err = merge_lines(to[i].f, from[i].f, progress, progress_arg);
 """),
-    # the limit
+    # An insert ignores that the filter is full.
     ('GROWING_OVERFILL', KERNEL,
      'if (!weir__closed_load_relaxed(&s->closed)) { \\', 'if (s) { \\'),
     ('GROWING_COPY_OLDEST', WHOLE, '\treturn now->n;\n', '\treturn 1;\n'),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The reference: what the kinds share. */
+ * The part of the reference that all kinds share. */
 #include <stdlib.h>
 #include <string.h>
 #include "kind.h"
@@ -35,7 +35,7 @@ uint32_t reference_number(const struct reference *ref, const char *name)
 	for (unsigned i = 0; (field = weir_shape_field(ref->shape.kind, i)) != NULL; i++)
 		if (strcmp(field, name) == 0)
 			return ref->shape.field[i];
-	abort(); /* the kind has no such number */
+	abort(); /* the shape has no number with this name */
 }
 
 /* ---- kinds made of bits ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The reference: a second implementation of each kind's layout, written from the text of the design
- * to be read, not to be fast. It shares no code with the library, does without 128-bit arithmetic,
- * and addresses its array in bytes. On every instruction set the library must produce the same
- * bits. */
+ * for clarity, not for speed. The reference shares no code with the library, uses no 128-bit
+ * arithmetic, and addresses its array in bytes. On every instruction set the library must produce
+ * the bits of the reference. */
 #ifndef WEIR_TESTS_REFERENCE_H
 #define WEIR_TESTS_REFERENCE_H
 
@@ -21,18 +21,18 @@ struct reference {
 	uint8_t *bytes; /* bit i of the array is bit i % 8 of byte i / 8 */
 };
 
-/* The verbs of one kind. A kind made of bits needs only bits(): the bits that a hash stands for.
- * Any other kind has its own verbs on the bytes. */
+/* The reference verbs of one kind. A kind whose array is a set of bits needs only bits(). Any other
+ * kind has its own verbs, which work on the bytes. */
 struct reference_kind {
 	/* The hash of a key; NULL: XXH3-64 with the seed. */
 	uint64_t (*hash)(uint64_t seed, const void *key, size_t len);
-	/* The bits of the array that a hash stands for, duplicates allowed. Return: their
-	 * number. */
+	/* Store the indices of the array's bits that stand for a hash; duplicates are allowed.
+	 * Return: the number of indices. */
 	unsigned (*bits)(const struct reference *ref, uint64_t hash,
 	                 uint64_t bits[REFERENCE_MOST_BITS]);
 
-	/* These answer as the library's verbs by hash do. NULL: bits() serves, or the kind
-	 * cannot. */
+	/* These verbs answer as the library's verbs by hash do. NULL: the reference uses bits(), or
+	 * the kind lacks the verb. */
 	bool (*contains)(const struct reference *ref, uint64_t hash);
 	int (*insert)(struct reference *ref, uint64_t hash);
 	int (*remove)(struct reference *ref, uint64_t hash);
@@ -45,10 +45,11 @@ void reference_init(struct reference *ref, const struct weir_shape *shape, uint6
                     uint64_t seed);
 void reference_free(struct reference *ref);
 
-/* Does it take keys one at a time? */
+/* Return: true if keys can be inserted one at a time. */
 bool reference_takes_inserts(const struct reference *ref);
 bool reference_contains(const struct reference *ref, uint64_t hash);
-/* WEIR_NEW, WEIR_SEEN or a negative errno. A kind of bits answers WEIR_NEW if one was 0. */
+/* Return: WEIR_NEW, WEIR_SEEN or a negative errno. In a kind made of bits a key is WEIR_NEW if one
+ * of its bits was 0. */
 int reference_insert(struct reference *ref, uint64_t hash);
 
 /* ---- helpers for the kinds' own files ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The window. Its array has the spare generation and, in columns, all generations side by side, so
- * it has no reference here. golden/test_window.c pins its bits, which are those of blocked filters;
- * unit/test_window*.c test which keys it forgets, and when. */
+ * The window kind. The array contains a spare generation, and in columns all generations lie side
+ * by side, so this file has no reference. golden/test_window.c pins the bits, which are those of
+ * blocked filters. unit/test_window*.c test which keys a window forgets, and when. */
 #include "kind.h"
 
 static const struct test_layout layouts[] = {
@@ -16,6 +16,6 @@ const struct test_kind test_kind_window = {
 	.id = WEIR_WINDOW,
 	.every_isa = true,
 	.commutes = true,
-	.coarse = true, /* each generation has whole lines */
+	.coarse = true, /* each generation has a whole number of lines */
 	.layouts = TEST_ROWS(layouts),
 };
