@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Helpers for the tests of an image's cost: a progress function that counts and stops, a child with
- * a limit of memory, and a check that bits are those that were written. */
+ * Helpers for the tests of what an image costs to read: a progress function that counts and stops,
+ * a child process with a memory limit, and a check of an image's bits. */
 #ifndef WEIR_TESTS_FAULT_COST_H
 #define WEIR_TESTS_FAULT_COST_H
 
@@ -12,10 +12,10 @@
 
 static const uint64_t KIB = 1 << 10, MIB = 1 << 20;
 
-/* A progress function that stops at its most_calls-th call. */
+/* The argument of count(), a progress function that stops at call number most_calls. */
 struct stop {
 	uint64_t calls, most_calls;
-	uint64_t done, longest; /* bytes reported, the longest step */
+	uint64_t done, longest; /* bytes reported; the longest step, in bytes */
 };
 
 static inline int count(void *arg, uint64_t done, uint64_t total)
@@ -54,8 +54,8 @@ static inline uint64_t most_resident(void)
 	return (uint64_t)used.ru_maxrss * KIB;
 }
 
-/* Run in a child, so that its memory is counted from zero. If @room is not 0, the child gets @room
- * bytes more of address space. It must take less than @memory. */
+/* Call @run in a child process, so that its memory is counted from zero. The test fails if the
+ * child takes @memory bytes or more. @room: bytes that the address space may grow; 0: no limit. */
 static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 {
 	int status;
@@ -77,7 +77,7 @@ static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 	assert_int_equal(status, 0);
 }
 
-/* In a child a failed assertion must end the process: cmocka would go on with the next test. */
+/* An assertion for a child process, which must end: cmocka would go on with the next test. */
 #define must(condition) \
 	do { \
 		if (!(condition)) { \
@@ -87,7 +87,7 @@ static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 		} \
 	} while (0)
 
-/* The bits are those that were written, whether the image is loaded or mapped. A change in the last
+/* Check that the image at path has the bits @bits, loaded or mapped, and that a change in the last
  * piece is found. */
 static inline void must_hold(const unsigned char *bits, uint64_t bytes, bool packed)
 {

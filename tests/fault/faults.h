@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Helpers for the tests with the shim: a folder with one image, its entries, and the open
- * descriptors and mappings. */
+ * Helpers for the tests with the shim: counts of folder entries, descriptors and mappings, a run
+ * with a failing call, and an image's generation. */
 #ifndef WEIR_TESTS_FAULT_FAULTS_H
 #define WEIR_TESTS_FAULT_FAULTS_H
 
@@ -9,7 +9,7 @@
 #include "../folder.h"
 #include "shim.h"
 
-/* The number of entries of a folder other than @besides, and the name of one of them. */
+/* Return: the number of entries of a folder other than @besides. @name: receives a name. */
 static inline unsigned folder_entries(const char *where, const char *besides, char name[256])
 {
 	unsigned n = 0;
@@ -31,8 +31,8 @@ static inline unsigned open_descriptors(void)
 	return folder_entries("/proc/self/fd", "", name);
 }
 
-/* Run with the @n-th call failing. Afterwards shim.what is that call, or NULL if there were fewer
- * calls, and shim.allocated counts the memory that leaks. */
+/* Call @run with its @n-th system call failing. Afterwards shim.what is that call, or NULL if there
+ * were fewer calls, and shim.allocated is the number of leaked blocks. */
 static inline int run_failing(int (*run)(void), unsigned n, int error, bool no_tmpfile)
 {
 	shim.at = n;
@@ -48,7 +48,7 @@ static inline int run_failing(int (*run)(void), unsigned n, int error, bool no_t
 	return answer;
 }
 
-/* The number of lines in this process's map that contain @name. */
+/* Return: the number of this process's mappings whose line in the maps file contains @name. */
 static inline unsigned mappings_of(const char *name)
 {
 	char line[8192];
@@ -61,7 +61,7 @@ static inline unsigned mappings_of(const char *name)
 	return n;
 }
 
-/* The generation of the image at @name, which must load as a whole. */
+/* Return: the generation of the image at @name. The image must load. */
 static inline uint64_t generation_of(const char *name)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

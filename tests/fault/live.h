@@ -54,7 +54,7 @@ static inline struct weir_filter *map_live(void)
 	return f;
 }
 
-/* The image must be live, or sealed and valid. Return: is it sealed? */
+/* Check that the image is live, or sealed and valid. Return: true if it is sealed. */
 static inline bool sealed(void)
 {
 	struct weir_filter *f = NULL;
@@ -71,7 +71,7 @@ static inline void seal_it(struct weir_filter *f)
 	assert_true(sealed());
 }
 
-/* Fork a child that ends with this process at the latest. */
+/* Fork a child that the kernel kills when this process ends. */
 static inline pid_t new_process(void)
 {
 	pid_t child = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The kernel's files and the disk's, and the files that a cut may leave. */
+ * A model of the kernel's files and the disk's files, and the images that a power cut may leave. */
 #include "../test.h"
 #include <fcntl.h>
 #include "power.h"
@@ -7,7 +7,7 @@
 
 enum { BY_CHANCE = 40, MOST_FILES = 8 };
 
-/* A file: the kernel's bytes, and those that are certainly on the disk. */
+/* A file: the bytes that the kernel has, and the bytes that are certainly on the disk. */
 struct file {
 	ino_t inode;
 	int fd;
@@ -20,8 +20,8 @@ static const char *path;
 static size_t grain;
 static power_right *right;
 static struct file files[MOST_FILES];
-static unsigned nfiles, bound[MOST_FILES], nbound; /* bound: files that path may name on the disk */
-static bool none_bound, answered;                  /* it may name none; the verb has answered */
+static unsigned nfiles, bound[MOST_FILES], nbound; /* bound: files that path may name after a cut */
+static bool none_bound, answered;                  /* path may name no file; the verb answered 0 */
 static const unsigned char *mapped;
 
 /* ---- the cuts ---- */
@@ -45,7 +45,7 @@ static bool differs(const struct file *f, size_t at)
 	return at + n > f->n_disk || memcmp(f->now + at, f->disk + at, n) != 0;
 }
 
-/* Put a piece into the trial, from the kernel's file or from the disk's, padded with zeros. */
+/* Copy a piece of the kernel's or the disk's file into the trial, padded with zeros. */
 static void put(unsigned char *trial, const struct file *f, size_t at, bool from_now)
 {
 	size_t n = smaller(grain, f->n_now - at);
@@ -62,7 +62,7 @@ static void put_all(unsigned char *trial, const struct file *f, bool from_now)
 		put(trial, f, at, from_now);
 }
 
-/* All pieces come from one side, but in turn each piece that differs comes from the other. */
+/* Take all pieces from one side, and in turn each piece that differs from the other side. */
 static void each_alone(unsigned char *trial, const struct file *f, bool from_now, const char *when)
 {
 	put_all(trial, f, !from_now);
@@ -89,7 +89,7 @@ static void cut_file(const struct file *f, const char *when)
 		judge(trial, f->n_now, when);
 	}
 	put_all(trial, f, false);
-	if (f->n_disk < f->n_now) /* the disk may not have the new length either */
+	if (f->n_disk < f->n_now) /* the disk may still have the old length */
 		judge(trial, f->n_disk, when);
 	free(trial);
 }
@@ -149,7 +149,7 @@ static void bind_path(void)
 		bound[nbound++] = file;
 }
 
-/* A sync of bytes @from to @to has put them on the disk, up to the end of their page. */
+/* Record a sync of bytes @from to @to: these bytes are on the disk, up to the end of their page. */
 static void synced(struct file *f, size_t from, size_t to)
 {
 	refresh(f);
@@ -165,7 +165,7 @@ static void synced(struct file *f, size_t from, size_t to)
 static void sync_of(const struct shim_call *call)
 {
 	struct stat st;
-	if (call->at) { /* msync; the first, of the live mark, comes before the mapping is known */
+	if (call->at) { /* an msync; the first, of the live mark, comes before power_mapped() */
 		size_t from = mapped ? (size_t)((const unsigned char *)call->at - mapped) : 0;
 		synced(&files[bound[0]], from, from + call->n);
 	} else if (fstat(call->fd, &st) == 0 && S_ISDIR(st.st_mode)) {

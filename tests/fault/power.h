@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * A disk whose power is cut at every step that the shim sees.
  *
- * The disk may or may not have what the kernel has at such a step (the file as it reads). It has
- * everything for which a later fsync or msync has returned. So each step tries many cuts. The
- * pieces (pages, or 64-bit words of a mapping) in which kernel and disk differ may be on the disk:
- * none, all, each alone, all but each, and some at random. Path may name any of the files that it
- * named since its folder was synced. */
+ * After a cut the disk has all bytes for which an fsync or msync had returned. Of the other bytes
+ * the disk may have the old ones or the kernel's. So each step tries many cuts. The pieces (pages,
+ * or 64-bit words of a mapping) in which kernel and disk differ are on the disk: none, all, each
+ * alone, all but each, and some at random. The path may name any file that it has named since its
+ * folder was synced. */
 #ifndef WEIR_TESTS_FAULT_POWER_H
 #define WEIR_TESTS_FAULT_POWER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* May this image be at the path after a cut? @answered: the verb has answered 0. @image: NULL if no
- * file is there. */
+/* Return: true if a cut may leave this image. @image: NULL if there is no file at the path.
+ * @answered: true if the verb has answered 0. */
 typedef bool power_right(const unsigned char *image, size_t n, bool answered);
 
 struct power {
@@ -22,13 +22,13 @@ struct power {
 };
 extern struct power power;
 
-/* The file at @path is on the disk. @grain: bytes of a piece. */
+/* Start with the file at @path on the disk. @grain: bytes of a piece. */
 void power_begin(const char *path, size_t grain, power_right *right);
-/* The image is mapped here. */
+/* Tell the model that the image is mapped at @image. */
 void power_mapped(const void *image);
-/* A step of the test itself. */
+/* Try the cuts of a step that the test makes itself. */
 void power_step(const char *what);
-/* The verb has answered 0. */
+/* End the model after the verb has answered 0. */
 void power_end(void);
 
 #endif

@@ -1,58 +1,58 @@
 /* SPDX-License-Identifier: MIT
- * Stands between weir and the C library (ld --wrap on the static library). It can fail the n-th
- * call, kill the process there, make every transfer short and interrupted, refuse all calls of one
- * name, or show the calls to a test. It counts what is allocated or mapped and not given back. */
+ * The shim stands between weir and the C library (ld --wrap on the static library). It can fail the
+ * n-th call, kill the process before that call, shorten and interrupt transfers, refuse all calls
+ * of a name, or show the calls to a test. It counts memory that is not released. */
 #ifndef WEIR_TESTS_FAULT_SHIM_H
 #define WEIR_TESTS_FAULT_SHIM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A call to the system, or (shim_steps.c) a step of the library. */
+/* A system call, or a step inside the library (shim_steps.c). */
 struct shim_call {
 	const char *what;
-	int fd;         /* fsync: of this file */
-	const void *at; /* msync: from here, */
-	size_t n;       /* this many bytes */
-	bool done;      /* it has succeeded; else it is about to be made */
+	int fd;         /* for fsync: the file */
+	const void *at; /* for msync: the first byte */
+	size_t n;       /* for msync: the number of bytes */
+	bool done;      /* true: the call has succeeded; false: it is about to be made */
 };
 
 struct shim {
 	bool armed;
-	unsigned at;      /* the call that fails, from 1; 0: none */
-	int error;        /* the errno it fails with */
-	bool die;         /* SIGKILL before that call instead */
-	bool trickle;     /* read and write move a few bytes, every other call is interrupted */
+	unsigned at;      /* number of the call that fails, from 1; 0: none */
+	int error;        /* the errno of the failing call */
+	bool die;         /* kill the process before that call instead */
+	bool trickle;     /* every other transfer is interrupted, and the rest are short */
 	bool no_tmpfile;  /* a file system without O_TMPFILE */
 	bool no_reserve;  /* a file system without fallocate */
 	bool no_inotify;  /* the limit of inotify instances is reached, even if not armed */
-	bool no_watch;    /* the limit of watches is reached, even if not armed */
+	bool no_watch;    /* the limit of inotify watches is reached, even if not armed */
 	bool same_times;  /* every file has the same times, even if not armed */
 	bool no_waiting;  /* usleep returns at once */
 	const char *refused;  /* every call of this name fails (a sandbox), even if not armed */
-	const char *refused2; /* and of this one */
-	int refused_error;    /* with this errno */
-	/* Called before each wrapped call, and also after an fsync or msync that succeeded. It sees
-	 * close, unlinkat and munmap only if die is set, and none of the calls that it makes. */
+	const char *refused2; /* a second name that is refused */
+	int refused_error;    /* the errno of refused calls */
+	/* Called before each wrapped call, and again after a successful fsync or msync. Not called
+	 * for close, unlinkat and munmap unless die is set, or for calls that look() makes. */
 	void (*look)(const struct shim_call *call);
-	/* A follower's wait of this many ms, on its own thread; true ends it at once. */
+	/* Called on a follower's thread before a wait of this many ms; true skips the wait. */
 	bool (*wait)(int milliseconds);
-	void (*watch)(const char *folder); /* the follower is about to watch it; on its thread */
-	const char *ignored;  /* calls of this name are skipped and answer 0, */
-	unsigned ignored_at;  /* but only this one, from 1; 0: none */
-	_Atomic unsigned calls; /* so far, by every thread */
-	const char *what;       /* the call that failed */
+	void (*watch)(const char *folder); /* called on a follower's thread before a watch */
+	const char *ignored;  /* one call of this name is skipped and answers 0 */
+	unsigned ignored_at;  /* number of the skipped call, from 1; 0: none */
+	_Atomic unsigned calls; /* number of calls so far, on all threads */
+	const char *what;       /* name of the call that failed */
 	_Atomic long allocated; /* blocks allocated by weir and not freed yet */
 	_Atomic long mapped;    /* bytes mapped and not unmapped yet */
 };
 
 extern struct shim shim;
 
-/* Does this call fail? Then errno is set. The process may die here instead. */
+/* Return: true if this call must fail, with errno set. The process may be killed here instead. */
 bool shim_strikes(const struct shim_call *call);
-/* The call has succeeded: look at it again. */
+/* Show the test a call that has succeeded. */
 void shim_done(struct shim_call *call);
-/* Simulates a disk that ignores a request: is this call ignored? */
+/* Return: true if this call must be skipped, as on a disk that ignores a request. */
 bool shim_ignored(const char *what);
 
 #endif

@@ -68,7 +68,7 @@ int __wrap_msync(void *p, size_t n, int flags)
 	return answer;
 }
 
-/* Linking to "." only asks whether a link could be made, so it has a name of its own. */
+/* A link to "." only probes whether links can be made, so the shim names such a call "linkat .". */
 int __real_linkat(int a, const char *from, int b, const char *to, int flags);
 int __wrap_linkat(int a, const char *from, int b, const char *to, int flags);
 int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
@@ -77,7 +77,7 @@ int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
 	       __real_linkat(a, from, b, to, flags);
 }
 
-/* Locks only: the library makes no other call that takes a structure. */
+/* The library makes no fcntl64() call with an argument that is not a pointer, except locks. */
 int __real_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...)
@@ -90,7 +90,7 @@ int __wrap_fcntl64(int fd, int what, ...)
 	       __real_fcntl64(fd, what, argument);
 }
 
-/* Every other call is interrupted; the others move at most 1000 bytes. */
+/* Interrupt every other transfer, and limit the rest to 1000 bytes. */
 static bool interrupted(size_t *n)
 {
 	static unsigned turns;
@@ -159,7 +159,7 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
 	       __real_openat64(fd, path, flags, mode);
 }
 
-/* A fortified build calls these instead. */
+/* A fortified build calls these functions instead. */
 #define FORTIFIED(type, name, parameters, plain) \
 	type __wrap___##name parameters; \
 	type __wrap___##name parameters \

@@ -18,7 +18,7 @@ void *__wrap_mmap64(void *p, size_t n, int protection, int flags, int fd, off_t 
 	return got;
 }
 
-/* It may unmap a part of a mapping. */
+/* munmap() may unmap a part of a mapping, so the shim counts bytes, not mappings. */
 int __real_munmap(void *p, size_t n);
 int __wrap_munmap(void *p, size_t n);
 int __wrap_munmap(void *p, size_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Steps of the library itself, between its system calls, where a test can look on or let it die. */
+ * Steps of the library between its system calls, where a test can look or kill the process. */
 #include <stdint.h>
 #include "shim.h"
 

@@ -17,7 +17,7 @@ int __wrap_usleep(unsigned microseconds)
 	return shim.no_waiting ? 0 : __real_usleep(microseconds);
 }
 
-/* Only a follower waits for two descriptors. */
+/* Only a follower polls two descriptors. */
 int __real_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds)
@@ -26,7 +26,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds)
 	                                                        __real_poll(fds, n, milliseconds);
 }
 
-/* Not counted, because a follower's thread calls them at any time. */
+/* The shim does not count inotify calls, because a follower's thread makes them at any time. */
 int __real_inotify_init1(int flags);
 int __wrap_inotify_init1(int flags);
 int __wrap_inotify_init1(int flags)

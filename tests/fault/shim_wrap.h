@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Macros for the files of wrapped calls. */
+ * Macros that define wrapped calls. */
 #ifndef WEIR_TESTS_FAULT_SHIM_WRAP_H
 #define WEIR_TESTS_FAULT_SHIM_WRAP_H
 
@@ -10,7 +10,7 @@ static inline bool strikes(const char *what)
 	return shim_strikes(&(struct shim_call){ .what = what, .fd = -1 });
 }
 
-/* __wrap_NAME: fail with @failed on its turn, else call through. */
+/* Define __wrap_NAME, which returns @failed if the shim strikes, and else calls the C library. */
 #define WRAP(type, name, failed, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \
@@ -19,7 +19,7 @@ static inline bool strikes(const char *what)
 		return strikes(#name) ? (failed) : __real_##name arguments; \
 	}
 
-/* A failure of these calls does not matter, so the shim can only kill the process there. */
+/* Define __wrap_NAME for a call whose failure does not matter. The shim can only kill there. */
 #define WRAP_KILL(type, name, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \

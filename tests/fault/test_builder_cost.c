@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The memory that a builder takes if the announced numbers are far too high: an exclude list or a
- * capacity of 2^48 keys, and then a few keys. It once took gigabytes, whatever max_memory was. */
+ * The memory of a builder whose announced numbers are far too high: an exclude list or a capacity
+ * of 2^48 keys, followed by few keys. A builder once took gigabytes, whatever max_memory was. */
 #include <malloc.h>
 #include <weir/build.h>
 #include "cost.h"
@@ -54,10 +54,10 @@ static void of_a_large_filter(void)
 	build(&p, -EFBIG, 0);
 }
 
-/* Collected keys once stayed in the heap until the builder ended, among those not sorted yet. */
+/* Keys that were sorted already once stayed in the heap until the builder ended. */
 static void of_many_hashes(void)
 {
-	enum { MANY = 6000000 }; /* arrays that malloc() maps */
+	enum { MANY = 6000000 }; /* large enough that malloc() maps the arrays */
 	const struct weir_params p = params(WEIR_FUSE);
 	struct weir_builder *b = NULL;
 	struct weir_filter *f = NULL;
@@ -76,7 +76,7 @@ static void hashes_leave_room_once_they_are_sorted(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* its malloc() keeps freed memory */
+		skip(); /* a sanitizer's malloc() keeps freed memory */
 	within(of_many_hashes, 0, 96 * MIB);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a filter is built from keys, in memory or with a file for
- * the keys that do not fit. The builder reports the failure in a sentence, or does without the
- * call. The caller gets no filter, or one with all its keys. No memory leaks, and no thread or file
- * stays. */
+ * The n-th system call fails while a filter is built from keys, in memory or with a file for the
+ * keys that do not fit. The builder reports the failure in a sentence, or does without the call.
+ * The caller gets no filter, or a filter with all keys. No memory, thread or file is leaked. */
 #include <errno.h>
 #include <weir/build.h>
 #include "../cpus.h"
@@ -28,10 +27,10 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* It asks each lane of the builder for its number of keys. */
+/* Return: the number of keys in the builder's lanes. The function locks each lane. */
 uint64_t weir__builder_added(struct weir_builder *b);
 
-/* @processors: 2 takes half of the keys from each of two processors, if the machine has two. */
+/* @processors: 2 adds half of the keys on each of two processors, if the machine has two. */
 static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -56,7 +55,7 @@ static int build_on(unsigned processors, size_t n, uint32_t threads, bool spills
 		err = weir_builder_add_keys(b, weir_keys_hashes(hashes + at, 1000));
 	}
 	on_cpus(&all);
-	if (b && err) /* would hang if a lane stayed locked */
+	if (b && err) /* this call hangs if a lane is still locked */
 		assert_true(weir__builder_added(b) <= n);
 	if (!err)
 		err = weir_builder_finish(&f, b, NULL);
@@ -72,7 +71,7 @@ static int build(size_t n, uint32_t threads, bool spills)
 	return build_on(1, n, threads, spills);
 }
 
-/* Build from two lists; excluded keys that pass the first level may have to go to a file. */
+/* Build from a set and an exclude list. Excluded keys that pass the first level may be spilled. */
 static int build_two(size_t n, size_t m, bool spills)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -106,10 +105,11 @@ static int of_two_lists_with_a_file(void) { return build_two(700000, 500000, tru
 static int in_memory(void) { return build(FEW, 1, false); }
 static int by_threads(void) { return build(FEW, 3, false); }
 static int with_a_file(void) { return build(MANY, 1, true); }
-/* One processor writes the rest of the other's lane to the file, which may fail. */
+/* One processor writes the rest of the other processor's lane to the file, which may fail. */
 static int from_two_processors(void) { return build_on(2, MANY, 1, true); }
 
-/* The commit may fail too. Then the old set goes on answering, and another reload can begin. */
+/* Replace the set by a reload. After a failed commit the old set stays, and a new reload can
+ * begin. */
 static int replaced(struct weir_handle *h)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -154,7 +154,7 @@ static int by_a_reload(void)
 	return err;
 }
 
-/* The first shard that fails ends the call, and the finished part of the set is freed. */
+/* The first shard that fails ends the call, and the shards that were built are freed. */
 static int of_a_sharded_set(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -170,7 +170,7 @@ static int of_a_sharded_set(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	unsigned step; /* the next n is larger by n / step: large builds are slow */
+	unsigned step; /* after call n comes call n + 1 + n / step, because large builds are slow */
 } verbs[] = {
 	{ "in memory", in_memory, 60 },
 	{ "by threads", by_threads, 60 },
@@ -182,7 +182,7 @@ static const struct verb {
 	{ "of a sharded set", of_a_sharded_set, 60 },
 };
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char name[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A load that first collects the hashes of each part needs memory for that. Without the memory
- * every key still gets in. */
+ * A bulk load first collects the hashes of each part, which needs memory. Without the memory every
+ * key is still inserted. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ enum { BYTES = 4 << 20, KEYS = 1 << 18 };
 static uint64_t *keys;
 static unsigned char *memory, *wanted;
 
-static uint64_t last_cache; /* 0: every filter outgrows it */
+static uint64_t last_cache; /* the size that the library sees; 0: every filter is larger */
 
 uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
@@ -27,7 +27,7 @@ int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t 
                               size_t place_bytes);
 int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes);
-static uint64_t scratch; /* bytes that were asked for */
+static uint64_t scratch; /* bytes that the library asked for */
 
 int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes)
@@ -66,7 +66,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool load_failing_at(unsigned n)
 {
 	struct weir_filter *f = make(memory);
@@ -107,8 +107,8 @@ static uint64_t scratch_of(uint64_t cache, size_t n)
 	return scratch;
 }
 
-/* A load needs no memory if the filter is in cache, or a line gets fewer than two keys. Else it
- * needs 8 bytes for each of at most WEIR_BULK_BUCKETS keys, and a fifth more for unequal parts. */
+/* A load needs no memory if the filter fits into the cache, or if a line gets fewer than two keys.
+ * Other loads need 8 bytes for each of at most WEIR_BULK_BUCKETS keys, and up to a fifth more. */
 static void scratch_as_promised(void **state)
 {
 	const uint64_t lines = BYTES / 64, most = 8 * WEIR_BULK_BUCKETS;
@@ -123,14 +123,14 @@ static void scratch_as_promised(void **state)
 
 static _Noreturn void go_on_changing(volatile uint64_t *hashes)
 {
-	alarm(60); /* if its parent fails */
+	alarm(60); /* ends the child if the parent fails */
 	for (uint64_t i = 0;; i++)
 		hashes[test_key(i) % KEYS] ^= i << 40;
 }
 
-/* Another process writes to the hashes during a load. A hash that is read twice could go to a part
- * that is not its own. The library does not promise which keys are in then. But memory behind a
- * bucket stays intact, and the next load works. */
+/* Another process changes the hashes during a load. If the library read a hash twice, the second
+ * read could choose another part. The library does not promise which keys are then in the filter.
+ * But no write goes past the end of a bucket, and the next load works. */
 static void hashes_that_change_meanwhile(void **state)
 {
 	size_t bytes = KEYS * sizeof *keys;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a delta is made or applied, for every n. The verb reports
- * it in a sentence, or does without the call. The output is the whole old file or the whole new
- * one. No memory leaks, and no litter stays. */
+ * The n-th system call fails while a delta is made or applied, for every n. The verb reports the
+ * failure in a sentence, or does without the call. The output is the whole old file or the whole
+ * new file. No memory leaks, and no temporary file stays. */
 #include <errno.h>
 #include "faults.h"
 
@@ -50,7 +50,7 @@ static int do_id(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	bool image, no_tmpfile; /* it writes an image; else nothing or a delta */
+	bool image, no_tmpfile; /* the verb writes an image; no O_TMPFILE */
 } verbs[] = {
 	{ "save", do_save, false, false },
 	{ "save without O_TMPFILE", do_save, false, true },
@@ -82,7 +82,7 @@ static int setup(void **state)
 	snprintf(delta, sizeof delta, "%s/delta", inputs);
 	snprintf(made, sizeof made, "%s/made", inputs);
 	save_keys(old_image, WEIR_BLOCKED, 500);
-	save_keys(new_image, WEIR_GROWING, 600); /* with members */
+	save_keys(new_image, WEIR_GROWING, 600); /* an image with members */
 	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
 	                          weir_location_path(new_image), NULL));
 	assert_ok(weir_image_verify(weir_location_path(new_image), NULL, &new_id));
@@ -95,7 +95,7 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* At the output there is the old image, plain. */
+/* Put the old image, uncompressed, at the output's path. */
 static void fresh(void)
 {
 	struct weir_filter *f;
@@ -126,7 +126,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_true((id == new_id) == written);
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh();

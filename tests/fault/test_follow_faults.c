@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A handle's looks at a file, and the follower that makes them, if the system refuses a call or
- * gives a rare answer: no thread, no inotify, an interrupted read, equal times. Also when the
- * follower looks: its waits end at once here, so no test sleeps. */
+ * Refreshes from a file, by a handle and by a follower, if the system refuses a call or gives a
+ * rare answer: no thread, no inotify, an interrupted read, equal times. Further tests check when a
+ * follower refreshes; the shim ends every wait at once, so no test sleeps. */
 #include <errno.h>
 #include "faults.h"
 #include "../followers.h"
@@ -26,8 +26,8 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Two releases from tar, with times set back, on a file system whose ctime has the resolution of a
- * tick: device, inode, size and times agree. Only the commit record differs. */
+/* tar unpacks two releases and sets their times back, within one tick of the file system's ctime.
+ * Device, inode, size and times are equal. Only the commit record differs. */
 static void test_releases_that_differ_in_the_commit_record(void **state)
 {
 	size_t n = 0, m = 0;
@@ -37,7 +37,7 @@ static void test_releases_that_differ_in_the_commit_record(void **state)
 	save(0, 2 * KEYS);
 	unsigned char *old = image_slurp(path, &n);
 	assert_int_equal(n, m);
-	assert_memory_equal(old, new, IMAGE_TABLE_SUM); /* one shape, capacity, rate and seed */
+	assert_memory_equal(old, new, IMAGE_TABLE_SUM); /* equal shape, capacity, rate and seed */
 	shim.same_times = true;
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
@@ -51,7 +51,7 @@ static void test_releases_that_differ_in_the_commit_record(void **state)
 	free(new);
 }
 
-/* A look that is interrupted at the commit record still finds the same file. */
+/* A refresh that is interrupted at the commit record still recognises the file. */
 static void test_an_interrupted_look(void **state)
 {
 	bool interrupted = false;
@@ -72,7 +72,7 @@ static void test_an_interrupted_look(void **state)
 #if TEST_ZSTD
 static char set_delta[4300];
 
-/* Publish an image of KEYS keys, and beside it a delta that adds as many. */
+/* Publish an image with KEYS keys, and a delta that adds KEYS more. */
 static void publish_a_delta(void)
 {
 	char made[4300];
@@ -86,9 +86,9 @@ static void publish_a_delta(void)
 	assert_int_equal(rename(made, set_delta), 0);
 }
 
-/* The n-th call fails in a look at an image with deltas, for every n. The handle has the image's
- * keys if and only if it took the image, perhaps without a delta that it could not read. A sentence
- * says why. Nothing leaks. */
+/* The n-th call fails in a refresh from an image with deltas, for every n. The handle has the
+ * image's keys if and only if the refresh succeeded, perhaps without a delta that could not be
+ * read. A sentence reports a failure. Nothing leaks. */
 static void test_every_call_of_a_look_at_deltas_fails(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM };
@@ -135,10 +135,10 @@ static void test_a_follower_that_cannot_start(void **state)
 		assert_null(f);
 		assert_int_equal(shim.allocated, 0);
 		assert_int_equal(open_descriptors(), descriptors);
-	} /* none of them holds the handle: it can be destroyed */
+	} /* the handle can be destroyed afterwards, so no start has kept it in use */
 }
 
-/* Without inotify the follower polls. As soon as inotify is available again, it uses it. */
+/* Without inotify, or without a watch, a follower polls the file. */
 static void test_a_follower_without_inotify(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_a_follower_without_inotify(void **state)
 		unsigned descriptors = open_descriptors();
 		struct weir_follower *f = follow(h, often, false);
 		expect(flavors, 1, 0);
-		/* its eventfd, and inotify's own */
+		/* the follower's eventfd; also an inotify descriptor, if only the watch fails */
 		assert_int_equal(open_descriptors(), descriptors + 1 + watch);
 		for (unsigned i = 2; i < 5; i++) {
 			save(0, 2 * KEYS);
@@ -162,12 +162,12 @@ static void test_a_follower_without_inotify(void **state)
 	}
 }
 
-/* ---- when it looks ---- */
+/* ---- the times of a follower's refreshes ---- */
 
-/* The waits so far, noted on the follower's thread until there are enough. */
+/* The waits so far, recorded on the follower's thread until the array is full. */
 static struct {
 	int milliseconds[12];
-	unsigned n, comes, goes; /* after this many waits the file comes, and goes again */
+	unsigned n, comes, goes; /* the file appears after @comes waits and goes after @goes */
 	bool failed;
 	sem_t all;
 } waits;
@@ -186,7 +186,7 @@ static bool wait_over(int milliseconds)
 	return true;
 }
 
-/* Follow until all waits are noted, and compare them with those due, up to rounding. */
+/* Follow until all waits are recorded. Each must be the expected one, within 1 ms. */
 static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const int due[])
 {
 	waits.n = 0, waits.failed = false;
@@ -207,8 +207,8 @@ static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const 
 			         waits.milliseconds[i], due[i]);
 }
 
-/* After a failure the next look comes soon. The wait doubles with each further failure, up to
- * poll_seconds. A success ends that, and the next failure starts anew. */
+/* After a failure the follower retries soon. The wait doubles with each further failure, up to
+ * poll_seconds. After a success the next failure starts with the short wait again. */
 static void test_a_retry_is_later_each_time_until_a_success(void **state)
 {
 	static const int long_polls[] = { 50,  100, 200, 1000, 1000, 50,
@@ -221,7 +221,7 @@ static void test_a_retry_is_later_each_time_until_a_success(void **state)
 	waits_are(0.02, 3, 5, short_polls);
 }
 
-/* ---- the folder that it watches ---- */
+/* ---- the folder that a follower watches ---- */
 
 static struct {
 	char folder[4200];
@@ -251,7 +251,7 @@ static void test_the_folder_that_is_watched(void **state)
 	for (unsigned i = 0; i < COUNT_OF(files); i++) {
 		watched.calls = 0;
 		assert_ok(weir_follower_start(&f, h, files[i][0], &o));
-		assert_ok(weir_follower_stop(f)); /* after the first look */
+		assert_ok(weir_follower_stop(f)); /* the follower has refreshed once */
 		assert_int_equal(watched.calls, 1);
 		assert_string_equal(watched.folder, files[i][1]);
 	}

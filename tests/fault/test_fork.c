@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A server forks after it has made its handle. From then on each process has its own handle, at the
- * same address, and each inserts, reloads and follows. The library calls liburcu before and after a
- * fork(), and a program that does so too ("registered") does not conflict with it. */
+ * A server forks after it has created its handle. Afterwards each process has its own copy of the
+ * handle, at the same address, and inserts, reloads and follows. The library calls liburcu's fork
+ * handlers; a program that registers these handlers too ("registered") causes no conflict. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ static bool registered;
 
 enum { CHILDREN = 3, KEYS = 2000, DEADLINE = 60 };
 
-/* The work of every process. Return: 0, or the number of the step that failed. */
+/* Work that every process does. Return: 0, or the number of the step that failed. */
 static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -67,14 +67,14 @@ static void test_children_serve_on_their_own(void **state)
 			fork_server(h, i * KEYS, deferred);
 		assert_int_equal(serve(h, 10 * KEYS, deferred), 0);
 		reap(CHILDREN);
-		/* the children's keys are not in the parent */
+		/* the parent does not have the children's keys */
 		assert_true(missing_in(h, KEYS, (CHILDREN + 1) * KEYS) > CHILDREN * KEYS * 9 / 10);
 	}
 	close_handle(flavors, h);
 }
 
-/* A thread of the parent is in a section at the fork. The child has no such thread, and none of its
- * grace periods waits for it. */
+/* At the fork a thread of the parent is in a read-side section. The child lacks this thread, so no
+ * grace period of the child waits for it. */
 static void test_a_section_of_a_thread_that_is_not_there(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 40000);
@@ -118,7 +118,7 @@ static void test_followers_after_fork(void **state)
 	close_handle(flavors, h);
 }
 
-/* The child lacks that thread. A stop only frees the follower; the child can start its own. */
+/* The child lacks the follower's thread. A stop frees the follower; the child can start another. */
 static int in_child(struct weir_handle *h, struct weir_follower *f)
 {
 	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -126,7 +126,7 @@ static int in_child(struct weir_handle *h, struct weir_follower *f)
 	if (weir_handle_destroy(h) != -EBUSY || weir_follower_stop(f) ||
 	    weir_handle_create(&mine, next, NULL))
 		return 1;
-	/* the parent's follower has taken it already */
+	/* the parent's follower has loaded this file already */
 	if (weir_handle_refresh(h, path, NULL) != 0 || missing_in(h, 0, 100))
 		return 2;
 	heard.swaps = heard.failures = 0;
@@ -170,7 +170,7 @@ static void test_a_follower_that_is_not_there(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, false);
 	expect(flavors, 1, 0);
-	/* it has reported the swap and goes to wait; in between it would own locks */
+	/* before the follower sleeps it may own locks, which would stay locked in the child */
 	WAIT_UNTIL(follower_sleeps());
 	assert_true(follower_sleeps());
 	pid_t child = fork();
@@ -207,7 +207,7 @@ static void *load_on_and_on(void *argument)
 	return NULL;
 }
 
-/* It is random which parts that thread owns at the fork; in the child it owns none. */
+/* The loading thread owns random parts at the fork. In the child no part has an owner. */
 static void test_children_of_a_fork_in_a_load(void **state)
 {
 	struct loading l = { .f = test_filter(WEIR_BLOCKED, 4000000, 0.01),
@@ -264,7 +264,7 @@ static void *look_up_once(void *argument)
 	return NULL;
 }
 
-/* Threads begin and end: each takes the lock of liburcu's registry twice. */
+/* Start and join threads. Each thread takes the lock of liburcu's registry twice. */
 static void *begin_threads(void *argument)
 {
 	struct busy *b = argument;
@@ -299,7 +299,7 @@ static void test_children_of_a_busy_program(void **state)
 	pthread_t threads[COUNT_OF(busy_with)];
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* its allocator's locks stay taken in a child */
+		skip(); /* the sanitizer's allocator stays locked in a child */
 	b.h = open_handle(flavors, 40000);
 	insert_into(b.h, 0, 100);
 	for (size_t i = 0; i < COUNT_OF(threads); i++)
@@ -319,8 +319,8 @@ static void test_children_of_a_busy_program(void **state)
 	close_handle(flavors, b.h);
 }
 
-/* A grace period that waits for the forking thread does not block the fork. With liburcu's own
- * calls it would. */
+/* A grace period that waits for the forking thread does not block the fork. With liburcu's own fork
+ * handlers the fork would block. */
 static void test_a_fork_in_a_section(void **state)
 {
 	struct busy b = { 0 };
@@ -333,7 +333,7 @@ static void test_a_fork_in_a_section(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, reload_on_and_on, &b), 0);
 	for (unsigned i = 0; i < 50; i++) {
 		urcu_bp_read_lock();
-		usleep(1000); /* by then the grace period mostly waits */
+		usleep(1000); /* by then the reload mostly waits for a grace period */
 		pid_t child = fork();
 		assert_true(child >= 0);
 		if (child == 0)
@@ -358,7 +358,7 @@ static void fork_there(struct rcu_head *head)
 	sem_post(&forked);
 }
 
-/* With liburcu's own calls, call_rcu's thread would wait for itself. */
+/* With liburcu's own fork handlers, call_rcu's thread would wait for itself. */
 static void test_a_fork_in_a_callback(void **state)
 {
 	struct timespec end;
@@ -379,7 +379,7 @@ struct sleeper {
 	atomic_bool begun, stop;
 };
 
-/* The loader sleeps for 999 of 1,000 parts of its time. */
+/* Reload with a pace at which the loader sleeps 99.9 % of the time. */
 static void *reload_slowly(void *argument)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -395,7 +395,7 @@ static void *reload_slowly(void *argument)
 	return NULL;
 }
 
-/* In the child no thread continues the parent's reload, and its claim stays. The rest works. */
+/* The child lacks the loader's thread, so the parent's reload stays open. Other calls work. */
 static int serve_beside_it(struct weir_handle *h)
 {
 	struct weir_reload *r;
@@ -433,7 +433,7 @@ static void test_a_loader_that_sleeps_is_not_there(void **state)
 	close_handle(flavors, s.h);
 }
 
-/* A loader forks between two calls. Parent and child continue, each with its own reload. */
+/* A loader forks between two calls. Parent and child each continue their own copy of the reload. */
 static void test_a_loader_forks(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -461,7 +461,7 @@ static void test_a_loader_forks(void **state)
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, folder_teardown)
 
-/* The argument "registered" registers liburcu's handlers, as liburcu tells its users. */
+/* The argument "registered" registers liburcu's fork handlers, as liburcu's manual asks. */
 int main(int argc, char **argv)
 {
 	(void)argv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call that weir makes to the system fails, for every n and every verb of the handle's
- * writer. The verb reports it in a sentence or does without the call. The current filter goes on
- * serving with every key, the handle is free for the next writer, and nothing leaks. */
+ * The n-th system call of weir fails, for every n and every verb of a handle's writer. The verb
+ * reports the failure in a sentence, or does without the call. The current filter still has every
+ * key, the handle accepts the next writer, and nothing leaks. */
 #include <errno.h>
 #include "faults.h"
 #include "../handles.h"
@@ -10,7 +10,7 @@
 enum { MOST_CALLS = 500, KEYS = 300 };
 
 static struct weir_handle *h;
-static int level; /* of the image that a refresh finds */
+static int level; /* zstd level of the image for a refresh */
 
 static void save_image(void)
 {
@@ -23,7 +23,7 @@ static void save_image(void)
 	weir_destroy(f);
 }
 
-/* ---- the verbs: each leaves a handle without a reload ---- */
+/* ---- the verbs: none leaves a reload open ---- */
 
 static int do_create(void)
 {
@@ -36,7 +36,7 @@ static int do_create(void)
 	if (!err) {
 		err = weir_handle_create(&another, f, NULL);
 		if (err)
-			weir_destroy(f); /* still the test's */
+			weir_destroy(f); /* the test still owns the filter */
 		else
 			assert_ok(weir_handle_destroy(another));
 	}
@@ -59,7 +59,7 @@ static int load_first(struct weir_handle *absent, bool text)
 	p.fp_rate = 0.01;
 	o.params = &p;
 	int err = keep(absent, text);
-	if (err < 0) /* the failed insert took no room */
+	if (err < 0) /* the failed insert used no capacity */
 		assert_ok(keep(absent, text));
 	else
 		err = weir_reload_begin(&r, absent, &o);
@@ -76,7 +76,7 @@ static int without_a_set(bool text)
 	struct weir_handle *absent;
 	o.flags = WEIR_HANDLE_ANY_SEED;
 	o.absent = WEIR_ABSENT_YES;
-	o.keep_inserts = 40; /* one key */
+	o.keep_inserts = 40; /* bytes for one key */
 	int err = weir_handle_create(&absent, NULL, &o);
 	if (err)
 		return err;
@@ -111,7 +111,7 @@ static int reload_with(const struct weir_params *params, bool commit)
 		assert_ok(weir_reload_commit(r));
 	else
 		weir_reload_abort(r);
-	assert_int_equal(shim.calls, calls); /* neither makes a call that could fail */
+	assert_int_equal(shim.calls, calls); /* neither makes a call that can fail */
 	return 0;
 }
 
@@ -163,7 +163,7 @@ static int do_sharded(void)
 	return err;
 }
 
-/* Hash a text that is longer than the piece hashed at a time. */
+/* Insert and look up a text that is hashed in several pieces. */
 static int do_long_text(void)
 {
 	static const char text[100000];
@@ -191,7 +191,7 @@ static int do_metrics(void)
 	return n < 0 ? (int)n : 0;
 }
 
-/* Make a guard and a thread that asks it. */
+/* Create a guard and a thread that asks the guard. */
 static int do_guard(void)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -211,9 +211,9 @@ static int do_guard(void)
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool keeps, refreshes; /* it needs a previous filter; it needs a file */
+	bool keeps, refreshes; /* needs a previous filter; needs a file */
 	int level;
-	unsigned swaps; /* the number if it succeeds */
+	unsigned swaps; /* number of swaps if the verb succeeds */
 };
 
 static const struct verb verbs[] = {
@@ -247,8 +247,8 @@ static void prepare(const struct verb *verb)
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Once more without a failure: the handle must not remember a refusal that was not the file's
- * fault. */
+/* Call the verb again without a failure. The handle must not remember a refusal that was not the
+ * file's fault. */
 static void again(const struct verb *verb)
 {
 	unsigned swaps = stats_of(h).swaps;
@@ -257,7 +257,7 @@ static void again(const struct verb *verb)
 	assert_int_equal(missing_in(h, 0, KEYS), 0);
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char what[64];
@@ -270,7 +270,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.armed = true;
 	prepare(verb);
 	struct weir_handle_stats before = stats_of(h);
-	/* set another sentence first */
+	/* set a different sentence first */
 	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL);
 	shim.calls = 0;
 	shim.at = n;
@@ -304,7 +304,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void test_every_call_fails(void **state)
 {
-	/* weir itself gives the last ones as verdicts on a file; from a system call they are mere
+	/* weir uses the last errors to refuse a file; from a system call they are ordinary
 	 * errors */
 	static const int errors[] = { ENOMEM, EIO,    EMFILE, EACCES,  ENFILE, EAGAIN,
 	                              EINVAL, EROFS,  ENOTSUP, EISDIR, EBADMSG, EBUSY,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that change while they are read: they shrink, grow, are written to, or go live. The
- * progress function makes the change after the first shard, so every run is the same. */
+ * Files that shrink, grow, are overwritten or go live while they are read. The progress function
+ * makes the change after the first shard, so every run is the same. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -34,8 +34,8 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 	       weir_load(arg, weir_location_map(path, WEIR_MAP_LIVE), &options);
 }
 
-/* Another process maps the image live, inserts, and seals it, all between two shards. It does so
- * once: @done says whether it has, @answer is the answer that the seal must give. */
+/* The argument of go_live_and_seal(), which maps the image live, inserts and seals, once, between
+ * two shards. @done: go_live_and_seal() has run. @answer: the answer that the seal must give. */
 struct sealed {
 	bool done;
 	int answer;
@@ -85,7 +85,7 @@ static void test_changes_while_read(void **state)
 		}
 }
 
-/* @mode: enum weir_map_mode; a larger number stands for weir_load(). */
+/* @mode: enum weir_map_mode, or a larger number to load without a mapping. */
 static int read_image(struct weir_filter **out, unsigned mode, const struct weir_load_options *o)
 {
 	return weir_load(out, mode > WEIR_MAP_LIVE ?
@@ -93,8 +93,8 @@ static int read_image(struct weir_filter **out, unsigned mode, const struct weir
 	                 weir_location_map(path, (enum weir_map_mode)mode), o);
 }
 
-/* Another process maps the image live and inserts while it is verified. A reader gets -EBUSY;
- * another live mapping succeeds. */
+/* Another process maps the image live and inserts while the image is verified. A reader gets
+ * -EBUSY. Another live mapping succeeds. */
 static void test_goes_live_while_verified(void **state)
 {
 	(void)state;
@@ -114,8 +114,9 @@ static void test_goes_live_while_verified(void **state)
 	}
 }
 
-/* If the file is sealed again when the sums differ, it is whole: the reader gets -EBUSY, and its
- * next try succeeds. While the reader itself maps it live, the file cannot be sealed. */
+/* Another process maps live, inserts and seals during a read. The checksums differ, but the image
+ * is whole: the reader gets -EBUSY, and the next read succeeds. While the reader is live, a seal
+ * fails. */
 static void test_sealed_while_read(void **state)
 {
 	(void)state;
@@ -128,7 +129,7 @@ static void test_sealed_while_read(void **state)
 		o.progress_arg = &sealed;
 		int answer = read_image(&g, mode, &o);
 		assert_true(sealed.done);
-		if (mode != WEIR_MAP_LIVE) { /* a live mapping tries again by itself */
+		if (mode != WEIR_MAP_LIVE) { /* a live mapping retries by itself */
 			assert_refused(answer, -EBUSY, path, "sealed");
 			assert_ok(read_image(&g, mode, &o));
 		} else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The cost of a hostile image: memory and time follow from the bytes that have come, not from the
- * numbers that a sparse file declares. */
+ * The cost of a hostile image: memory and time depend on the bytes that were read, not on the sizes
+ * that a sparse file declares. */
 #include "cost.h"
 
 static const uint64_t GIB = 1 << 30;
@@ -86,7 +86,7 @@ static void test_verify_options(void **state)
 		      write(fds[1], "x", 1) != 1);
 	close(fds[1]);
 	assert_ok(weir_image_verify(weir_location_fd(fds[0]), NULL, NULL));
-	assert_int_equal(read(fds[0], &o, 1), 1); /* the bytes behind the image are not read */
+	assert_int_equal(read(fds[0], &o, 1), 1); /* the bytes behind the image are still unread */
 	assert_int_equal(waitpid(child, &fds[1], 0), child);
 	close(fds[0]);
 	assert_int_equal(truncate(path, 20000), 0);
@@ -113,7 +113,7 @@ static void test_a_shard_of_several_pieces(void **state)
 	free(bits);
 }
 
-/* Untouched pages take no memory, so the memory in use is the copy that the save makes. */
+/* Untouched pages take no memory, so only the copy that the save makes takes memory. */
 static void save_one_shard(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -134,7 +134,7 @@ static void test_a_shard_is_saved_in_pieces(void **state)
 	unlink(path);
 }
 
-/* The room that aligns a large mapping is given back completely. */
+/* The address space that aligns a large mapping is unmapped completely. */
 static void test_a_large_mapping_leaves_no_room_behind(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);

@@ -4,7 +4,7 @@
 #include <zstd.h>
 #include "cost.h"
 
-/* Write the length of a frame, known once the frame is written. */
+/* Write the length field of a frame, after the frame. */
 static void put_prefix(int fd, uint64_t n)
 {
 	unsigned char prefix[8];
@@ -17,7 +17,7 @@ static void write_at_end(int fd, const void *bytes, size_t n)
 	assert_int_equal(write(fd, bytes, n), n);
 }
 
-/* Write a frame of zeros. @window_log: 0 takes the level's and declares the content size. */
+/* Write a frame of @bytes zeros. @window_log: 0 for the level's window and a declared size. */
 static uint64_t write_frame(int fd, uint64_t bytes, int window_log)
 {
 	static unsigned char zeros[1 << 16], packed[1 << 18];
@@ -51,7 +51,7 @@ static uint64_t sum_of_zeros(uint64_t bytes)
 	return XXH3_64bits_digest(&state);
 }
 
-/* An image that declares @bytes of bits and has a frame with that many zeros. */
+/* Save an image that declares @bytes of bits and has a frame with that many zeros. */
 static void save_bomb(uint64_t bytes, int window_log)
 {
 	int fd = declare_head(path, bytes, true, sum_of_zeros(bytes));
@@ -127,7 +127,7 @@ static void check_window(void)
 	must(strstr(weir_error_detail(), "window") && strstr(weir_error_detail(), path));
 }
 
-/* weir's own levels need no window above 8 MiB, but a frame may declare one of 3.75 TiB. */
+/* weir's own levels need no window above 8 MiB. But a frame may declare a window of 3.75 TiB. */
 static void test_a_large_window_is_refused(void **state)
 {
 	(void)state;
@@ -137,8 +137,8 @@ static void test_a_large_window_is_refused(void **state)
 	within(check_window, 0, 16 * MIB);
 }
 
-/* A frame of empty blocks, as a sparse file of zeros reads, before the first bit or after the
- * last. */
+/* A frame with empty blocks, which is how a sparse file's zeros decode, before the first bit or
+ * after the last. */
 static void test_empty_blocks_can_be_stopped(void **state)
 {
 	const unsigned char start[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0x38 };
@@ -159,7 +159,7 @@ static void test_empty_blocks_can_be_stopped(void **state)
 		close(fd);
 		assert_refused(weir_image_verify(weir_location_path(path), &o, NULL), -ECANCELED,
 		               "stopped", "");
-		/* bytes of an incomplete image were never reported as done */
+		/* the last piece is never reported, because the frame does not end */
 		assert_int_equal(stop.done, full ? bytes - MIB : 0);
 		assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG,
 		               path, "cut off");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Damaged images: every byte changed to every other value (image_bytes.h), with stale checksums and
- * with correct ones; hostile sizes; every length. Each image is refused with a sentence, or is the
- * image of another filter, and that filter can be used. */
+ * Damaged images: every byte changed to every other value (image_bytes.h), with stale and with
+ * correct checksums; hostile sizes; every length. Each image is refused with a sentence, or loads
+ * as another filter that can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
 
-static unsigned char *image; /* a small one */
+static unsigned char *image; /* a small image */
 static size_t image_bytes;
 
 static int setup(void **state)
@@ -22,7 +22,7 @@ static int setup(void **state)
 	return err || !image || image_bytes != IMAGE_PAGE + 64;
 }
 
-/* The same image in format 2, with the marks that need no key. */
+/* Turn the image into format 2, with the marks that need no key. */
 static int mark(void **state)
 {
 	(void)state;
@@ -48,7 +48,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A text that each step can read; a damaged head may say that the set is closed. */
+/* Insert a text that every step can read. A damaged head may say that the set is closed. */
 static void use_text(struct weir_filter *f)
 {
 	int answer = weir_insert(f, "10.0.0.1", 8);
@@ -78,7 +78,7 @@ static void use(struct weir_filter *f)
 	weir_destroy(copy);
 }
 
-/* The image is refused cleanly, or usable. Return: was it loaded? */
+/* Check that the image is refused cleanly, or is usable. Return: true if it was loaded. */
 static bool refused_or_usable(const unsigned char *bytes, size_t n, size_t at, unsigned value)
 {
 	struct weir_filter *f = NULL;
@@ -109,9 +109,9 @@ static void test_every_byte_raw(void **state)
 	assert_true(refused_or_usable(image, image_bytes, 0, 0));
 }
 
-/* The bytes whose change, with correct checksums, makes an image of another filter, of equal
- * checksums, or of other bits. In format 2 the two marks and the steps may change too. All other
- * changes contradict something. */
+/* Return: true if a change of this byte, with correct checksums, makes another valid image: another
+ * filter, equal checksums, or other bits. In format 2 also the two marks and the steps. A change of
+ * any other byte contradicts another field. */
 static bool may_change(size_t at)
 {
 	if (at == IMAGE_MARKS)
@@ -148,13 +148,13 @@ static void test_every_byte_repaired(void **state)
 				fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
 			usable += loaded;
 		}
-	/* all bytes of the fields without rules, and some of the others */
+	/* every value of the fields without rules, and some values of the other fields */
 	assert_in_range(usable, IMAGE_VALUES * (64 + 32 + 16),
 	                IMAGE_VALUES * (64 + 32 + 16 + 12 + 16));
 	free(bytes);
 }
 
-/* A loaded image differs from the original only in bytes that may change. */
+/* Check that a loaded image differs from the original only in bytes that may change. */
 static void assert_only_may_change(const unsigned char *bytes)
 {
 	for (size_t at = 0; at < image_bytes; at++)
@@ -162,7 +162,7 @@ static void assert_only_may_change(const unsigned char *bytes)
 			fail_msg("byte %zu = %u was not noticed", at, bytes[at]);
 }
 
-/* Every header field of 4 and 8 bytes is set to sizes that overflow; the checksums are correct. */
+/* Set every header field of 4 and 8 bytes to sizes that overflow, with correct checksums. */
 static void test_hostile_numbers(void **state)
 {
 	unsigned char *bytes = malloc(image_bytes);
@@ -186,7 +186,7 @@ static void test_hostile_numbers(void **state)
 	free(bytes);
 }
 
-/* An image of a newer version is not called damaged. */
+/* An image of a newer version is refused as unsupported, not as damaged. */
 static void test_newer_is_not_damaged(void **state)
 {
 	static const struct {
@@ -195,13 +195,13 @@ static void test_newer_is_not_damaged(void **state)
 		const char *field;
 	} cases[] = {
 		{ 8, 4, -ENOTSUP, "format" },
-		{ 8, 3, -EBADMSG, "members" }, /* format 3 has them */
-		{ 8, 2, -EBADMSG, "marks" }, /* format 2 has them */
+		{ 8, 3, -EBADMSG, "members" }, /* format 3 has members */
+		{ 8, 2, -EBADMSG, "marks" }, /* format 2 has marks */
 		{ 8, 0, -EBADMSG, "format" },
 		{ 12, 250, -ENOTSUP, "kind" },
 		{ 16, 3, -EBADMSG, "words_per_key" },
 		{ 20, 99, -EBADMSG, "bits_per_word" },
-		{ 48, 3, -EBADMSG, "hash" }, /* no such hash */
+		{ 48, 3, -EBADMSG, "hash" }, /* no hash has this number */
 		{ 48, 2, -EBADMSG, "hash is 2 where kind blocked has 1" },
 		{ IMAGE_COMPRESSION, 2, -EBADMSG, "compression" },
 	};
@@ -213,7 +213,7 @@ static void test_newer_is_not_damaged(void **state)
 		memcpy(bytes, image, image_bytes);
 		bytes[cases[i].at] = (unsigned char)cases[i].value;
 		if (cases[i].at == IMAGE_COMPRESSION)
-			image_put64(bytes + 96, 0); /* as if it were compressed */
+			image_put64(bytes + 96, 0); /* so that only this field is wrong */
 		image_repair(bytes, image_bytes);
 		assert_refused(weir_load(&f, weir_location_memory(bytes, image_bytes), NULL),
 		               cases[i].err, cases[i].field, "");
@@ -222,8 +222,8 @@ static void test_newer_is_not_damaged(void **state)
 	assert_null(f);
 }
 
-/* Sizes that break only their own rule: the file is as long as they say (with holes), and the
- * checksums are correct. */
+/* Sizes that break only the rules for shards. The file has the declared length (with holes) and
+ * correct checksums. */
 static void test_illegal_shards(void **state)
 {
 	static const struct {
@@ -276,7 +276,7 @@ static void test_every_length(void **state)
 	for (size_t n = image_bytes; n-- > 0;) {
 		if (test_is_short() && n % 4 > 1) /* all fields are of four bytes */
 			continue;
-		/* a block of its own, so that a sanitizer sees its end */
+		/* a heap block for this length, so that a sanitizer finds reads past the end */
 		unsigned char *bytes = malloc(n + 1);
 		assert_non_null(bytes);
 		memcpy(bytes, image, n);
@@ -294,7 +294,7 @@ static void test_every_length(void **state)
 			                         NULL),
 			               -EBADMSG, path, "");
 		int fd = open(path, O_RDONLY);
-		/* From the header on a short file is noticed before memory is taken. */
+		/* With a whole header, a short file is noticed before memory is allocated. */
 		assert_refused(weir_load(&f, weir_location_fd(fd), NULL), -EBADMSG,
 		               "file descriptor", n < IMAGE_TABLE ? "ends at byte" : "length");
 		close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Damaged compressed images: every byte changed, every length, and frames that are valid zstd but
- * not a shard: too much, too little, two for one, one and a rest. An image that loads has exactly
- * the saved bits. */
+ * not a shard: too long, too short, two frames, trailing bytes. An image that loads has exactly the
+ * saved bits. */
 #include <errno.h>
 #include <zstd.h>
 #include "../image_bytes.h"
@@ -102,8 +102,8 @@ static void test_every_length(void **state)
 	free(more);
 }
 
-/* The image with other bytes as its last shard's frame. @prefix: the length written before the
- * frame. Return: was it loaded? */
+/* Load the image with @frame as the last shard's frame. @prefix: the length that is written before
+ * the frame. Return: true if the image was loaded. */
 static bool with_last_frame(const void *frame, size_t n, uint64_t prefix)
 {
 	size_t first = PREFIX + (size_t)image_get(image + IMAGE_PAGE, 8);
@@ -126,7 +126,7 @@ static void test_frames_that_are_not_a_shard(void **state)
 	const unsigned char skippable[12] = { 0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'w', 'e', 'i',
 	                                      'r' };
 	(void)state;
-	for (int level = 1; level <= 19; level += 6) { /* another packer may take any level */
+	for (int level = 1; level <= 19; level += 6) { /* another program may use any level */
 		size_t n = ZSTD_compress(frame, sizeof frame, shard, SHARD, level);
 		assert_true(with_last_frame(frame, n, n));
 		assert_false(with_last_frame(frame, n, n - 1));
@@ -152,7 +152,7 @@ static void test_frames_that_are_not_a_shard(void **state)
 	assert_false(with_last_frame(skippable, sizeof skippable, sizeof skippable));
 }
 
-/* A frame that is a shard but longer than any of zstd's, because it begins with empty blocks. */
+/* A frame that decodes to a shard, but is longer than any frame that zstd writes for a shard. */
 static void test_a_frame_longer_than_any(void **state)
 {
 	static unsigned char frame[2 * SHARD];
@@ -186,7 +186,7 @@ static size_t old_frame(unsigned char *to, uint32_t magic)
 	return 12 + SHARD;
 }
 
-/* Frames of zstd's first formats (0.1 to 0.7) and skippable frames must not reach its decoders. */
+/* Frames of the formats of zstd 0.1 to 0.7 and skippable frames must not reach zstd's decoders. */
 static void test_frames_of_other_magics(void **state)
 {
 	static unsigned char frame[2 * SHARD];
@@ -207,7 +207,7 @@ static void test_frames_of_other_magics(void **state)
 	}
 }
 
-/* A live image is plain, because a compressed one cannot be mapped. */
+/* A compressed image cannot be mapped, so it cannot be live. */
 static void test_live_and_compressed(void **state)
 {
 	struct weir_filter *f = NULL;

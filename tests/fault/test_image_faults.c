@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call that weir makes to the system fails, for every n, every verb on images, and several
- * errors. The verb reports it in a sentence, or does without the call. The file is the whole old
- * one or the whole new one. Nothing leaks, and no litter stays. And if every read and write is
- * interrupted and short, the verb succeeds as usual. */
+ * The n-th system call of weir fails, for every n, every verb on images, and several errors. The
+ * verb reports the failure in a sentence, or does without the call. The file is the whole old file
+ * or the whole new file. Nothing leaks, and no temporary file stays. If every read and write is
+ * interrupted and short, the verb still succeeds. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 enum { MOST_CALLS = 2000 };
 
-/* of two shards; of more than 2 MiB; of three layers */
+/* f has two shards, large more than 2 MiB, grown three layers */
 static struct weir_filter *f, *large, *grown;
 
 static int setup(void **state)
@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- the verbs: each does its work on path and cleans up ---- */
+/* ---- the verbs: each works on path and cleans up ---- */
 
 static int save_with(int level)
 {
@@ -64,7 +64,7 @@ static int do_save_new(void)
 	return save_with(0);
 }
 
-/* If the shim hides the link (ENOENT), the save puts a file in its place. */
+/* If the shim hides the link (ENOENT), the save replaces the link by a file. */
 static int do_save_through_a_link(void)
 {
 	char link[4200];
@@ -153,7 +153,7 @@ struct verb {
 	const char *name;
 	int (*run)(void);
 	bool no_tmpfile, replaces, creates, lives, large, grown;
-	int level; /* of the image that is there before */
+	int level; /* zstd level of the image before the verb */
 };
 
 static const struct verb verbs[] = {
@@ -195,7 +195,7 @@ static void fresh(const struct verb *verb)
 	                    weir_location_path(path), &o));
 }
 
-/* The image may be unsealed, or its lock file may stay. The next live mapping ends both. */
+/* After a failure the image may be live and have a lock file. The next seal must clear both. */
 static void take_over(int answer)
 {
 	struct weir_filter *g = NULL;
@@ -207,7 +207,7 @@ static void take_over(int answer)
 	weir_destroy(g);
 }
 
-/* In any case the folder holds a whole image. If it had none before, it may hold nothing. */
+/* The folder has a whole image and nothing else. After a failed first save it may be empty. */
 static void assert_whole(const struct verb *verb, int answer)
 {
 	char name[256];
@@ -237,7 +237,7 @@ static int run(const struct verb *verb)
 	return answer;
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char sentence[600], what[64];
@@ -245,7 +245,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	unsigned descriptors = open_descriptors();
 	shim.at = n;
 	shim.error = error;
-	/* set another sentence first */
+	/* set a different sentence first */
 	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(""), NULL),
 	                 -ENOENT);
 	int answer = run(verb);
@@ -282,7 +282,7 @@ static void test_every_call_fails(void **state)
 		}
 }
 
-/* Only the last calls, the mapping's own: hundreds before them read the reserved bytes. */
+/* Fail only the last ten calls, which make the mapping. The calls before read reserved bytes. */
 static void test_a_large_mapping_fails(void **state)
 {
 	static const struct verb map = { .name = "map a large one", .run = do_map_read,
@@ -309,7 +309,7 @@ static void test_interrupted_and_short(void **state)
 	}
 }
 
-/* Some file systems over a network or in user space interrupt an open. */
+/* Some network and user-space file systems interrupt an open. */
 static void test_an_interrupted_open_is_tried_again(void **state)
 {
 	unsigned opened = 0;
@@ -334,7 +334,7 @@ static void test_an_interrupted_open_is_tried_again(void **state)
 	assert_true(opened >= 5);
 }
 
-/* A program that another thread starts must not inherit a descriptor that is open for a moment. */
+/* A program that another thread starts must not inherit a descriptor of weir. */
 static bool open_before[64];
 
 static void all_closed_on_exec(const struct shim_call *call)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A sparse image goes live only if its holes have space, whatever the system answers. */
+ * A sparse image goes live only if its holes have disk space, whatever error the system returns. */
 #include <fcntl.h>
 #include "live.h"
 
 enum { PAGE = 4096 };
 
-static off_t middle; /* of the bits */
+static off_t middle; /* offset of the hole, in the middle of the file */
 
-/* Make a hole of the second half of the bits, which are 0. Return: false if that is impossible. */
+/* Make the second half of the file, where all bits are 0, a hole. Return: false if that fails. */
 static bool dig(void)
 {
 	struct stat st;
@@ -30,7 +30,7 @@ static bool has_a_hole(void)
 	return hole < end;
 }
 
-/* The image stays sealed, because a store into the hole of a full disk would end the process. */
+/* The image stays sealed, because a store into a hole on a full disk would kill the process. */
 static void test_does_an_image_go_live_whose_holes_get_no_space(void **state)
 {
 	static const char copy[] = "cp --sparse=never", room[] = "free space there";
@@ -47,7 +47,7 @@ static void test_does_an_image_go_live_whose_holes_get_no_space(void **state)
 		skip();
 	const unsigned open = open_descriptors();
 	for (unsigned i = 0; i < COUNT_OF(cases); i++)
-		for (unsigned told = 0; told < 2; told++) { /* of the hole */
+		for (unsigned told = 0; told < 2; told++) { /* told: lseek() finds the hole */
 			struct weir_filter *f = NULL;
 			shim.refused = "fallocate";
 			shim.refused2 = told ? NULL : "lseek64";
@@ -60,7 +60,7 @@ static void test_does_an_image_go_live_whose_holes_get_no_space(void **state)
 		}
 }
 
-/* If a file system cannot tell whether there are holes, the number of blocks does. */
+/* If lseek() cannot tell whether the file has holes, its number of blocks shows that. */
 static void test_does_a_whole_image_go_live_where_space_cannot_be_reserved(void **state)
 {
 	static const int errors[] = { EPERM, EOPNOTSUPP, ENOSYS, EINVAL };
@@ -68,7 +68,7 @@ static void test_does_a_whole_image_go_live_where_space_cannot_be_reserved(void 
 	int fd = open(path, O_RDWR);
 	(void)state;
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
-	assert_int_equal(fallocate(fd, 0, 0, st.st_size), 0); /* including the padding */
+	assert_int_equal(fallocate(fd, 0, 0, st.st_size), 0); /* also for the padding */
 	assert_int_equal(close(fd), 0);
 	for (unsigned i = 0; i < COUNT_OF(errors); i++) {
 		shim.refused = "fallocate";

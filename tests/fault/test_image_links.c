@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A save through a symbolic link. The kernel resolves the link, and the save respects the kernel's
- * refusal. The file behind the link may be replaced at that very moment. */
+ * Saves through a symbolic link. The kernel resolves the link, and a save fails if the kernel
+ * refuses. The file behind the link may be replaced during the save. */
 #include <errno.h>
 #include <unistd.h>
 #include "faults.h"
@@ -32,7 +32,7 @@ static int save_through(uint64_t generation)
 	return test_done(weir_save(f, weir_location_path(to_it), &o));
 }
 
-/* As with fs.protected_symlinks and a link that a stranger owns. */
+/* The kernel refuses the link, as fs.protected_symlinks does for a link that another user owns. */
 static void test_link_that_the_kernel_refuses(void **state)
 {
 	(void)state;
@@ -49,7 +49,7 @@ static void test_link_that_the_kernel_refuses(void **state)
 static const char *before;
 static unsigned times;
 
-/* Another saver replaces the file between two looks at its name. */
+/* Another saver replaces the file between two lookups of its name. */
 static void replace_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, before) == 0 && times && times--) {
@@ -84,7 +84,7 @@ static void empty_it(const struct shim_call *call)
 		assert_int_equal(truncate(path, 0), 0);
 }
 
-/* Another process writes to the new file as soon as it has its name. The saver can notice that. */
+/* Another process truncates the new file as soon as it has its name. options.written shows that. */
 static void test_what_was_written(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -93,7 +93,7 @@ static void test_what_was_written(void **state)
 	o.written = &written;
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
-		times = 3; /* syncs: before and after the file gets its name, then its folder */
+		times = 3; /* of the file without and with its name, and of its folder */
 		assert_ok(weir_save(f, weir_location_path(to_it), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
@@ -111,7 +111,7 @@ static void take_time(const struct shim_call *call)
 		usleep(20000);
 }
 
-/* The same if the kernel makes no links, so the file needs a name; and for a copied filter. */
+/* options.written is right if the new file needs a temporary name, and for a copied filter. */
 static void test_what_was_written_elsewhere(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -171,7 +171,7 @@ static void second_sync_fails(const struct shim_call *call)
 		shim.refused = "fsync";
 }
 
-/* It once named the 4096 bytes of the head, which are reserved first. */
+/* The error names the size of the image. It once named the 4096 bytes of the head. */
 static void test_a_full_disk_names_the_image_s_bytes(void **state)
 {
 	char needs[80];
@@ -186,7 +186,7 @@ static void test_a_full_disk_names_the_image_s_bytes(void **state)
 	shim = (struct shim){ 0 };
 }
 
-/* The new file is in place; the saver learns that a power cut may undo that. */
+/* The new file is in place, and the error says that a power cut may undo that. */
 static void test_a_folder_that_cannot_be_synced(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -200,7 +200,7 @@ static void test_a_folder_that_cannot_be_synced(void **state)
 	assert_int_equal(generation_of(path), 5);
 }
 
-/* The save checks the file behind the link where the new file goes, before and after it writes. */
+/* With only_images, a save checks the file behind the link before and after it writes. */
 static void test_only_images(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -211,7 +211,7 @@ static void test_only_images(void **state)
 	assert_ok(weir_save(f, weir_location_path(to_it), &o));
 	assert_int_equal(unlink(path), 0);
 	assert_ok(weir_save(f, weir_location_path(path), &o));
-	assert_int_equal(truncate(path, 7), 0); /* of eight bytes */
+	assert_int_equal(truncate(path, 7), 0); /* an image's first eight bytes identify it */
 	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
 	               "neither empty nor an image");
 	write_text(path);
@@ -234,7 +234,7 @@ static int count(void *pieces, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* An image may have many gigabytes, and the disk none to spare. */
+/* The save refuses before it writes: an image may have gigabytes, and the disk none to spare. */
 static void test_a_text_is_seen_before_all_is_written(void **state)
 {
 	unsigned pieces = 0;
@@ -252,7 +252,7 @@ static void test_a_text_is_seen_before_all_is_written(void **state)
 	assert_int_not_equal(pieces, 0);
 }
 
-/* The text begins as an image does, but does not end as one. */
+/* A text that begins with the same letters as an image, but is not an image. */
 static void test_a_text_that_begins_so(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -273,7 +273,7 @@ static int save_only_images(void)
 	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
-/* If a call fails, the save cannot know what the file is, so the file stays. */
+/* If a call fails, the save cannot know whether the file is an image, so the file stays. */
 static void test_a_text_and_a_disk_that_fails(void **state)
 {
 	const int errors[] = { EIO, EACCES };
@@ -304,7 +304,7 @@ static void put_a_text_unseen(const struct shim_call *call)
 	put_a_text(call);
 }
 
-/* The same if the text comes during the save. */
+/* A text that appears during the save and cannot be read stays, too. */
 static void test_a_text_that_cannot_be_read(void **state)
 {
 	(void)state;
@@ -334,7 +334,7 @@ static void put_another_kind(const struct shim_call *call)
 	assert_int_equal(rename(beside, path), 0);
 }
 
-/* Another process puts a pipe or a link there after the save has checked the file. */
+/* Another process puts a FIFO or a link at the path after the save has checked the file. */
 static void test_another_kind_meanwhile(void **state)
 {
 	const mode_t kinds[] = { S_IFIFO, S_IFLNK };
@@ -347,7 +347,7 @@ static void test_another_kind_meanwhile(void **state)
 		put = kinds[i];
 		times = 1;
 		shim.look = put_another_kind;
-		alarm(60); /* an open of a pipe may wait for ever */
+		alarm(60); /* an open of a FIFO may block for ever */
 		assert_true(save_only_images() < 0);
 		alarm(0);
 		shim.look = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Several processes map one image live, seal, verify and load it at once. It is always live, or
- * sealed and valid. A call that conflicts with another is refused, and its error names the
- * image. */
+ * Several processes map one image live, seal it, verify it and load it at the same time. The image
+ * is always live, or sealed and valid. A call that conflicts with another call is refused, and its
+ * error names the image. */
 #include "live.h"
 
-/* ---- one seals, another maps the image at every step ---- */
+/* ---- one process seals, another maps the image at every step ---- */
 
-static unsigned steps, turn; /* steps made so far; the step at which the other comes */
+static unsigned steps, turn; /* steps so far; the step at which the other process acts */
 static struct weir_filter *other;
 static int other_answer;
 
@@ -37,7 +37,7 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 			weir_destroy(f);
 			break;
 		}
-		if (other_answer == 0 && answer == 0) { /* it came at the end */
+		if (other_answer == 0 && answer == 0) { /* the other process came after the seal */
 			assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
 			came++;
 		} else if (other_answer == 0) {
@@ -74,10 +74,11 @@ static void other_marks_it_and_fails(const struct shim_call *call)
 	shim.refused_error = EIO;
 	homeless += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
 	shim.refused = NULL;
-	weir_destroy(f); /* it came at the end */
+	weir_destroy(f); /* the mapping came after all steps and succeeded */
 }
 
-/* The other marks the image live but cannot write that its home is here, so the first one must. */
+/* Another mapper marks the image live, but not the lock file. The first mapper marks the lock
+ * file. */
 static void test_has_a_live_mapping_its_home(void **state)
 {
 	char lock[4400];
@@ -106,7 +107,7 @@ static void other_replaces_it(const struct shim_call *call)
 	weir_destroy(f);
 }
 
-/* The image is opened again, and the keys go into the new one. */
+/* A mapped image is replaced meanwhile. The mapper opens the new image and inserts into it. */
 static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 {
 	struct weir_filter *f;
@@ -123,7 +124,7 @@ static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 	weir_destroy(f);
 }
 
-/* If the lock file's access list stays, the group's bits would be the mask of that list. */
+/* If the lock file keeps an access list, the group's bits would be the mask of the list. */
 static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 {
 	char lock[4400];
@@ -151,11 +152,11 @@ static void other_inserts(const struct shim_call *call)
 		assert_int_equal(insert(other, (20 + turn) * FEW), 0);
 		if (turn == 2)
 			return;
-		assert_ok(weir_seal(other)); /* other bits, other checksums */
+		assert_ok(weir_seal(other)); /* the bits and the checksums change */
 	}
 }
 
-/* From the second shard on, the verified bits were never sealed. */
+/* From the second shard on, weir_verify() reads bits that were never sealed. */
 static void test_verified_while_it_goes_live(void **state)
 {
 	(void)state;
@@ -194,7 +195,7 @@ static int goes_live_again(void *arg, uint64_t done, uint64_t total)
 	return (int)(done == 0);
 }
 
-/* Live at its opening, sealed at the read of its head, live at that of its bits: not damaged. */
+/* An image that is live, then sealed, then live again during a load is not reported as damaged. */
 static void test_sealed_and_live_while_it_is_loaded(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -230,17 +231,17 @@ static void test_the_lock_was_closed(void **state)
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	char beside[4200];
 	snprintf(beside, sizeof beside, "%s/beside", folder);
-	int fd = open("/proc/self/stat", O_RDONLY); /* on another device, */
+	int fd = open("/proc/self/stat", O_RDONLY); /* the number names a file on another device, */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	close(fd);
-	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and on the same */
+	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and then a file on the same device */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	weir_destroy(f);
-	assert_int_equal(close(fd), 0); /* fd is still open */
+	assert_int_equal(close(fd), 0); /* weir_destroy() has not closed fd */
 	seal_it(map_live());
 }
 
-/* A child keeps the lock with the mapping. */
+/* A forked child keeps the lock and the mapping. */
 static void test_a_forked_mapping(void **state)
 {
 	struct weir_filter *f = map_live();
@@ -270,7 +271,8 @@ static unsigned descriptors(void)
 	return n;
 }
 
-/* The child seals the image, and another mapping makes it live, with another lock file. */
+/* A child seals the image, and another mapping makes the image live. The parent cannot seal
+ * then. */
 static void test_may_a_process_seal_what_its_child_has_sealed(void **state)
 {
 	struct weir_filter *f = map_live();
@@ -295,7 +297,7 @@ static void test_may_a_process_seal_what_its_child_has_sealed(void **state)
 
 static char its_lock[4400];
 
-/* As if one mapper has removed the lock file, and another has made it anew. */
+/* One mapper removes the lock file, and another mapper creates a new one. */
 static void others_go_and_come(const struct shim_call *call)
 {
 	if (strcmp(call->what, "fcntl") != 0 || ++steps != turn)
@@ -304,7 +306,7 @@ static void others_go_and_come(const struct shim_call *call)
 	other = map_live();
 }
 
-/* Only the last lock decides whether the lock file is removed. */
+/* A seal removes the lock file only if it is still the file that the seal has locked. */
 static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
 {
 	(void)state;
@@ -326,8 +328,8 @@ static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
 	assert_int_equal(access(its_lock, F_OK), -1);
 }
 
-/* A mapping gives its lock back and closes its descriptors once, at its seal. A file that is opened
- * later may get one of their numbers, and may be the same file. */
+/* A mapping releases its lock and closes its descriptors once, at its seal. A file that is opened
+ * later may get one of the closed numbers, and may be the same file. */
 static void test_a_sealed_mapping_closes_nothing_more(void **state)
 {
 	struct weir_filter *f = map_live();
@@ -337,11 +339,11 @@ static void test_a_sealed_mapping_closes_nothing_more(void **state)
 	int fd = open(path, O_RDONLY);
 	assert_true(fd >= 0);
 	weir_destroy(f);
-	assert_int_equal(close(fd), 0); /* fd is still open */
+	assert_int_equal(close(fd), 0); /* weir_destroy() has not closed fd */
 }
 
-/* Nothing is sealed, and another mapper can map the image live as before. In a folder that others
- * may write to, the seal locks the image too. */
+/* A seal that fails leaves the image live, and another mapper can map it. In a folder that other
+ * users may write to, the seal locks the image too. */
 static void test_a_seal_that_fails_locks_nobody_out(void **state)
 {
 	(void)state;
@@ -362,7 +364,7 @@ static void test_a_seal_that_fails_locks_nobody_out(void **state)
 	}
 }
 
-/* The record is stored but cannot be synced, so no insert may follow it. */
+/* The commit record is stored but cannot be synced, so the mapping accepts no further insert. */
 static void test_the_last_sync_fails(void **state)
 {
 	unsigned n = 0;

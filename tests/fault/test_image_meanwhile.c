@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The file at an image's name is another one at each look. A FIFO without a writer would block its
- * opener, so no verb may open one, at whatever moment it is put there. */
+ * Another process replaces the file at an image's name during a verb. An open of a FIFO without a
+ * writer blocks, so no verb may open a FIFO, whenever the FIFO appears. */
 #include <errno.h>
 #include <fcntl.h>
 #include "faults.h"
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* Destroy the opened filter; the test does not need it. */
+/* Destroy the opened filter, which the test does not need. */
 static int dropped(int err, struct weir_filter **g)
 {
 	if (!err)
@@ -64,7 +64,7 @@ static int do_live(const char *name)
 	int err = weir_load(&g, weir_location_map(name, WEIR_MAP_LIVE), NULL);
 	if (!err) {
 		const int sealed = weir_seal(g);
-		assert_true(sealed == 0 || sealed == -ESTALE); /* another file has its name now */
+		assert_true(sealed == 0 || sealed == -ESTALE); /* the image was replaced */
 	}
 	return dropped(err, &g);
 }
@@ -92,7 +92,7 @@ static void put_fifos(const struct shim_call *call)
 		assert_int_equal(mkfifo(litter, 0600), 0);
 }
 
-/* A whole image again, and the litter of a saver that was killed. */
+/* Put a whole image at the path, and the temporary file of a saver that was killed. */
 static void put_files(void)
 {
 	unlink(path);
@@ -101,7 +101,7 @@ static void put_files(void)
 	assert_true(image_spit(litter, "left", 4));
 }
 
-/* The FIFOs come before the first call, before the second, and so on. */
+/* The FIFOs appear before the first call, then before the second call, and so on. */
 static void test_a_fifo_put_there_holds_nobody_up(void **state)
 {
 	int (*const verbs[])(const char *) = { do_save, do_verify, do_load, do_map, do_live,
@@ -114,7 +114,7 @@ static void test_a_fifo_put_there_holds_nobody_up(void **state)
 			put_files();
 			calls = 0;
 			shim.look = put_fifos;
-			alarm(30); /* ends a test that waits */
+			alarm(30); /* ends a test that blocks */
 			int err = verbs[verb / 2](verb % 2 ? through : path);
 			alarm(0);
 			shim.look = NULL;
@@ -129,7 +129,7 @@ static void count_looks(const struct shim_call *call)
 	calls += strcmp(call->what, "open") == 0;
 }
 
-/* A second look once found another file, which contradicted the first. */
+/* weir_image_measure() opens the image once. A second open once found another file. */
 static void test_statistics_look_once(void **state)
 {
 	(void)state;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A save that names the image it was made from (weir_save_options.replaces). A live mapping may
- * insert at any step of the save, and no such insert is lost silently. */
+ * Saves that name the image they were made from (weir_save_options.replaces). A live mapping may
+ * insert at any step of a save. No such insert is lost without an error. */
 #include <sys/file.h>
 #include "live.h"
 
-enum { CHANGED = 7000, MAPPED = 8000 }; /* keys */
+enum { CHANGED = 7000, MAPPED = 8000 }; /* numbers of the first key */
 
-static unsigned steps, turn; /* steps made so far; the step at which the other comes */
+static unsigned steps, turn; /* steps so far; the step at which the other process acts */
 static int mapped, sealed_it;
 static struct weir_filter *changed, *mapper;
 static struct weir_save_options options;
@@ -18,7 +18,7 @@ static uint64_t commit_of(const char *name)
 	return info.commit;
 }
 
-/* Read an image and change it. */
+/* Load the image and insert into the loaded filter. */
 static int replace_setup(void **state)
 {
 	(void)live_setup(state);
@@ -99,7 +99,7 @@ static void map_and_seal(void)
 static void another_maps(const struct shim_call *call)
 {
 	(void)call;
-	const char *refused = shim.refused; /* the call that the save is refused */
+	const char *refused = shim.refused; /* the call that the shim refuses to the save */
 	if (++steps != turn)
 		return;
 	shim.refused = NULL;
@@ -107,7 +107,8 @@ static void another_maps(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* Return: did the other come? @answer: receives the save's answer. */
+/* Save while a process maps and seals at the step turn. Return: true if the save reached the
+ * step. */
 static bool came(int *answer)
 {
 	steps = 0;
@@ -118,7 +119,7 @@ static bool came(int *answer)
 	return steps >= turn;
 }
 
-/* Either one of the two is refused, or the image keeps the keys of both. */
+/* Either the save or the mapper is refused, or the image has the keys of both. */
 static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **state)
 {
 	unsigned saved = 0, refused = 0, kept_out = 0;
@@ -136,7 +137,7 @@ static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **s
 			refused++;
 		} else {
 			assert_ok(sealed_it);
-			assert_true(has(MAPPED) && has(CHANGED)); /* it came later */
+			assert_true(has(MAPPED) && has(CHANGED)); /* after the save */
 			saved++;
 		}
 		(void)replace_teardown(state);
@@ -145,7 +146,7 @@ static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **s
 	assert_true(refused > 3 && kept_out > 0 && saved > 0);
 }
 
-/* The reverse: a save comes at each step of a mapper that has the old file open. */
+/* A save comes at each step of a mapper that has the old file open. */
 static void another_saves(const struct shim_call *call)
 {
 	(void)call;
@@ -179,7 +180,7 @@ static void test_does_a_mapper_go_live_in_a_file_that_was_replaced(void **state)
 	assert_true(saved > 3 && refused > 3);
 }
 
-/* The second save has no key of the first, so one of the two must be refused. */
+/* The later save lacks the keys of the earlier save, so one of the two must be refused. */
 static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 {
 	unsigned first = 0, second = 0;
@@ -200,9 +201,9 @@ static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 	assert_true(first > 3 && second > 3);
 }
 
-/* A process without write access to the image cannot lock it, so it may notice the mapper only
- * after the rename. Then another errno says so: a caller that takes -EAGAIN for "not replaced"
- * would save again over the new image. */
+/* A saver without write access to the image cannot lock it, so it may notice the mapper only after
+ * the rename. The answer is then -ENOTRECOVERABLE: after -EAGAIN, which means "not replaced", a
+ * caller would save again over the new image. */
 static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 {
 	unsigned late = 0, refused = 0;
@@ -226,7 +227,7 @@ static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 	assert_true(late > 0 && refused > late);
 }
 
-/* Another process makes an image where there was none, and inserts into it. */
+/* Another process creates an image where there was no file, and inserts into it. */
 static void another_makes(const struct shim_call *call)
 {
 	(void)call;
@@ -244,7 +245,8 @@ static void another_makes(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* @empty: there is an empty file. @refused: a refused call. One of the two saves fails. */
+/* One of two first saves fails. @empty: the file is empty, not missing. @refused: a call, or
+ * NULL. */
 static void save_in_place_of_nothing(bool empty, const char *refused)
 {
 	unsigned first = 0, second = 0;
@@ -277,7 +279,7 @@ static void test_does_a_save_replace_a_file_that_came_where_none_stood(void **st
 	assert_refused((options.replaces = WEIR_REPLACES_NOTHING, replace()), -EAGAIN, path,
 	               "not replaced");
 	save_in_place_of_nothing(false, NULL);
-	save_in_place_of_nothing(false, "linkat ."); /* so the new file has a name from the start */
+	save_in_place_of_nothing(false, "linkat ."); /* the new file has a temporary name at once */
 }
 
 static void test_does_a_save_replace_a_file_that_came_over_an_empty_one(void **state)
@@ -303,7 +305,7 @@ static void test_can_a_reader_that_locks_the_image_prevent_a_save(void **state)
 	assert_true(has(CHANGED));
 	close(fd);
 	options.replaces = commit_of(path);
-	fd = lock_it(O_RDWR, F_WRLCK); /* as another saver does */
+	fd = lock_it(O_RDWR, F_WRLCK); /* a lock such as another saver has */
 	assert_refused(replace(), -EAGAIN, path, "lslocks");
 	close(fd);
 	assert_ok(replace());
@@ -330,7 +332,7 @@ static void test_is_an_insert_lost_while_a_reader_has_locked_the_image(void **st
 	assert_true(late > 0 && refused > 3);
 }
 
-/* A save that cannot see the reader's lock comes at each step of a mapper. */
+/* A reader has locked the image, and a save comes at each step of a mapper. */
 static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(void **state)
 {
 	char name[256];
@@ -353,7 +355,7 @@ static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(
 	}
 }
 
-/* ---- two savers, while a reader has locked all that it can open ---- */
+/* ---- two savers, while a reader has locked the image and its folder ---- */
 
 static int status_of(pid_t child)
 {
@@ -383,8 +385,8 @@ static int lock_as_a_reader(void)
 	return fd;
 }
 
-/* Neither saver can lock the image. The second has no key of the first, and the refused one leaves
- * no temporary file. */
+/* Neither saver can lock the image, and one of the two is refused. The refused save leaves no
+ * temporary file. */
 static void test_do_two_saves_replace_an_image_that_a_reader_has_locked(void **state)
 {
 	unsigned first = 0, second = 0;
@@ -416,7 +418,7 @@ static void die_at_the_turn(const struct shim_call *call)
 		_exit(1);
 }
 
-/* A save dies at each step, also while it holds the name that keeps others out. */
+/* A save is killed at each step, also while its claim file (T4 in temporary.c) is locked. */
 static void test_does_a_save_that_is_killed_keep_the_next_one_out(void **state)
 {
 	char name[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A sandbox that always refuses a system call (seccomp, AppArmor). A save does without the call,
- * with the same guarantees and no litter, or its error names the call. */
+ * with the same guarantees and no leftover file, or fails with an error that names the call. */
 #include <errno.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ static void refuse(const char *one, const char *other, int error)
 	shim = (struct shim){ .refused = one, .refused2 = other, .refused_error = error };
 }
 
-/* @replaces: the image that the new one was made from, WEIR_REPLACES_NOTHING, or 0 for any. */
+/* @replaces: the commit of the image to replace, WEIR_REPLACES_NOTHING, or 0 for any image. */
 static int replace(uint64_t replaces, uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -40,7 +40,7 @@ static int save(uint64_t generation)
 	return replace(0, generation);
 }
 
-/* The commit of the image at the path, if there is one. */
+/* Return: the commit of the image at the path, or WEIR_REPLACES_NOTHING. */
 static uint64_t commit_now(void)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -50,7 +50,7 @@ static uint64_t commit_now(void)
 	return info.commit;
 }
 
-/* Save over an image and to a new name. The second three saves name the image that they replace. */
+/* Save over an image, and to a new name. The last three saves name the image that they replace. */
 static void saves_without(const char *one, const char *other, int error)
 {
 	char name[256];
@@ -74,7 +74,7 @@ static void test_saves_without(void **state)
 	static const char *const calls[][2] = {
 		{ "linkat", "linkat ." }, /* seccomp */
 		{ "linkat", NULL },       /* only the link itself is refused */
-		{ "linkat .", NULL },     /* so the file has a name from the start */
+		{ "linkat .", NULL },     /* the file has a temporary name from the start */
 		{ "linkat .", "renameat2" },
 		{ "flock", NULL },
 		{ "fchown", NULL },
@@ -86,8 +86,8 @@ static void test_saves_without(void **state)
 	for (unsigned c = 0; c < COUNT_OF(calls); c++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++)
 			saves_without(calls[c][0], calls[c][1], errors[e]);
-	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* a file system without lists, */
-	saves_without("fgetxattr", "fremovexattr", ENODATA); /* files without one */
+	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* no list in the file system */
+	saves_without("fgetxattr", "fremovexattr", ENODATA); /* the file has no list */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
 	saves_without("fallocate", NULL, EINVAL);
@@ -140,7 +140,7 @@ static void test_syncs_that_fail_and_do_not_matter(void **state)
 	assert_int_equal(syncs, 4);
 }
 
-/* While the new file has a name, its rights are never wider than the old file's. */
+/* The temporary file never has rights for the group or for others. */
 static void never_wider(const struct shim_call *call)
 {
 	char name[256], file[4400];
@@ -197,7 +197,7 @@ static void test_no_random_numbers(void **state)
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 }
 
-/* The answer is getrandom's; the sentence also names the error of the device. */
+/* The answer is getrandom's error. The sentence also names the error of /dev/urandom. */
 static void test_no_random_numbers_and_no_descriptors(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -261,7 +261,7 @@ static void another_saves_at_a_link(const struct shim_call *call)
 	shim.refused = "linkat";
 }
 
-/* The refused link does not tell that a file has come. */
+/* The refused link hides that another file has appeared, so the save must check again. */
 static void test_does_a_save_without_links_replace_a_file_that_came_where_none_stood(void **state)
 {
 	int answer;
@@ -280,10 +280,10 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 	}
 	assert_ok(answer);
 	assert_int_equal(generation_of(path), 8);
-	assert_int_equal(at_link, 3); /* at the first link, and at the one from a temporary name */
+	assert_int_equal(at_link, 3); /* the first link, and the link from a temporary name */
 }
 
-static char claimed[4400]; /* the name that only one save at a time has (T4 in temporary.c) */
+static char claimed[4400]; /* a name that one save at a time has: T4 in temporary.c */
 
 static void name_claim(void)
 {
@@ -297,7 +297,7 @@ static void litter_comes_at_the_link(const struct shim_call *call)
 		assert_true(image_spit(claimed, "x", 1));
 }
 
-/* A saver at work locks the file with that one name; a dead saver does not. */
+/* A running saver has locked its claim file, and refuses other saves. A dead saver does not. */
 static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **state)
 {
 	char name[256];
@@ -315,7 +315,7 @@ static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **s
 	assert_int_equal(folder_entries(folder, "set.weir", name), 1);
 	close(fd);
 	assert_ok(replace(commit_now(), 2));
-	links = 0; /* after the new save has removed litter */
+	links = 0; /* the file appears after the save has removed leftover files */
 	shim.look = litter_comes_at_the_link;
 	answer = replace(commit_now(), 3);
 	refuse(NULL, NULL, 0);
@@ -336,7 +336,7 @@ static void claim_is_private(const struct shim_call *call)
 	opened += strcmp(call->what, "renameat") == 0 && (st.st_mode & 07777) == 0644;
 }
 
-/* A reader that can open the file before its rename could lock it, if the saver is killed. */
+/* A user who could open the claim file before its rename could lock it if the saver is killed. */
 static void test_claim_is_private_until_it_is_renamed(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_claim_is_private_until_it_is_renamed(void **state)
 	assert_int_equal(opened, 1);
 }
 
-/* Litter that one save cannot remove goes with a later one. */
+/* A later save removes a leftover file that one save cannot remove. */
 static void test_litter_stays_in_no_way(void **state)
 {
 	char name[256], file[4400];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The space of an image on the disk: its bits and at most 64 KiB, by whatever way it was written.
- * The padding before the bits is a hole. It reads as zeros, and no live mapping touches it. */
+ * The disk space of an image: its bits and at most 64 KiB, however the image was written. The
+ * padding before the bits is a hole, which reads as zeros and which no live mapping touches. */
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <weir/inline.h>
@@ -38,7 +38,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A filter of about @bytes of bits, with few keys unless it is built from its keys. */
+/* Return: a filter with about @bytes of bits. It has few keys, unless it is built from its keys. */
 static struct weir_filter *sized(uint32_t kind, uint64_t bytes)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -73,7 +73,7 @@ static void assert_small(const char *name, const char *how)
 	assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
 }
 
-/* The image at @other is small and equals the one at path; remove it. */
+/* Check that the image at other is small and equal to the image at path, then remove it. */
 static void assert_same(const char *how)
 {
 	size_t n = 0, m = 1;
@@ -173,7 +173,7 @@ static void test_an_image_takes_its_bits_on_the_disk(void **state)
 		}
 }
 
-/* A growing filter of several layers: each has its own padding. */
+/* In a growing filter of several layers, each layer has its own padding. */
 static void test_each_member_takes_its_bits_on_the_disk(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -279,7 +279,7 @@ static void test_a_live_mapping_never_touches_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A table of 1024 shards ends in the third page, so a folio may reach to the end of the fourth. */
+/* A table of 1024 shards ends in the third page. A cached folio may end with the fourth page. */
 static void test_the_hole_begins_at_a_power_of_two(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, 65 * MIB);
@@ -298,8 +298,8 @@ static void test_the_hole_begins_at_a_power_of_two(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Give up the pages of the image, as a lack of memory does. Later reads may bring large folios, and
- * a write to a folio gives space to all of it. */
+/* Evict the image's pages from the page cache, as memory pressure does. Later reads may bring large
+ * folios, and a write to a folio allocates disk space for the whole folio. */
 static void evict(unsigned char *image, uint64_t n)
 {
 	enum { PAGEOUT = 21 }; /* MADV_PAGEOUT, Linux 5.4 */
@@ -328,7 +328,7 @@ static void test_an_evicted_head_is_written_without_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Every verb finds a byte in the hole. */
+/* Every verb notices a byte in the hole that is not 0. */
 static void test_a_byte_in_the_hole_is_found(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, sizes[1]), *mapped = NULL, *none = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a key is read from its file, for every n. The whole key
- * is read, or a sentence reports it and the caller's key is unchanged. No descriptor stays. */
+ * The n-th system call fails while a key is read from its file, for every n. The whole key is read,
+ * or a sentence reports the failure and the caller's key is unchanged. No descriptor leaks. */
 #include <errno.h>
 #include "faults.h"
 
@@ -15,7 +15,7 @@ static int read_it(void)
 	return weir_secret_read(key, path);
 }
 
-/* For these calls an interruption or a lack of bytes is no failure. */
+/* Return: true if the read succeeds anyway. EINTR is retried in open and read, EAGAIN in read. */
 static bool goes_on(int error)
 {
 	const char *what = shim.what ? shim.what : "none";

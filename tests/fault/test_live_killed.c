@@ -17,7 +17,7 @@ static int live_and_seal(void)
 	return 0;
 }
 
-/* Act in a child that dies at its n-th step. Return: its status. */
+/* Call @act in a child that is killed at its n-th step. Return: the child's status. */
 static int dies_at(unsigned n, int (*act)(void))
 {
 	int status;
@@ -39,7 +39,7 @@ static void test_killed_at_every_step(void **state)
 		int status = dies_at(n, live_and_seal);
 		bool is_sealed = sealed();
 		left_live += !is_sealed;
-		struct weir_filter *f = map_live(); /* the child's lock has ended with it */
+		struct weir_filter *f = map_live(); /* the child's lock ended with the child */
 		if (!status)
 			assert_has(f, 3 * FEW);
 		seal_it(f);
@@ -51,7 +51,7 @@ static void test_killed_at_every_step(void **state)
 	assert_in_range(left_live, 10, n);
 }
 
-/* A sealer is killed while this process has the image mapped live. The child never seals, and no
+/* A sealer is killed while this process has mapped the image live. The child never seals, and no
  * insert is lost. */
 static void test_killed_beside_a_live_mapping(void **state)
 {
@@ -79,7 +79,7 @@ static void pause_up_to(long ns, uint64_t *random)
 	nanosleep(&t, NULL);
 }
 
-/* Map, insert and try to seal, for ever, until killed at a random moment. */
+/* Map, insert and try to seal until killed at a random moment. */
 static int live_for_ever(unsigned number)
 {
 	uint64_t random = (uint64_t)getpid();

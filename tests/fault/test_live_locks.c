@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The lock of a live image, if the system refuses a lock, or if two mappers make the lock file at
- * once. */
+ * The lock of a live image, if the system refuses a lock, or if two mappers create the lock file at
+ * the same time. */
 #include "live.h"
 
-static unsigned steps, turn; /* made so far; at which a lock fails or another comes */
+static unsigned steps, turn; /* steps so far; the step with a failing lock or another mapper */
 
 static void one_lock_fails(const struct shim_call *call)
 {
@@ -11,7 +11,7 @@ static void one_lock_fails(const struct shim_call *call)
 		shim.refused = ++steps == turn ? "fcntl" : NULL;
 }
 
-/* Map the image live and seal it. Return: the first error, which must be the lock's. */
+/* Map the image live and seal it. Return: 0, or the error of the failed lock. */
 static int map_and_seal(void)
 {
 	struct weir_filter *f = NULL;
@@ -39,8 +39,8 @@ static void assert_not_mapped(const char *call, int error, int wanted, const cha
 	assert_null(f);
 }
 
-/* A file system without locks, or one whose server has gone. Tried also with a live image that has
- * lost its lock file, and in a folder where strangers may rename the file. */
+/* Locks fail, as on a file system without locks or whose server is gone. Round 1: the image is live
+ * without a lock file. Round 2: other users may rename files in the folder. */
 static void test_what_if_a_lock_fails(void **state)
 {
 	char lock[4400];
@@ -57,12 +57,12 @@ static void test_what_if_a_lock_fails(void **state)
 			}
 			shim.refused_error = ENOLCK;
 			refused += map_and_seal() != 0;
-			seal_it(map_live()); /* no lock stays */
+			seal_it(map_live()); /* no lock is left */
 			assert_int_equal(access(lock, F_OK), -1);
 		}
 		assert_int_equal(refused, round ? 4 : 3);
 	}
-	/* some systems report another process's lock in this way */
+	/* some systems report another process's lock as EACCES */
 	assert_not_mapped("fcntl", EACCES, -EBUSY, "is being sealed");
 	weir_destroy(map_live());
 	assert_int_equal(unlink(lock), 0);
@@ -81,8 +81,8 @@ static void other_maps(const struct shim_call *call)
 		other_answer = weir_load(&other, weir_location_map(path, WEIR_MAP_LIVE), NULL);
 }
 
-/* One mapper makes the lock file while the other looks for it: both must lock the same file. The
- * first marks the image live, then its lock file as the home; in between the other waits. */
+/* Two mappers that create the lock file at once must lock the same file. The first marks the image
+ * live, then the lock file. Between these two marks, the second mapper gets -EBUSY. */
 static void test_do_two_mappers_at_once_have_one_lock(void **state)
 {
 	unsigned waited = 0;

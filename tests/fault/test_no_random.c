@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A sandbox without random numbers. A refresh, which reads an image at random places, then reads
- * all of it. */
+ * A sandbox without random numbers. A refresh, which otherwise samples an image at random
+ * positions, then reads the whole image. */
 #include <errno.h>
 #include "../forged.h"
 #include "faults.h"
@@ -12,7 +12,7 @@ static void note(const struct shim_call *call)
 	asked += strcmp(call->what, "getrandom") == 0;
 }
 
-/* If the places could be predicted, a forger would leave exactly these right. */
+/* If the positions were predictable, a forger could make exactly these positions valid. */
 static void test_a_refresh_asks_for_random_numbers(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 2000000, 0.01);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A full disk: a small file system in memory, mounted where only this process sees it. The mount
- * needs a right (root, or user namespaces); without it the test reports that and is skipped. */
+ * needs root or user namespaces. Without them the tests print the reason and are skipped. */
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -16,8 +16,8 @@ static bool write_file(const char *name, const char *text)
 	return image_spit(name, text, strlen(text));
 }
 
-/* Give this process a mount namespace of its own. An ordinary user first gets a user namespace
- * around it, in which that user is root. */
+/* Give this process its own mount namespace. An ordinary user also gets a user namespace, in which
+ * the user is root. */
 static bool own_mounts(void)
 {
 	char map[64];
@@ -128,7 +128,7 @@ static void fill_up(void)
 	assert_int_equal(free_bytes(), 0);
 }
 
-/* 4 MiB have room for the bits, which are 2.45 MiB, but not for 2 MiB of padding as well. */
+/* 4 MiB are enough for the bits, which are 2.45 MiB, but not for 2 MiB of padding as well. */
 static void save_and_fill_up(void)
 {
 	need_mount();
@@ -143,7 +143,7 @@ static void clean_up(void)
 	resize("size=1m");
 }
 
-/* Each page that a live mapping writes to has its space; else this process would get SIGBUS. */
+/* Each page that a live mapping writes to has disk space, or the write would raise SIGBUS. */
 static void test_a_live_mapping_on_a_full_disk_needs_no_space(void **state)
 {
 	struct weir_filter *live = NULL;
@@ -170,7 +170,7 @@ static bool spit_sparsely(const char *name, const unsigned char *bytes, uint64_t
 	return fd >= 0 && close(fd) == 0 && ok;
 }
 
-/* As cp --sparse=always writes the image: bits that are zero have no pages. */
+/* Save an image as cp --sparse=always would: pages of zeros are holes. */
 static void save_with_holes(void)
 {
 	struct weir_filter *empty = test_filter(WEIR_BLOCKED, 2000000, 0.01);
@@ -184,7 +184,7 @@ static void save_with_holes(void)
 	weir_destroy(empty);
 }
 
-/* If only half of the pages have space, a live mapping gets space for all of them, or an error. */
+/* A live mapping of an image with holes gets space for all pages, or fails. */
 static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **state)
 {
 	struct weir_filter *live = NULL;
@@ -196,7 +196,7 @@ static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **
 	fill_up();
 	assert_refused(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOSPC,
 	               path, "free space there");
-	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* it is not live */
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* still sealed */
 	assert_int_equal(unlink(rest), 0);
 	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	fill_up();
@@ -209,7 +209,7 @@ static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **
 	clean_up();
 }
 
-/* tmpfs gives a hole pages when a mapping reads it, and here it has none to give. */
+/* When a mapping reads a hole, tmpfs allocates a page. Here no page is free. */
 static void test_verifying_a_hole_on_a_full_disk_fails_without_a_signal(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * An image is written to in place (cp, truncate) under a server that has loaded it or is reading
- * it. No process is killed, no answer changes, and a half-written file is read again. */
+ * An image is overwritten in place (cp, truncate) after a server has loaded it, or while a server
+ * reads it. No process is killed, no answer changes, and a half-written file is read again. */
 #include <errno.h>
 #include "faults.h"
 #include "../followers.h"
@@ -8,7 +8,7 @@
 enum { KEYS = 300 };
 
 static struct weir_handle *h;
-static unsigned char *first, *second; /* images of one size, of keys from 0 and from KEYS on */
+static unsigned char *first, *second; /* images of one size; their keys begin at 0 and at KEYS */
 static size_t length;
 
 static int open_it(void **state)
@@ -34,7 +34,7 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* As cp and dd do: write in place, and set the file's length to the end of the writing. */
+/* Write in place, and truncate the file to the end of the written bytes, as cp and dd do. */
 static void overwrite(const unsigned char *bytes, size_t from, size_t to)
 {
 	int fd = open(path, O_WRONLY);
@@ -48,17 +48,17 @@ static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 	(void)state;
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(truncate(path, 0), 0);
-	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* once SIGBUS */
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* this once ended with SIGBUS */
 	insert_into(h, 5000, 5100);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "empty");
 	overwrite(second, 0, length);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
-	assert_true(missing_in(h, 2 * KEYS, 3 * KEYS) > KEYS / 2); /* nothing of it shows */
+	assert_true(missing_in(h, 2 * KEYS, 3 * KEYS) > KEYS / 2); /* no new key is found */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
 }
 
-/* The change that another process makes while the file is read; once. */
+/* The change that change_it() makes, once, while the file is read. */
 static enum { SHORTEN, CUT, REPLACE, CHANGES } change;
 
 static unsigned reads;
@@ -98,7 +98,7 @@ static void change_its_rights(const struct shim_call *call)
 		assert_int_equal(chmod(path, 0640), 0);
 }
 
-/* New rights change no byte, so the defect is the file's own and is remembered as such. */
+/* New access rights change no byte, so the handle remembers the file as damaged. */
 static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **state)
 {
 	(void)state;
@@ -113,8 +113,8 @@ static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **stat
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* The head of the new file with bits of the old one. The rest comes within a tick of the clock, so
- * times, size and commit record are all the same. */
+/* The file has the new head and the old bits. The new bits follow within a tick of the clock, so
+ * times, size and commit record stay the same. */
 static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 {
 	struct weir_handle_stats before;
@@ -125,7 +125,7 @@ static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 	overwrite(first, 0, length);
 	before = stats_of(h);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "shard");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* no news */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* the file has not changed */
 	assert_one_refused_since(h, &before);
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
 	overwrite(second, 0, length);
@@ -134,7 +134,7 @@ static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-/* A job copies in pieces over the file that a server follows. */
+/* A job copies a new file in pieces over the file that a server follows. */
 static void test_a_followed_file_that_is_copied_over(void **state)
 {
 	(void)state;
@@ -146,7 +146,7 @@ static void test_a_followed_file_that_is_copied_over(void **state)
 		for (size_t at = 0; at < length; at += 1 + length / 7) {
 			size_t to = at + 1 + length / 7;
 			overwrite(image, at, to < length ? to : length);
-			assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0); /* in both */
+			assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0); /* in both images */
 		}
 	}
 	for (unsigned i = 0; missing_in(h, 0, 2 * KEYS) && i < 10000; i++)

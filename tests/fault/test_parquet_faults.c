@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a Parquet file is opened and a filter is read. A sentence
- * reports it, and nothing leaks. A short or interrupted read continues. */
+ * The n-th system call fails while a Parquet file is opened and a filter is read. A sentence
+ * reports the failure, and nothing leaks. A short or interrupted read continues. */
 #include <errno.h>
 #include <weir/parquet.h>
 #include "faults.h"
@@ -26,7 +26,7 @@ static int use(void)
 	return err;
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(unsigned n, int error)
 {
 	unsigned descriptors = open_descriptors();
@@ -48,8 +48,8 @@ static bool fail_at(unsigned n, int error)
 	if (open_descriptors() != descriptors || shim.allocated || shim.mapped)
 		fail_msg("call %u (%s): %u descriptors more, %ld allocations, %ld bytes mapped", n,
 		         what, open_descriptors() - descriptors, shim.allocated, shim.mapped);
-	/* The exceptions: an interruption, which is tried again, and the process's own clean-up,
-	 * closing and freeing */
+	/* Success is allowed if the call was interrupted, which weir retries, or if it was a
+	 * close() of the clean-up. */
 	assert_true(answer || error == EINTR || !shim.what || strcmp(shim.what, "close") == 0);
 	return shim.what != NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * fork() in a program that has weir as a plugin. Either weir calls liburcu before and after a fork;
- * or, with TEST_OWN_URCU, the program does, registered before weir was loaded. Two calls are a
- * deadlock. Without a call the child waits for threads that it does not have. */
+ * fork() in a program that loads weir as a plugin. liburcu's fork handlers must run exactly once.
+ * weir calls them or, with TEST_OWN_URCU, the program registers them before it loads weir. Two
+ * calls are a deadlock. Without a call the child waits for threads that it lacks. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -54,7 +54,7 @@ static int setup(void **state)
 	return p_weir_create(&f, &params) || p_weir_handle_create(&h, f, NULL);
 }
 
-/* A thread that stays in a section while the process forks. */
+/* A thread that stays in a read-side section while the process forks. */
 static void *sit(void *argument)
 {
 	lock();
@@ -81,7 +81,7 @@ static int serve(uint64_t key)
 	return !p_weir_handle_contains_hash(h, test_key(key));
 }
 
-/* A child that hangs may have blocked every signal but SIGKILL. */
+/* Return: the child's status. A child that hangs may have blocked every signal but SIGKILL. */
 static int status_of(pid_t child)
 {
 	int status = 0;
@@ -110,7 +110,7 @@ static void test_does_a_fork_in_a_plugins_program_hang(void **state)
 		assert_int_equal(pthread_create(&thread, NULL, sit, NULL), 0);
 		while (sem_wait(&sits))
 			;
-		alarm(DEADLINE); /* for a fork that hangs */
+		alarm(DEADLINE); /* ends a fork that hangs */
 		pid_t child = fork();
 		assert_true(child >= 0);
 		alarm(0);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The library twice in one process, as two plugins would bring it: two copies of the file, each
- * loaded with RTLD_LOCAL, each with handles, reloads and a follower. Then both are closed while
- * threads that used them still run, and loaded again. There is only one liburcu, so both share its
- * state of each thread. */
+ * Two copies of the library in one process, as two plugins would load them: each with RTLD_LOCAL,
+ * and with handles, reloads and a follower. Then both are closed while threads that used them still
+ * run, and loaded again. There is only one liburcu, so both share its state of each thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,7 +16,7 @@ enum { COPIES = 2, ROUNDS = 5, KEYS = 500 };
 	X(weir_reload_copy) X(weir_reload_commit) X(weir_follower_start) X(weir_follower_stop) \
 	X(weir_handle_get)
 
-/* The weir of one plugin. */
+/* One plugin's own copy of weir. */
 struct plugin {
 	void *library;
 	struct weir_handle *h;
@@ -49,7 +48,7 @@ static void start(struct plugin *p)
 	assert_int_equal(p->weir_handle_create(&p->h, f, NULL), 0);
 }
 
-/* Insert and reload, with waits and with call_rcu. The plugin's own keys begin at @first. */
+/* Insert keys from @first on, and reload. Old filters are freed after a wait or by call_rcu. */
 static void use(struct plugin *p, uint64_t first)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -67,7 +66,7 @@ static void use(struct plugin *p, uint64_t first)
 		assert_true(p->weir_handle_contains_hash(p->h, test_key(i)));
 }
 
-/* A thread that outlives the plugins; it has looked up in both. */
+/* A thread that has looked up keys in both plugins and outlives them. */
 struct visitor {
 	struct plugin *plugins;
 	pthread_t thread;
@@ -84,7 +83,7 @@ static void *visit(void *argument)
 	sem_post(&v->seen);
 	while (sem_wait(&v->closed))
 		;
-	return NULL; /* now liburcu forgets the thread, if it is still loaded */
+	return NULL; /* liburcu unregisters the thread now, if it is still loaded */
 }
 
 static void visit_start(struct visitor *v, struct plugin *plugins)
@@ -125,7 +124,7 @@ static void test_two_copies(void **state)
 		for (unsigned i = 0; i < COPIES; i++)
 			assert_int_equal(plugins[i].weir_follower_stop(plugins[i].f), 0);
 		for (unsigned i = 0; i < COPIES; i++)
-			use(&plugins[i], i * KEYS); /* the follower took over an empty set */
+			use(&plugins[i], i * KEYS); /* the follower has loaded an empty set */
 		visit_start(&visitor, plugins);
 		for (unsigned i = 0; i < COPIES; i++) {
 			assert_int_equal(plugins[i].weir_handle_destroy(plugins[i].h), 0);
@@ -134,13 +133,13 @@ static void test_two_copies(void **state)
 		sem_post(&visitor.closed);
 		pthread_join(visitor.thread, NULL);
 		assert_int_equal(visitor.hits, COPIES);
-		usleep(20000); /* for a thread that liburcu may have left running */
+		usleep(20000); /* time for a thread that liburcu may have left running */
 	}
 }
 
-/* An earlier plugin has used liburcu-bp. So its thread's record lies in storage that was allocated
- * for it alone. A library that asks for that record at a fixed offset could not be loaded any
- * more. */
+/* An earlier plugin has used liburcu-bp, so the thread's record lies in dynamically allocated
+ * storage. A library that accesses this record at a fixed offset (static TLS) could not be loaded
+ * any more. */
 static void test_liburcu_used_before(void **state)
 {
 	(void)state;

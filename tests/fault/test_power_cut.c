@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A power cut at every step of a save, and of a live mapping and its seal (power.h). The test
- * demands of the code what model/save.pml and model/seal.pml prove of the protocols. A cut leaves
- * the old image or the new one; a live image is live, or sealed and valid. After an answer of 0
- * only the answered state is left.
- * an answer of 0 it must be what was answered.
- * The same cuts must also find a disk that ignores one sync; else they would prove nothing. Planted
- * bugs: schedule/mutants_image.py.
- * prove nothing. Planted bugs: schedule/mutants_image.py. */
+ * Power cuts at every step of a save, and of a live mapping and its seal (power.h). The test checks
+ * the code for what model/save.pml and model/seal.pml prove of the protocols. A cut leaves the old
+ * image or the new one; a live image is live, or sealed and valid. After an answer of 0 only the
+ * new state is allowed. The cuts must also find a disk that ignores one sync; otherwise the test
+ * would prove nothing. Planted bugs: schedule/mutants_image.py. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "faults.h"
@@ -14,7 +11,7 @@
 
 enum { OLD_KEY = 1, NEW_KEY = 2, FEW = 12 };
 
-static unsigned sync_less; /* the sync that the disk does not do, from 1; 0: none */
+static unsigned sync_less; /* number of the sync that the disk ignores, from 1; 0: none */
 
 static void begin(size_t piece, power_right *right)
 {
@@ -24,7 +21,7 @@ static void begin(size_t piece, power_right *right)
 
 /* ---- saves ---- */
 
-static bool replaced; /* there was an old image */
+static bool replaced; /* the path had an old image */
 static uint64_t capacity;
 static size_t grain;
 
@@ -92,7 +89,7 @@ static void live_and_seal(void)
 	weir_destroy(f);
 	begin(grain, live_is_right);
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
-	assert_ok(weir_inline_init(&view, f)); /* shows where the bits are: on the second page */
+	assert_ok(weir_inline_init(&view, f)); /* the bits begin on the second page */
 	power_mapped((const unsigned char *)view.words - IMAGE_PAGE);
 	for (uint64_t i = 0; i < FEW; i++) {
 		assert_ok(weir_insert_hash(f, test_key(i)));
@@ -149,7 +146,7 @@ static void test_a_sync_less_is_found(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(verbs); i++)
 		for (unsigned n = 1; n <= verbs[i].syncs; n++) {
-			/* A seal begins by marking the image live, which it is already. */
+			/* The second sync repeats the live mark, so its loss is harmless. */
 			bool repeats = verbs[i].run == live_and_seal && n == 2;
 			run(&verbs[i], n);
 			assert_int_equal(power.bad > 0, !repeats);

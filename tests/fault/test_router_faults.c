@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a router is made, saved, loaded, mapped or replaced in
- * its handle, for every n. The verb reports it in a sentence, or does without the call. The file is
- * the whole old one or the whole new one. Nothing leaks, no litter stays, and no key is lost. */
+ * The n-th system call fails while a router is created, saved, loaded, mapped or replaced in its
+ * handle, for every n. The verb reports the failure in a sentence, or does without the call. The
+ * file is the whole old file or the whole new file. Nothing leaks, and no key is lost. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/router.h>
@@ -94,7 +94,7 @@ static int replace(struct weir_handle *h)
 	if (err)
 		return err;
 	assert_ok(weir_reload_copy(reload, ~UINT64_C(0)));
-	assert_ok(weir_reload_commit(reload)); /* the commit makes no call that could fail */
+	assert_ok(weir_reload_commit(reload)); /* the commit makes no call that can fail */
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static const struct verb {
 	const char *name;
 	int (*run)(void);
 	bool replaces, no_tmpfile;
-	int level; /* of the image that is there before */
+	int level; /* zstd level of the image before the verb */
 } verbs[] = {
 	{ "save", do_save, true, false, 0 },
 	{ "save without O_TMPFILE", do_save, true, true, 0 },
@@ -179,7 +179,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_ok(do_load());
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh(verb);
@@ -213,7 +213,7 @@ static void every_call_fails(void **state)
 			if (e == 0)
 				print_message("%s: %u calls\n", verbs[v].name, n - 1);
 		}
-	assert_has_all(router); /* it is unchanged */
+	assert_has_all(router); /* the router is unchanged */
 }
 
 static void interrupted_and_short(void **state)

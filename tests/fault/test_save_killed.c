@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A saver is killed before each of its system calls, and 200 times at a random moment. The name
- * holds the whole old image or the whole new one. Litter stays only in one case: between linkat and
- * renameat, which no file system can join, the new image has a temporary name. On a file system
- * without O_TMPFILE it has one from the start. The next save removes it. */
+ * A saver is killed before each of its system calls, and 200 times at a random moment. The path
+ * names the whole old image or the whole new image. A temporary file is left only if the saver dies
+ * between linkat and renameat, which no file system can do in one step. Without O_TMPFILE the new
+ * image has a temporary name from the start. The next save removes the file. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -36,7 +36,7 @@ static int save(const struct weir_filter *f, uint64_t generation)
 	return test_done(weir_save(f, weir_location_path(path), &o));
 }
 
-/* Save in a child that dies before its n-th call. Return: did it die? */
+/* Save in a child that is killed before its n-th call. Return: true if the child was killed. */
 static bool dies_at(unsigned n, bool no_tmpfile)
 {
 	int status;
@@ -52,7 +52,7 @@ static bool dies_at(unsigned n, bool no_tmpfile)
 	return status != 0;
 }
 
-/* Remove a leftover file, whose name must begin with @prefix. Return: how many there were. */
+/* Remove a leftover file, whose name must begin with @prefix. Return: the number of such files. */
 static unsigned litter(const char *prefix)
 {
 	char name[256], file[4400];
@@ -80,7 +80,7 @@ static void test_killed_before_each_call(void **state)
 		uint64_t generation = generation_of(path);
 		assert_true(generation == 1 || generation == 2);
 		assert_ok(save(small, 1));
-		assert_int_equal(litter(""), 0); /* whatever was left */
+		assert_int_equal(litter(""), 0); /* the save has removed a leftover file */
 	}
 	assert_in_range(n, 10, MOST_CALLS - 1);
 	assert_int_equal(between, 1);
@@ -124,7 +124,7 @@ static uint64_t nanoseconds(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* The child reports its start. Then it gets up to the time of a whole save, and a little more. */
+/* Kill a saver @wait ns after its start. Return: true if it was killed before it ended. */
 static bool killed_after(uint64_t wait, uint64_t generation)
 {
 	int start[2], status;
@@ -151,7 +151,7 @@ static void test_killed_at_random(void **state)
 	uint64_t random = 1, generation = 1, killed = 0, replaced = 0, left = 0;
 	(void)state;
 	uint64_t once = UINT64_MAX;
-	for (unsigned i = 0; i < 5; i++) { /* the shortest: one may have waited for the disk */
+	for (unsigned i = 0; i < 5; i++) { /* count the shortest save: the disk may delay others */
 		uint64_t begin = nanoseconds();
 		assert_ok(save(large, generation));
 		uint64_t took = nanoseconds() - begin;

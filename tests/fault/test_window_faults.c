@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th call to the system fails while a window is saved or loaded, for every n. The verb
- * reports it in a sentence, or does without the call. The file is the whole old one or the whole
- * new one. Nothing leaks, no litter and no thread stays, and the saved window is unchanged. */
+ * The n-th system call fails while a window is saved or loaded, for every n. The verb reports the
+ * failure in a sentence, or does without the call. The file is the whole old file or the whole new
+ * file. No memory, thread or temporary file is leaked, and the saved window is unchanged. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -19,7 +19,7 @@ static struct weir_filter *made(void)
 	o.kind = WEIR_WINDOW;
 	o.capacity = 7 * KEYS;
 	o.fp_rate = 0.01;
-	o.window.span_seconds = 1e9; /* no advance comes due, however slow the machine */
+	o.window.span_seconds = 1e9; /* no advance happens, however slow the machine is */
 	assert_ok(weir_create(&w, &o));
 	for (uint64_t i = 0; i < KEYS; i++) {
 		assert_true(weir_insert_u64(w, test_key(i)) >= 0);
@@ -65,7 +65,7 @@ static int load_with(uint32_t timer)
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
-	if (!err && timer) /* its thread sleeps by now and must be woken */
+	if (!err && timer) /* the timer's thread sleeps by now, and weir_destroy() must wake it */
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 	weir_destroy(w);
 	return err;
@@ -86,7 +86,7 @@ static const struct verb {
 	const char *name;
 	int (*run)(void);
 	bool replaces, no_tmpfile;
-	int level; /* of the image that is there before */
+	int level; /* zstd level of the image before the verb */
 } verbs[] = {
 	{ "save", do_save, true, false, 0 },
 	{ "save without O_TMPFILE", do_save, true, true, 0 },
@@ -134,7 +134,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_ok(do_load());
 }
 
-/* Return: was the n-th call reached? */
+/* Return: true if the n-th call was reached. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh(verb);
