@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reloads of handles on filters of a bounded kind, into a filter with room for a number of
- * copies. */
+ * Begins a reload of a handle with bounded filters (tests/bounded.h). The new filter has room for
+ * @most copies. */
 #ifndef WEIR_TESTS_BOUNDED_RELOAD_H
 #define WEIR_TESTS_BOUNDED_RELOAD_H
 

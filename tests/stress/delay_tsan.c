@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Replaces ThreadSanitizer's run time. It does what the compiler's instrumentation asks, with an
- * occasional short random delay before or after it. So threads meet between any two accesses of the
- * library, not only where a test waits.
+ * A replacement for ThreadSanitizer's run time. Each function does what the compiler's
+ * instrumentation asks, with an occasional short random delay before or after the access. So
+ * threads meet between any two accesses of the library, not only where a test waits.
  *
- * It has only the operations that the library's code uses. A missing one does not link. */
+ * This file has only the operations that the library uses. A missing operation is a link error. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -33,8 +33,8 @@ static inline void pause_once(void)
 #endif
 }
 
-/* One of 256 waits sleeps for some microseconds, eight let another thread run, and the others only
- * take time. None touches errno. */
+/* Of 256 waits, one sleeps for some microseconds, eight yield, and the others spin. No wait changes
+ * errno. */
 static void wait(uint64_t r)
 {
 	unsigned how = r % 256, length = (unsigned)(r >> 8);
@@ -81,8 +81,8 @@ TSAN_PLAIN(PLAIN_ACCESS, 16)
 RANGE(read)
 RANGE(write)
 
-/* The builtins need constant orders, or they take the strongest. Consume counts as acquire, as in
- * the compilers. */
+/* The builtins need constant orders; with variable orders they use the strongest. Consume counts as
+ * acquire, as in the compilers. */
 #define RMW(bits, type, name, builtin) \
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
 	{ \
@@ -100,9 +100,9 @@ RANGE(write)
 		return old; \
 	}
 
-/* The orders of the owners' marks, of the limits and the stack of kept keys (atomic.h: O1, O7, O8),
- * and of words of counters. All other orders become the strongest. gcc calls the first function,
- * clang the one that returns the old value. */
+/* The library's orders for owners' marks, for limits and the stack of kept keys (atomic.h: O1, O7,
+ * O8), and for words of counters. Any other pair of orders becomes the strongest. gcc calls the
+ * first function, and clang calls the second one. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * liburcu's flavors by name. Each goes through the functions of its library, because a sanitizer
- * does not see inline ones. */
+ * liburcu's flavors by name. Tests call the functions of a flavor's library, because a sanitizer
+ * does not see inline functions. */
 #ifndef WEIR_TESTS_FLAVOR_H
 #define WEIR_TESTS_FLAVOR_H
 
@@ -13,8 +13,8 @@
 extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_flavor,
 	urcu_qsbr_flavor;
 
-/* ThreadSanitizer sees no order in liburcu's barriers. The library reports its own sections to the
- * sanitizer, and the tests report theirs in the same way. */
+/* ThreadSanitizer sees no order in liburcu's barriers. The library reports the ends of its sections
+ * to the sanitizer, and flavor_read_unlock() reports the ends of the tests' sections. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define FLAVOR_TSAN 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens to the file in test_flow.py."""
+"""The actions of the job in test_flow.py, each of which changes the followed file."""
 import os
 import re
 import shutil
@@ -13,13 +13,13 @@ IMAGE = "set/set.weir"
 
 
 class Job:
-    """Each method is something that happens to the file."""
+    """A job that changes the file; everything() lists its actions."""
 
     def __init__(self, weir, dice):
         self.weir, self.dice = weir, dice
-        self.keys = 0        # of the file, CORE among them
-        self.refusals = 0    # of the command, each reported
-        self.alone = False   # the first image is to stay what it is
+        self.keys = 0        # keys of the file, including the CORE keys
+        self.refusals = 0    # how often the command refused to replace the file
+        self.alone = False
 
     def source(self, extra, name="keys"):
         with open("core", encoding="ascii") as core, open(name, "w", encoding="ascii") as file:
@@ -28,18 +28,18 @@ class Job:
         return name
 
     def build(self, *words, extra=None, out=IMAGE):
-        """Replaces the file; a damaged one, as the message asks for, by force."""
+        """Build and replace the file. If the command refuses, follow the remedy of its message."""
         extra = self.dice.randrange(MOST) if extra is None else extra
         words = words or ("-p", "1%")
         command = [self.weir, "build", "-q", "-o", out, *words, self.source(extra)]
         answer = subprocess.run(command, capture_output=True, text=True)
-        if answer.returncode in (1, 2):  # 2: what stands there is damaged
+        if answer.returncode in (1, 2):  # 2: the old file is damaged
             self.refusals += 1
             remedy = re.search(r"--force|--allow-shrink|move the file away", answer.stderr)
             assert remedy, "no remedy: " + answer.stderr
             if remedy.group().startswith("-"):
                 command.insert(2, remedy.group())
-            else:  # the damage is in the first bytes, so it may be anybody's file
+            else:  # the first bytes are damaged, so the command cannot know that it is an image
                 os.unlink(out)
             answer = subprocess.run(command, capture_output=True, text=True)
         assert answer.returncode == 0, answer
@@ -62,13 +62,13 @@ class Job:
         self.build("--like=first.weir")
 
     def small_one(self):
-        """One that its builder did not compare with what is there."""
+        """Replace the file by a small image that was not compared with the old file."""
         self.build("--like=first.weir", extra=0, out="small.weir")
         os.replace("small.weir", IMAGE)
         self.keys = CORE
 
     def unchanged(self, *words):
-        """The command refuses: what is there stays, byte for byte."""
+        """Run a command that must refuse and leave every byte of the file unchanged."""
         def content():
             if not os.path.exists(IMAGE):
                 return None
@@ -77,8 +77,8 @@ class Job:
         before = content()
         answer = subprocess.run([self.weir, "build", "-q", "-o", IMAGE, *words],
                                 capture_output=True, text=True)
-        if not before and answer.returncode == 0:  # nothing to be compared with
-            os.unlink(IMAGE)  # the servers have compared it
+        if not before and answer.returncode == 0:  # there was no file to compare with
+            os.unlink(IMAGE)
             return
         assert answer.returncode in (1, 2) and answer.stderr.startswith("weir"), answer
         assert content() == before, "replaced all the same: " + answer.stderr
@@ -102,7 +102,7 @@ class Job:
         assert set(os.listdir("set")) <= {"set.weir"}, "litter: %s" % os.listdir("set")
 
     def damage(self):
-        """One byte, in a file that is renamed to the name."""
+        """Replace the file, by a rename, with a copy in which one byte is damaged."""
         if os.path.exists(IMAGE):
             shutil.copyfile(IMAGE, "damaged")
             with open("damaged", "r+b") as file:
@@ -119,7 +119,7 @@ class Job:
             os.truncate(IMAGE, self.dice.choice([0, os.path.getsize(IMAGE) // 2]))
 
     def copy_over(self):
-        """In place, as cp does it, in pieces with a pause between."""
+        """Overwrite the file in place, as cp does, with pauses between the pieces."""
         extra = self.dice.randrange(MOST)
         self.build("--like=first.weir", extra=extra, out="other.weir")
         with open("other.weir", "rb") as source, open(IMAGE, "wb") as file:

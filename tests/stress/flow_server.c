@@ -4,10 +4,10 @@
  *
  *     flow_server any|one IMAGE KEYS
  *
- * any: of any seed, and started before there is a file. one: with the seed of the image that is
- * there at the start. Each line on standard input is answered with the statistics, one "name value"
- * a line and then an empty line. The server ends with its input; status 1 means that a key was
- * missed. */
+ * any: the handle accepts any seed, and may start before IMAGE exists. one: the handle has the seed
+ * of IMAGE at the start. After each line on standard input the server prints its statistics, one
+ * "name value" a line, and an empty line. The server exits at the end of its input, with status 1
+ * if a key was missed. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { READERS = 2, MOST_KEYS = 4096 };
 
 struct server {
 	struct weir_handle *set;
-	struct iovec keys[MOST_KEYS]; /* in every good file */
+	struct iovec keys[MOST_KEYS]; /* every good file has these keys */
 	size_t n;
 	_Atomic uint64_t lookups, lost;
 	atomic_bool over;
@@ -38,7 +38,7 @@ static void read_keys(struct server *s, const char *path)
 	check(s->n >= 64, "%s has %zu keys", path, s->n);
 }
 
-/* Look up in each way in turn: one by one, as a batch, and in a section of the reader's own. */
+/* Look up all keys: one by one, as a batch, or in a section. Return: the number of keys found. */
 static uint64_t ask(const struct server *s, unsigned way)
 {
 	uint64_t answers[WEIR_BITMAP_WORDS(MOST_KEYS)], found = 0;

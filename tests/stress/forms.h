@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The same keys in each form that a handle's verbs take: one by one or as a batch, as hashes or
+ * One set of keys in each form that a handle's verbs take: one by one or as a batch, as hashes or
  * as bytes. */
 #ifndef WEIR_TESTS_FORMS_H
 #define WEIR_TESTS_FORMS_H
@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include "stress.h"
 
-/* from HASHES on, one call takes all keys */
+/* HASHES, KEYS and FIXED pass all keys in one call */
 enum form { EACH_HASH, EACH_KEY, HASHES, KEYS, FIXED, FORMS };
 
 enum { MOST_KEYS = 64 };
@@ -20,9 +20,9 @@ struct keys {
 
 /* @hash: weir_hash() of the eight bytes of @number. */
 void keys_add(struct keys *k, uint64_t number, uint64_t hash);
-/* Ends the test if the handle refuses. */
+/* Insert the keys. The test ends if the handle refuses a key. */
 void keys_insert(struct weir_handle *h, const struct keys *k, enum form form);
-/* Return: how many the handle finds. */
+/* Return: the number of keys that the handle finds. */
 unsigned keys_found(const struct weir_handle *h, const struct keys *k, enum form form);
 
 #endif

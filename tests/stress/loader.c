@@ -17,7 +17,7 @@ static void succeeds(int err)
 	check(err == 0, "%d: %s", err, weir_error_detail());
 }
 
-/* A second loader is refused. */
+/* Check that a second loader is refused. */
 static void check_busy(struct reloads *s)
 {
 	struct weir_reload *second = NULL;
@@ -45,7 +45,7 @@ static int insert_some(struct weir_reload *r, const struct reloads *s, unsigned 
 	return answer < 0 ? (int)answer : 0;
 }
 
-/* The inserters' records, read after weir_reload_begin() has returned. */
+/* Load the keys that the inserters have recorded, after weir_reload_begin() has returned. */
 static void load_source(const struct reloads *s, struct weir_reload *r, uint64_t *random)
 {
 	for (unsigned t = 0; t < s->inserters; t++) {
@@ -95,7 +95,7 @@ static void reload(struct reloads *s, enum reload_action how, uint64_t *random)
 	s->done[how]++;
 }
 
-/* Roll back or drop, whether a previous filter is kept or not. */
+/* Roll back or drop the previous filter. Without a previous filter the call must fail. */
 static void leave_previous(struct reloads *s, enum reload_action how)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
@@ -107,7 +107,7 @@ static void leave_previous(struct reloads *s, enum reload_action how)
 	s->done[how] += stats.previous_kept;
 }
 
-/* Save the handle's own set as an image, and take it over again with the keys inserted since. */
+/* Save the handle's set, and refresh the handle from this image with the keys inserted since. */
 static void refresh(struct reloads *s, uint64_t *random)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;
@@ -122,7 +122,7 @@ static void refresh(struct reloads *s, uint64_t *random)
 	s->done[REFRESHED]++;
 }
 
-/* The action done least often, of those that this round's kind can do. */
+/* Return: the action done least often, among the actions that this round's kind allows. */
 static enum reload_action least_done(const struct reloads *s)
 {
 	enum reload_action least = 0;
@@ -145,7 +145,7 @@ static enum reload_action next_action(const struct reloads *s, uint64_t *random)
 	return next == REFRESHED && !s->saves ? BY_COPY : next;
 }
 
-/* At least two actions: the first meets no previous filter. */
+/* Run at least two actions, because the first action finds no previous filter. */
 void reload_at_random(struct reloads *s, unsigned thread)
 {
 	uint64_t random = s->first + thread;

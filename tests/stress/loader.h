@@ -13,30 +13,30 @@ extern const char *const reload_action_names[RELOAD_ACTIONS];
 struct reloads {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	/* hashes keys without a section: it has the handle's hash and seed, and is never
-	 * published */
+	/* a filter that is never published, with the handle's hash and seed, to hash keys outside a
+	 * section */
 	struct weir_filter *hasher;
-	/* for a reload at another rate: blocked, if it has the kind's hash */
+	/* the kind of a reload at another rate: blocked, if blocked filters use the same hash */
 	uint32_t other_kind;
-	/* the number of each inserter's keys in this round, and the first number of them */
+	/* the number of keys of each inserter in this round, and the number of the first key */
 	uint64_t keys, first;
 	unsigned inserters;
 	char image[64];
-	/* the handle takes any seed, and most reloads choose another, so threads use keys, not
+	/* the handle accepts any seed, and most reloads choose a new seed, so threads use keys, not
 	 * hashes */
 	bool reseeds;
-	/* the kind allows a save during inserts: it has no removal, or holds it off */
+	/* the kind allows a save during inserts */
 	bool saves;
 	atomic_uint inserting;
-	/* the number of keys that the inserter has recorded, before their inserts */
+	/* of each inserter: the number of keys recorded, before their inserts */
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];
-	/* and of those promised, after their inserts have returned */
+	/* of each inserter: the number of keys promised, after their inserts have returned */
 	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS];
 	_Atomic uint64_t lookups, in_batches, measured;
 	uint64_t done[RELOAD_ACTIONS];
 };
 
-/* The eight bytes of this number are a thread's key. */
+/* Return: a number whose eight bytes are key @i of a thread. */
 static inline uint64_t reload_key(const struct reloads *s, unsigned thread, uint64_t i)
 {
 	return s->first + i * MOST_THREADS + thread;
@@ -54,7 +54,7 @@ static inline uint64_t reload_capacity(const struct reloads *s)
 	return s->keys * s->inserters * 5 / 4;
 }
 
-/* Runs until the inserters have ended. */
+/* Reload at random until the inserters have ended. */
 void reload_at_random(struct reloads *s, unsigned thread);
 
 #endif

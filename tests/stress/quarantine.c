@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Freed memory is overwritten and kept for a while (ld --wrap). Otherwise malloc() would reuse a
- * handle's old record for the next one, and a thread that still reads the old one would find a
- * valid record. */
+ * Freed memory is overwritten and kept for a while (ld --wrap). Otherwise malloc() would reuse the
+ * memory of a handle's old record for its next record, and a thread that still reads the old record
+ * would find a valid record. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>

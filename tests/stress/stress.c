@@ -10,8 +10,8 @@
 #include "../short.h"
 #include "stress.h"
 
-/* No layout of a kind that is built once, because its threads never meet. None of a window either:
- * all keys would enter one generation; test_window.c tests windows. */
+/* Return: the number of layouts of a kind; 0 for a kind that is built once, whose threads never
+ * meet, and for windows, because all keys would enter one generation (test_window.c). */
 static size_t rows_of(const struct test_kind *kind)
 {
 	return kind->reference.build || test_forgets(kind->id) ? 0 : kind->layouts.n;
@@ -65,7 +65,7 @@ struct stress stress_read(int argc, char **argv, uint64_t operations)
 		        argv[0], MOST_THREADS / 2);
 		exit(2);
 	}
-	if (!TEST_SANITIZED && test_is_short() && s.operations > 4) /* sanitized runs have fewer */
+	if (!TEST_SANITIZED && test_is_short() && s.operations > 4) /* sanitized runs do less */
 		s.operations /= 4;
 	return s;
 }
@@ -148,8 +148,8 @@ void barrier_wait(struct barrier *b)
 	for (unsigned spins = 0; atomic_load_explicit(&b->round, memory_order_acquire) == round;
 	     spins++)
 		if (spins % 4096 == 4095)
-			/* there may be fewer cores than threads; but a thread that sleeps comes too
-			 * late to collide */
+			/* yield, because there may be fewer cores than threads; but do not sleep,
+			 * because a thread that sleeps comes too late to collide */
 			sched_yield();
 }
 
@@ -159,7 +159,7 @@ struct start {
 	unsigned thread;
 };
 
-/* Give each thread a core of its own if possible: two threads on one core never meet. */
+/* Give each thread its own core if possible, because two threads on one core never meet. */
 static void spread(unsigned thread)
 {
 	cpu_set_t all, one;

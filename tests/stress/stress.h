@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The common part of the stress tests: threads that really meet, fresh keys, delays, and a check
- * that reports its place.
+ * that reports its file and line.
  *
- * Keys are fresh in every round and the filter stays less than half full; otherwise another key's
- * bit could hide a lost one. */
+ * Keys are fresh in every round, and a filter stays less than half full. Otherwise another key's
+ * bit could hide a lost key. */
 #ifndef WEIR_TESTS_STRESS_H
 #define WEIR_TESTS_STRESS_H
 
@@ -19,17 +19,17 @@ struct rcu_flavor_struct;
 
 enum { MOST_THREADS = 64, MOST_LAYOUTS = 256 };
 
-/* Read from the command line. Every test takes all of them. */
+/* Options from the command line. Every test accepts all options. */
 struct stress {
-	uint64_t operations; /* inserts and lookups over all layouts, about */
-	unsigned threads;    /* that insert */
+	uint64_t operations; /* approximate number of inserts and lookups over all layouts */
+	unsigned threads;    /* number of inserting threads */
 	uint64_t seed;
 	const struct rcu_flavor_struct *flavor; /* for tests with a handle: flavor.h */
 	const char *flavor_name;
 };
 struct stress stress_read(int argc, char **argv, uint64_t operations);
 
-/* A layout of a kind that takes inserts, and its number. */
+/* A layout of a kind that takes inserts. @number: the index of the layout. */
 struct layout {
 	const char *name;
 	const struct test_kind *kind;
@@ -39,12 +39,12 @@ struct layout {
 size_t stress_layouts(void);
 struct layout stress_layout(size_t i);
 
-/* A filter for @capacity keys at 1 %. @words: receives its memory, where the test compares what the
- * verbs do not show; NULL: the filter makes its own memory. */
+/* Return: a filter for @capacity keys at 1 %. @words: receives the filter's memory, for tests that
+ * compare bits. NULL: the filter allocates its own memory. */
 struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
                                   size_t *bytes);
-/* For a kind made of bits: end the test unless less than half of the bits are set, and more than a
- * few keys have set them. */
+/* For a kind made of bits: end the test unless less than half of the bits are set, by more than a
+ * few keys. */
 void stress_check_fill(const struct weir_filter *f);
 
 #define check(condition, ...) \
@@ -55,20 +55,20 @@ void stress_check_fill(const struct weir_filter *f);
 void stress_fail(const char *file, int line, const char *condition, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/* Different hashes for different numbers, spread over all filters. */
+/* Return: a hash. Different numbers have different hashes, spread over all filters. */
 uint64_t stress_hash(uint64_t number);
 uint64_t stress_random(uint64_t *state);
-/* Wait for a short time sometimes, and rarely for a long one. */
+/* Wait: sometimes for a short time, rarely for a long time. */
 void stress_delay(uint64_t *state);
 
-/* A barrier for @threads threads. They spin instead of sleeping, so that all go on at once. */
+/* A barrier for @threads threads, which spin instead of sleeping, so that all continue at once. */
 struct barrier {
 	unsigned threads;
 	atomic_uint arrived, round;
 };
 void barrier_wait(struct barrier *b);
 
-/* Run @work in @n threads, each with its number, and wait for all. */
+/* Run @work in @n threads, each with its number, and wait until all threads have ended. */
 void stress_run(unsigned n, void (*work)(void *shared, unsigned thread), void *shared);
 
 double stress_seconds(void);

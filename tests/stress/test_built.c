@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Sets that are built once are replaced under readers: by several loader threads, aborted, refused
- * by the gate, rolled back, and a sharded set shard by shard. Readers always find the keys of every
- * set, and the keys of one set as long as it is current. In the kind with an exclude list they
- * never find a key that every set excludes. Each kind runs in turn. */
+ * Sets of kinds that are built once are replaced under readers. Several threads fill a reload; some
+ * reloads are aborted, refused by the gate or rolled back; and a sharded set is reloaded shard by
+ * shard. Readers always find the keys that all sets have, and find a set's own keys while the set
+ * is current. In the layered kind they never find a key that every set excludes. */
 #include <errno.h>
 #include <stdio.h>
 #include "flavor.h"
@@ -23,15 +23,15 @@ static struct built {
 	unsigned readers;
 	atomic_bool over;
 	_Atomic uint64_t lookups;
-	/* Odd while a commit or a rollback may change the current set. If a reader finds it even,
-	 * and the same before and after a lookup, the lookup used the set of that round. */
+	/* A sequence counter, odd while a commit or a rollback may change the current set. A lookup
+	 * used the set of a round if the counter is even and the same before and after it. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;
-	/* of the loader */
+	/* used only by the loader */
 	uint64_t rounds, least, done[ACTIONS];
 } s;
 
-/* The first COMMON keys are the same in every round. */
+/* Return: key @i of a round. The first COMMON keys are the same in every round. */
 static uint64_t key_of(uint64_t round, uint64_t i)
 {
 	return i < COMMON ? i : COMMON + round * OWN + i - COMMON;
@@ -55,8 +55,8 @@ static void look_for_one(uint64_t *random)
 	const uint64_t round = atomic_load_explicit(&s.round, memory_order_relaxed);
 	const uint64_t key = key_of(round, COMMON + stress_random(random) % OWN);
 	const bool there = weir_handle_contains(s.handle, &key, sizeof key);
-	/* A lookup of a later set sees data that was published, by release, after the counter was
-	 * odd. */
+	/* A lookup of a later set sees data that was published, by release, after the counter
+	 * became odd. This load then sees the odd value. */
 	const uint64_t after = atomic_load_explicit(&s.changes, memory_order_relaxed);
 	check(there || before != after || before % 2, "a key of round %llu is missed",
 	      (unsigned long long)round);
@@ -239,7 +239,7 @@ static void begin(uint32_t kind)
 	struct weir_params p = WEIR_PARAMS_INIT;
 	uint64_t round = 0;
 	p.kind = s.kind = kind;
-	p.fp_rate = 1e-4; /* the rate of finding a lost key by chance */
+	p.fp_rate = 1e-4; /* the probability that a lost key is found by chance */
 	p.seed = SEED;
 	s.handle = flavor_handle(s.flavor, 0, first(&p));
 	succeeds(sharded_create(&s.set, &p, SHARDS, s.flavor));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Loads that own the whole filter, and loads that first collect the hashes of each part
- * (src/filter/bulk.c: buckets). With one thread or several, the bits are those of single inserts.
- * The library is linked statically, so that the test sets the sizes of the caches, and which part
- * other threads own when a load waits. */
+ * Bulk loads that own the whole filter, and bulk loads that first collect the hashes of each part
+ * in buckets (src/filter/bulk.c). With one thread or several, the bits are those of single inserts.
+ * The library is linked statically, so that the test sets the sizes of the caches, and the part
+ * that other threads own when a load waits. */
 #include <errno.h>
 #include <pthread.h>
 #include "../short.h"
@@ -35,14 +35,14 @@ uint64_t __wrap_weir__last_cache_bytes(void)
 	return last_cache;
 }
 
-/* Other threads, simulated: they always own one part, and another one after each wait for it. */
+/* Simulated other threads. They always own one part, and after each wait for it the next part. */
 static struct {
 	struct weir_filter *f; /* NULL: no other threads */
 	uint32_t owned;
 	unsigned waits;
 } others;
 
-/* The load has written nothing into the part that the others have owned so far. */
+/* Check that the load has not written into @part, which other threads have owned so far. */
 static void assert_untouched(const struct weir_filter *f, uint32_t part)
 {
 	size_t words = f->bytes / sizeof *f->array.words / f->parts;
@@ -59,7 +59,7 @@ void __wrap_weir__owner_wait(struct weir_owner *owner)
 		__real_weir__owner_wait(owner);
 		return;
 	}
-	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* they own no other part */
+	assert_ptr_equal(owner, &others.f->owners[others.owned]); /* the load waits for this part */
 	if (others.waits == 0)
 		assert_untouched(others.f, others.owned);
 	if (++others.waits > others.f->parts)
@@ -123,7 +123,7 @@ static void assert_as_inserted(const struct test_shape *shape, const struct subj
 	unmake(&one);
 }
 
-/* In calls of each length that a kernel treats in its own way, then the rest in one call. */
+/* Load in calls of each length that a kernel treats specially, then load the rest in one call. */
 static void by_one_thread(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -139,7 +139,7 @@ static void by_one_thread(void **state)
 	}
 }
 
-/* Buckets have room for a fair share, but these hashes all belong to one part. */
+/* A bucket has room for a fair share of the hashes, but these hashes all belong to one part. */
 static void all_in_one_part(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -174,7 +174,7 @@ static void *load(void *loader)
 	return NULL;
 }
 
-/* Each thread has keys of its own and some in common with the next, all over the filter. */
+/* Load by several threads. Each thread shares some of its keys with the next thread. */
 static void load_together(struct weir_filter *f, size_t call)
 {
 	pthread_t threads[THREADS];
@@ -195,8 +195,8 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* Long calls and short ones: a thread that owns the whole filter for one piece meets the others in
- * the next, and vice versa. */
+/* With long and short calls, a thread that owns the whole filter in one call competes for parts in
+ * the next call, and vice versa. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };
@@ -204,7 +204,7 @@ static void by_several_threads(void **state)
 	for (unsigned i = 0; i < 3 * COUNT_OF(calls); i++) {
 		struct subject s = make(shape);
 		last_cache = i % 3 == 1 ? 0 : UINT64_MAX;
-		no_memory = i % 3 == 2; /* to collect hashes in */
+		no_memory = i % 3 == 2; /* for buckets of hashes */
 		load_together(s.f, calls[i / 3]);
 		no_memory = false;
 		assert_as_inserted(shape, &s);
@@ -212,8 +212,8 @@ static void by_several_threads(void **state)
 	}
 }
 
-/* The others own some part at any moment, so the whole filter is never free. With and without
- * memory for hashes, a load waits for one part at a time, and at most once for each. */
+/* Other threads own some part at any moment, so a load never owns the whole filter. It waits for
+ * one part at a time, and at most once for each part, with and without memory for hashes. */
 static void beside_others_without_end(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -235,7 +235,7 @@ static void beside_others_without_end(void **state)
 	}
 }
 
-/* W5: a thread has slept for a part and is not back yet. */
+/* Leave the mark of a thread that has slept for a part and has not taken the part yet (W5). */
 static void let_one_sleep(struct weir_filter *f)
 {
 	uint32_t last = f->parts - 1;
@@ -244,8 +244,8 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* A load that wants the whole filter leaves the sleeper its turn: it collects hashes and loads part
- * by part. */
+/* A load that wants the whole filter lets a former sleeper go first: the load collects hashes and
+ * loads part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -255,7 +255,7 @@ static void beside_one_that_slept(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		asked_for_memory = 0;
 		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes, KEYS)));
-		assert_int_equal(asked_for_memory, !i); /* then the sleeper's turn is over */
+		assert_int_equal(asked_for_memory, !i); /* only the first load waits */
 	}
 	assert_as_inserted(shape, &s);
 	unmake(&s);
@@ -272,7 +272,7 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
 	no_memory = false;
 }
 
-/* In calls of each length up to more than a round collects, then the rest in one call. */
+/* Load in calls of each length up to more than a round collects, then load the rest in one call. */
 static void rounds_of_every_length(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -285,7 +285,7 @@ static void rounds_of_every_length(void **state)
 	unmake(&s);
 }
 
-/* More hashes than a pass of rounds takes; the last rounds bring new ones. */
+/* Load more hashes than one pass of rounds takes. The last rounds bring new hashes. */
 static void rounds_after_rounds(void **state)
 {
 	enum { MANY = 5 * KEYS, FIRST = MANY - KEYS / 2 };
@@ -300,9 +300,9 @@ static void rounds_after_rounds(void **state)
 	unmake(&s), free(many);
 }
 
-/* The number of parts is a power of two: at least 16, so that loaders meet, and at most 1,024. Half
- * of the core's own cache holds one part. Parts are no more than shards or than the kind's law
- * allows (L1), and each has whole blocks. */
+/* The number of parts is a power of two from 16, so that loaders can work at once, to 1,024. A part
+ * fits into half of a core's own cache. Parts are at most as many as shards, and as rule L1 allows
+ * for the kind, and each part has whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;
@@ -323,8 +323,8 @@ static void parts_of_a_filter(void **state)
 	assert_int_equal(weir__bulk_parts(&blocks, 64 * 12, 1 << 20), 1);
 }
 
-/* The number of tests for a shape. A short run gives all tests to the main shapes of a kind, and to
- * the others the first two, which use one thread. */
+/* Return: the number of tests for a shape. In a short run the main shapes of a kind get all tests,
+ * and the other shapes get the first two tests, which use one thread. */
 static size_t asked(const struct test_shape *shape, size_t all)
 {
 	return !shape->bulk ? 0 : test_is_short() && !shape->main ? 2 : all;

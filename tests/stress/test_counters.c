@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Counters under threads. Each thread inserts its own keys and removes them again, and several
- * threads share words. A key that is in is never missed and never counted too low. When all keys
- * are removed, every counter is 0: no change was lost, halved or doubled (C1, C2 in
- * src/kinds/counting/counting.c). For the frequency kind only the counts are tested (F1). */
+ * Filters of counters under threads. Each thread inserts its own keys and removes them again, and
+ * words are shared by several threads. An inserted key is never missed and never counted too low.
+ * When all keys are removed, every counter is 0: no change was lost, halved or doubled (C1, C2 in
+ * src/kinds/counting/counting.c). In the frequency kind only the counts are tested (F1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void hold(void *shared, unsigned thread)
 	atomic_fetch_add_explicit(&r->lookups, lookups, memory_order_relaxed);
 }
 
-/* A filter so small that each word has keys of every thread. */
+/* Run with a filter so small that each word has keys of every thread. */
 static void run(uint32_t kind, uint32_t bits, uint32_t z, const struct stress *s)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

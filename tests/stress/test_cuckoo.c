@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Threads keep a cuckoo filter nearly full: they insert and remove keys of their own, so that most
- * inserts move keys of others. Keys are fresh: no key is used again after its removal.
+ * Threads keep a cuckoo filter nearly full: each thread inserts and removes its own keys, so that
+ * most inserts move keys of other threads. No key is used again after its removal.
  *
- * Shown: a key that is in is never missed and never counted too low; each removal finds its copy.
- * In the end, when all are removed, nothing is left: no copy was lost, doubled or came back (C1 to
- * C8 in src/kinds/cuckoo/move.h). One thread copies the filter during that: each copy has all keys
- * that were promised before. */
+ * An inserted key is never missed and never counted too low, and each removal finds its copy. When
+ * all keys are removed, no copy is left: no copy was lost, doubled or restored (C1 to C8 in
+ * src/kinds/cuckoo/move.h). Meanwhile one thread clones the filter, and each clone has all keys
+ * that never leave. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +28,8 @@ static uint64_t hash_of(const struct house *h, unsigned thread, uint64_t i)
 	return stress_hash(((h->seed * MOST_THREADS + thread) << 36) + i);
 }
 
-/* On average half of HELD is in. A full filter refuses an insert, and loses nothing by that. */
+/* Insert and remove keys at random, about HELD / 2 of them at a time. A refusal must lose no
+ * key. */
 static void change(struct house *h, unsigned thread)
 {
 	uint64_t held[HELD], next = ALWAYS, refused = 0, random = h->seed * MOST_THREADS + thread;
@@ -58,7 +59,7 @@ static void change(struct house *h, unsigned thread)
 	atomic_fetch_sub_explicit(&h->changing, 1, memory_order_release);
 }
 
-/* Look up the keys that stay, and copy the filter again and again. */
+/* Look up the keys that stay, and clone the filter repeatedly. */
 static void watch(struct house *h)
 {
 	uint64_t random = ~h->seed, lookups = 0, copies = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Ends during other work: handles that are destroyed while readers arrive and find them through a
- * pointer of the application; and threads that insert and end, with or without unregistering from
- * liburcu, while reloads run. */
+ * Handles are destroyed while readers arrive and find them through a pointer of the application.
+ * Threads insert and end, with or without unregistering from liburcu, while reloads run. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -53,7 +52,7 @@ static struct weir_handle *make(const struct application *a)
 	return flavor_handle(a->flavor, 0, f);
 }
 
-/* Some handles are destroyed with a previous filter, some with a deferred free pending. */
+/* Reload, so that some handles are destroyed with a previous filter, some with a deferred free. */
 static void reload(struct weir_handle *h, uint64_t round)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -108,7 +107,7 @@ struct work {
 	enum { LEAVES, ENDS, ENDS_IN_A_SECTION } end;
 };
 
-/* Only urcu-bp notices by itself that a thread has ended, even in a section. */
+/* Only urcu-bp notices by itself that a thread has ended, even in a read-side section. */
 static void *insert_and_end(void *argument)
 {
 	struct work *w = argument;

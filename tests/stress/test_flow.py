@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A job that does to the file whatever jobs do, while two servers follow it: one takes any seed and
-begins before there is a file, the other has the seed of the first. No lookup of a key that every
-good file has may miss; no server may end; each file that a server does not take must be reported by
-it, in its statistics and on standard error, and by nothing else.
+"""A job replaces, damages and removes a file while two servers follow the file. One server accepts
+any seed and starts before the file exists. The other server has the seed of the first image. No
+lookup of a key that every good file has may miss, and no server may exit. A server must report each
+file that it refuses, in its statistics and on standard error, and must report no other file.
 
 test_flow.py WEIR FLOW_SERVER [--seconds N] [--every N] [--seed N]
 """
@@ -21,24 +21,24 @@ import time
 from flow_job import CORE, IMAGE, MOST, PATIENCE, Job
 
 MISSING = "no such file"
-SHRUNK = 10      # a set with fewer keys than this part of the current one is refused
-SHRANK = "under a tenth"  # in that sentence
+SHRUNK = 10      # a server refuses a set with fewer than 1 / SHRUNK of the current set's keys
+SHRANK = "under a tenth"  # words of that refusal
 
 
 class Server:
-    """One of the two, with what it must have by now."""
+    """One of the two servers, and the state that the test expects of it."""
 
     def __init__(self, program, seeds):
         self.name, self.seeds = seeds, seeds
         self.log = open(seeds + ".log", "w+", encoding="utf-8")
         self.process = subprocess.Popen([program, seeds, IMAGE, "core"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=self.log, text=True)
-        self.fingerprint = None  # of the filter that it has
+        self.fingerprint = None  # seed fingerprint of the server's filter
         self.keys = 0
         self.swaps = self.refusals = 0
-        self.state = "taken over"  # as its next line has it
-        self.changes = 0           # of that
-        self.identity = None     # of the file that it judged last
+        self.state = "taken over"  # the state that the server's next line must report
+        self.changes = 0           # how often the state has changed
+        self.identity = None     # identity() of the last file that the server read
 
     def stats(self):
         self.process.stdin.write("\n")
@@ -54,8 +54,8 @@ class Server:
             return log.read()
 
     def verdict(self, image, stats=None):
-        """What it must make of the file: None, it is taken, or a part of the sentence. Where keys
-        that are estimated are about a tenth, that is what it says itself, in @stats."""
+        """Return None if the server must load the file, or words of the expected refusal. If the
+        estimated keys are close to a tenth, either is right, so @stats decides."""
         if image.trouble:
             return image.trouble
         if self.seeds == "one" and image.fingerprint != self.fingerprint:
@@ -74,7 +74,7 @@ class Server:
 
 
 class Image:
-    """The file as it is now, by the command and by what the job put into it."""
+    """The file as it is now, as the weir command reads it, with the keys that the job put in."""
 
     def __init__(self, weir, keys):
         self.keys, self.trouble, self.fingerprint, self.allowed = keys, None, None, False
@@ -83,7 +83,7 @@ class Image:
             return
         verified = subprocess.run([weir, "verify", IMAGE], capture_output=True, text=True)
         if verified.returncode:
-            self.trouble = "set.weir"  # every sentence about it names it
+            self.trouble = "set.weir"  # every sentence about the file names the file
             return
         shown = subprocess.run([weir, "info", "--json", IMAGE], capture_output=True, check=True)
         info = json.loads(shown.stdout)[0]
@@ -100,7 +100,7 @@ def identity():
 
 
 def settled(server, image, stats, new):
-    """Is that what the server must be in? @new: the file is another than it judged last."""
+    """Return True if the server's state fits the file. @new: the server has not read it before."""
     why = server.verdict(image, stats)
     refused = float(stats["refused_since"]) > 0
     if why is None:
@@ -111,7 +111,7 @@ def settled(server, image, stats, new):
 
 
 def settle(server, image):
-    """Waits for it; nothing is lost meanwhile."""
+    """Wait until the server's state fits the file. No lookup may have missed by then."""
     end = time.monotonic() + PATIENCE
     why, now = server.verdict(image), identity()
     stats = server.stats()
@@ -132,7 +132,8 @@ def settle(server, image):
 
 
 def check_lines(server):
-    """Each change had a line, or was counted in one: after ten at once there is one in 5 s."""
+    """Check that each change of state has a line, or is counted as held back in a later line. After
+    ten lines at once, a server writes one line in 5 s."""
     end = time.monotonic() + PATIENCE
     while server.state not in (server.text().splitlines() or [""])[-1]:
         assert time.monotonic() < end, "no line of %r in: %s" % (server.state,
@@ -174,7 +175,7 @@ def run(o):
     everything = job.everything()
     while time.monotonic() < begun + o.seconds or done < len(everything):
         time.sleep(max(0, begun + done * o.every - time.monotonic()))
-        # each once, then at random
+        # each action once, then random actions
         what = everything[done] if done < len(everything) else dice.choice(everything)
         if o.verbose:
             print(what.__name__, flush=True)
@@ -185,7 +186,7 @@ def run(o):
             minute += 1
             print("minute %d: %d times something done; resident: %s KiB" % (minute, done,
                   " and ".join(str(resident(s.process, "VmRSS")) for s in servers)), flush=True)
-    job.build("--like=first.weir", "--allow-shrink")  # both can take it
+    job.build("--like=first.weir", "--allow-shrink")  # both servers can load this file
     settle_all(o, job, servers, {})
     for server in servers:
         check_lines(server)

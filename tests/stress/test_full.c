@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Threads insert into a handle whose filters are full at times, and remove keys again. Another
- * thread reloads it from the application's record: into larger filters, or into too small ones,
- * which it gives up. Sometimes it keeps the old filter, and a rollback returns to that unless it
- * was full in between. An acknowledged key is never missed, and no removal takes another key's
- * share: each counter is shared by a key that stays and one that goes.
+ * thread reloads the handle from the application's record, into larger filters, or into filters
+ * that are too small, whose load is aborted. Sometimes the old filter is kept, and a rollback
+ * returns to it unless it was full in between. An acknowledged key is never missed. Each counter is
+ * shared by a key that stays and a key that goes, and the removal of one leaves the other's count.
  *
- * The order is that of handle.h: record, then insert; remove, then delete the record, and after
- * -EBUSY remove again later. A refused key is inserted again until there is room. */
+ * The order of calls is that of handle.h: record, then insert; remove, then delete the record, and
+ * after -EBUSY remove again later. A refused key is inserted again until there is room. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { KEYS_EACH = 600, LINES = 512, COUNTERS = 8 * LINES - 1, BATCH = 40 };
 enum record { NONE, STAYS = 1, BOTH = 2 };
 
 struct thread {
-	_Atomic unsigned char record[KEYS_EACH]; /* of the two keys of a counter */
+	_Atomic unsigned char record[KEYS_EACH]; /* the recorded keys of each counter */
 	atomic_uint promised; /* the number of staying keys, in order */
 	uint64_t refused, busy;
 };
@@ -47,7 +47,7 @@ static void let_others(void)
 	sched_yield();
 }
 
-/* Insert until all are in: keys before the first refused one are not inserted again. */
+/* Insert until all keys are accepted. Keys before the first refused key are not inserted again. */
 static void insert_all(struct thread *t, const uint64_t *hashes, size_t n)
 {
 	for (size_t at = 0; at < n;) {
@@ -130,7 +130,7 @@ static bool load(struct weir_reload *r, uint64_t *random)
 	return true;
 }
 
-/* The previous filter goes before the next turn, because removals wait for that. */
+/* Roll back to the previous filter or drop it, because removals fail until then. */
 static void settle(uint64_t *random)
 {
 	stress_delay(random);
@@ -146,7 +146,7 @@ static void settle(uint64_t *random)
 	check(weir_handle_drop_previous(s.handle) == 0, "%s", weir_error_detail());
 }
 
-/* Room for all recorded keys and a few more, so that the filter is full again soon. */
+/* Return: a capacity a little above the number of recorded keys, so that the filter fills soon. */
 static uint32_t room_for_all(void)
 {
 	uint32_t room = 4 * BATCH * s.inserters;
@@ -157,7 +157,7 @@ static uint32_t room_for_all(void)
 	return room;
 }
 
-/* The current filter's room or less, so that the load may not fit. */
+/* Return: at most the current filter's capacity, so that the load may not fit. */
 static uint32_t less_room(uint64_t *random)
 {
 	s.flavor->read_lock();
@@ -204,7 +204,7 @@ static void work(void *shared, unsigned thread)
 	s.flavor->unregister_thread();
 }
 
-/* All staying keys are there, and the counters agree with the number of copies. */
+/* Check that all staying keys are found, and that the counters agree with the number of copies. */
 static void verify(void)
 {
 	s.flavor->register_thread();

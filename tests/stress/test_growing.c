@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert keys of their own into one growing filter, one by one and in batches. They look up
- * each at once, and also keys that the others announce. The first layer has 64 keys. No key is
- * missed, no layer is overfilled, and the rate holds. test_growing KEYS ROUNDS, keys a thread. */
+ * Threads insert their own keys into one growing filter, one by one and in batches. They look up
+ * each key at once, and keys that other threads have announced. The first layer is small. No key is
+ * missed, no layer is overfilled, and the rate holds. Arguments: keys of a thread, rounds. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Several threads insert the same fresh keys at the same moment; others look up the promised keys.
+ * Several threads insert the same fresh keys at the same moment, and others look up promised keys.
  *
- * Shown: no promised key is missed. Every new key is answered WEIR_NEW at least once, and exactly
- * once if the layout says so. If the bits do not depend on the order, they are those that one
- * thread would have set, none lost and none too many. If a key is answered WEIR_NEW to no thread,
- * other keys must have set its bits, because an insert that answers WEIR_SEEN writes nothing. */
+ * No promised key is missed. At least one thread gets WEIR_NEW for each new key, and exactly one if
+ * the layout says so. If the bits do not depend on the order of inserts, they are those that one
+ * thread would have set. If no thread gets WEIR_NEW for a key, other keys must have set its bits,
+ * because an insert that answers WEIR_SEEN writes nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@ struct contest {
 	uint64_t rounds;
 	unsigned inserters;
 	uint64_t seed;
-	struct barrier chunk; /* the inserters, before each chunk, so that they collide */
-	struct barrier round; /* all threads, after a round */
+	struct barrier chunk; /* for the inserters before each chunk, so that they collide */
+	struct barrier round; /* for the inserters before and after the check of a round */
 	/* the number of keys whose inserts by this thread have returned */
 	_Atomic uint64_t promised[MOST_THREADS];
 	uint8_t answered_new[MOST_THREADS][ROUND];   /* of this round */
@@ -37,7 +37,7 @@ static void insert_one(struct contest *c, unsigned thread, uint64_t key)
 	int answer = weir_insert_hash(c->f, stress_hash(c->first + key));
 	check(answer == WEIR_NEW || answer == WEIR_SEEN, "answer %d", answer);
 	c->answered_new[thread][key % ROUND] = answer == WEIR_NEW;
-	/* Release: pairs with the reader's acquire; no other order holds between the two. */
+	/* Release: pairs with the acquire of reader(). Nothing else orders insert and lookup. */
 	atomic_store_explicit(&c->promised[thread], key + 1, memory_order_release);
 }
 
@@ -70,7 +70,7 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	}
 }
 
-/* While the others wait: which thread got which answer in this round? */
+/* Check the answers that the threads got in this round, while the other threads wait. */
 static void judge_round(struct contest *c, uint64_t round)
 {
 	for (unsigned i = 0; i < ROUND; i++) {
@@ -85,8 +85,8 @@ static void judge_round(struct contest *c, uint64_t round)
 			(void)weir_insert_hash(c->alone, stress_hash(c->first + round * ROUND + i));
 	}
 	for (unsigned i = 0; i < ROUND; i++)
-		/* where copies lie, and so which keys are there by chance, depends on earlier
-		 * inserts */
+		/* which keys are found by chance depends on where earlier inserts have put their
+		 * copies */
 		check(c->layout->kind->copies ||
 		              weir_contains_hash(c->alone,
 		                                 stress_hash(c->first + round * ROUND + i)),
@@ -126,7 +126,7 @@ static void reader(struct contest *c, unsigned thread)
 		      "%s: key %llu of %llu promised by thread %u is missed", c->layout->name,
 		      (unsigned long long)key, (unsigned long long)promised, of);
 		if (++lookups % 256 == 0)
-			sched_yield(); /* the test is about the inserters */
+			sched_yield(); /* leave the core to the inserters */
 	}
 	atomic_fetch_add_explicit(&c->lookups, lookups, memory_order_relaxed);
 }
@@ -140,8 +140,8 @@ static void contestant(void *shared, unsigned thread)
 		reader(c, thread);
 }
 
-/* Return: the number of keys that were new to two threads. In layouts that allow this it measures
- * how often the threads met. */
+/* Return: the number of keys that were new to two threads or more. In layouts that allow this, the
+ * number shows how often the threads met. */
 static uint64_t run(const struct layout *layout, const struct stress *s, uint64_t inserts)
 {
 	static struct contest c;
@@ -155,11 +155,11 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	c.rounds = inserts / ROUND / s->threads + 1;
 	c.seed = s->seed;
 	c.first = (s->seed * stress_layouts() + layout->number) << 40;
-	unsigned times = layout->kind->copies ? s->threads : 1; /* that the filter keeps a key */
+	unsigned times = layout->kind->copies ? s->threads : 1; /* copies of a key in the filter */
 	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4 * times, &words, &bytes);
 	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
 	stress_run(s->threads + 1, contestant, &c);
-	/* two inserts of a key count twice, unless the kind is bits; and the layer of a key depends
+	/* counters count both inserts of a key, and in a growing filter the layer of a key depends
 	 * on the time of its insert */
 	check(!layout->kind->reference.bits || layout->kind->grows ||
 	              memcmp(words, words_alone, bytes) == 0,

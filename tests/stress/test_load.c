@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys() by several threads on one private filter: plain stores, one owner a shard. The
- * bits must be those that atomic inserts set, and ThreadSanitizer must see no race. Every second
- * filter has a single part, so the threads take turns. */
+ * Several threads call weir_fill_keys() on one private filter, which uses plain stores and one
+ * owner for each part. The bits must be those that atomic inserts set, and ThreadSanitizer must see
+ * no race. Every second filter has a single part, so the threads take turns. */
 #include <stdio.h>
 #include <string.h>
 #include "stress.h"
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	uint64_t loaded = 0, filters = 0;
 	double start = stress_seconds();
 	for (; loaded < s.operations; filters++) {
-		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small one has a single part */
+		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small one has one part */
 		struct layout layout = stress_layout(filters / 2 % stress_layouts());
 		run(&layout, s.threads, s.seed << 40 | filters * KEYS, n);
 		loaded += n;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Several threads insert the same new keys with words_per_key = 1 while another reloads by copy:
- * which threads are answered WEIR_NEW? At least one for each key, always. In one filter it is
- * exactly one. In a handle a commit hands the decision from one filter to another, so a key in
- * flight may be new in both. The test prints how many were.
+ * Several threads insert the same new keys with words_per_key = 1 while another thread reloads by
+ * copy. At least one thread gets WEIR_NEW for each key, and without a reload exactly one thread. A
+ * commit replaces the filter that decides, so a key that is inserted during a commit may be new in
+ * both filters. The test prints the number of such keys.
  *
- * The filter is nearly empty, so that no key is there by chance. */
+ * The filter is nearly empty, so that no key is found by chance. */
 #include <sched.h>
 #include <stdio.h>
 #include "flavor.h"
@@ -13,7 +13,7 @@ enum { KEYS = 1000, TIMES_MORE = 50, CLOSE = 64 };
 
 struct race {
 	struct weir_handle *h;
-	uint64_t first;    /* key of the round */
+	uint64_t first;    /* number of the round's first key */
 	unsigned inserters;
 	bool reloads;
 	_Atomic uint64_t at[MOST_THREADS]; /* the next key of each inserter */
@@ -22,7 +22,7 @@ struct race {
 	uint64_t commits;
 };
 
-/* Inserters stay close together, so that they meet. */
+/* Wait for slower inserters, so that inserters stay close together and meet. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->inserters; t++)

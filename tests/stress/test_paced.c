@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Reloads with a pace, of every kind, while threads insert and look up: from the source, by copy,
- * refreshes by reading and by mapping, a sharded set shard by shard, and aborted and stopped
- * reloads. A key whose insert has returned may never be missed.
+ * Paced reloads of every kind while threads insert and look up: from the source, by copy, refreshes
+ * by reading and by mapping, a sharded set shard by shard, and aborted and stopped reloads. A key
+ * whose insert has returned may never be missed.
  *
- * A sleep of the loader ends here only after other threads have gone on. Each inserter must insert
- * some keys into the handle and the sharded set, and sometimes another thread must see a grace
- * period end. Neither may need the sleeping loader. The static library is linked, so that its
- * sleeps come here. */
+ * In this test a sleep of the loader ends only after other threads have made progress. Each
+ * inserter must insert some keys into the handle and the sharded set, and sometimes another thread
+ * must see a grace period end. Neither may need the sleeping loader. The library is linked
+ * statically, so that the test replaces the sleeps. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ enum {
 	LOOKS = 8,
 	DEADLINE = 60, /* seconds */
 };
-/* 100 ms of sleep, in five pieces, after 100 us of work; from the source, which takes longer, after
- * a millisecond. */
+/* After 100 us of work a loader sleeps for 100 ms, in five pieces. A load from the source takes
+ * longer, and sleeps after 1 ms of work. */
 static const double pace = 0.001, pace_of_source = 0.01;
 
 enum kind { FROM_SOURCE, BY_COPY, REFRESHED, MAPPED, ROLLED, ABORTED, STOPPED, KINDS };
@@ -46,11 +46,11 @@ static struct paced {
 	atomic_bool over;
 	_Atomic uint64_t allowed; /* how many keys each inserter may insert by now */
 	_Atomic uint64_t graces;  /* grace periods that have ended */
-	/* how many keys of each inserter are recorded, before their inserts; and promised, after
-	 * them */
+	/* of each inserter: keys recorded, before their inserts, and keys promised, after their
+	 * inserts */
 	_Atomic uint64_t recorded[MOST_THREADS], promised[MOST_THREADS];
 	_Atomic uint64_t lookups;
-	/* of the loader */
+	/* used only by the loader */
 	enum kind kind;
 	uint64_t done[KINDS], slept[KINDS];
 } s;
@@ -74,7 +74,7 @@ static void allow_more(void)
 	atomic_fetch_add_explicit(&s.allowed, A_SLEEP, memory_order_relaxed);
 }
 
-/* Has every inserter inserted this many keys? */
+/* Return: true if every inserter has inserted this many keys. */
 static bool inserted(uint64_t keys)
 {
 	keys = keys < KEYS_EACH ? keys : KEYS_EACH;
@@ -93,13 +93,13 @@ static void see_others_go_on(void)
 	check(!s.flavor->read_ongoing(), "a loader sleeps in a section, %s", names[s.kind]);
 	allow_more();
 	while (!inserted(keys + A_SLEEP) ||
-	       /* two have ended since then, so the second began during the sleep */
+	       /* two grace periods have ended, so the second began during the sleep */
 	       (seldom && atomic_load_explicit(&s.graces, memory_order_relaxed) < graces + 2)) {
 		usleep(50);
 		check(stress_seconds() < end, "%s: while a loader sleeps %s", names[s.kind],
 		      inserted(keys) ? "no grace period ends" : "nobody inserts");
 	}
-	allow_more(); /* during the work that follows */
+	allow_more(); /* keys for the work that follows */
 }
 
 int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
@@ -136,7 +136,7 @@ static void insert(unsigned thread)
 	uint64_t random = s.first + thread;
 	for (uint64_t i = 0; i < KEYS_EACH; i++) {
 		uint64_t key = key_of(thread, i);
-		/* Release, both: as in test_reload.c. */
+		/* Release, both: a thread that reads a count also sees all earlier writes. */
 		atomic_store_explicit(&s.recorded[thread], i + 1, memory_order_release);
 		stress_delay(&random);
 		succeeds(weir_handle_insert(s.handle, &key, sizeof key));
@@ -163,7 +163,7 @@ static void wait_for_graces(void)
 
 /* ---- the loader ---- */
 
-/* Fill from the inserters' records, by single keys and by batches. */
+/* Load the inserters' records, by single keys and by batches. */
 static int fill(struct weir_reload *r, uint32_t shard, void *random)
 {
 	uint64_t keys[TOGETHER];
@@ -208,7 +208,7 @@ static void reload(uint64_t *random)
 		succeeds(weir_reload_commit(r));
 }
 
-/* The refresh may be over before it is stopped, even at the last call. */
+/* Stop a refresh at a random call. The refresh may end before it is stopped. */
 static int stop_now_and_then(void *random, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -312,7 +312,7 @@ static void round_of(uint64_t number)
 	succeeds(weir_handle_destroy(s.handle));
 }
 
-/* On a slow machine few reloads happen during a round's inserts. */
+/* Return: true if a loader of every kind has slept. A slow machine needs more rounds for this. */
 static bool all_happened(void)
 {
 	for (unsigned i = 0; i < KINDS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle and look up promised keys, in every form of its verbs. Another
- * thread reloads it in every way: from the source, by copy, from an image of itself; it also
- * aborts, rolls back, and drops the previous filter. In every second round most reloads choose
- * another seed. A key whose insert has returned may never be missed.
+ * Threads insert into a handle and look up promised keys, with every form of its verbs. Another
+ * thread reloads the handle in every way: from the source, by copy, from an image of its own set;
+ * it also aborts, rolls back, and drops the previous filter. In every second round most reloads
+ * choose another seed. A key whose insert has returned may never be missed.
  *
  * Each round has a new handle and fresh keys. An inserter records keys, inserts them, then promises
  * them. */
@@ -20,14 +20,14 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 	keys_add(k, reload_key(s, thread, i), reload_hash(s, thread, i));
 }
 
-/* A handle of any seed takes no hashes. */
+/* Return: @form, or its form with keys, because a handle of any seed accepts no hashes. */
 static enum form by_key(const struct reloads *s, enum form form)
 {
 	bool hashes = s->reseeds && (form == EACH_HASH || form == HASHES);
 	return hashes ? form + 1 : form; /* EACH_KEY and KEYS */
 }
 
-/* Usually one key; rarely a batch, so that half of all keys come in batches. */
+/* Choose the next keys: usually one, rarely a batch, so that half of all keys come in batches. */
 static enum form next_keys(const struct reloads *s, unsigned thread, uint64_t first, struct keys *k,
                            uint64_t *random)
 {
@@ -47,8 +47,8 @@ static void insert(struct reloads *s, unsigned thread)
 	for (uint64_t i = 0; i < s->keys; i += k.n) {
 		enum form form = next_keys(s, thread, i, &k, &random);
 		stress_delay(&random);
-		/* Release: the loader that reads the record sees everything written before; without
-		 * it, it could read a key that is not there yet. */
+		/* Release: the loader that reads the record sees everything written before.
+		 * Otherwise it could read a key that is not written yet. */
 		atomic_store_explicit(&s->recorded[thread], i + k.n, memory_order_release);
 		stress_delay(&random);
 		keys_insert(s->handle, &k, form);
@@ -76,7 +76,7 @@ static void choose(const struct reloads *s, unsigned inserter, uint64_t *random,
 	}
 }
 
-/* Look up in a section, with delays during which a reload would like to free the filter. */
+/* Look up in a section, with delays during which a reload may try to free the filter. */
 static unsigned found_in_section(const struct reloads *s, const struct keys *k, uint64_t *random)
 {
 	unsigned found = 0;
@@ -91,7 +91,7 @@ static unsigned found_in_section(const struct reloads *s, const struct keys *k, 
 	return found;
 }
 
-/* The handle's figures never go back for a thread that reads them. */
+/* Check that the handle's figures never decrease for a thread that reads them. */
 static void measure(const struct reloads *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
@@ -149,7 +149,7 @@ static void work(void *shared, unsigned thread)
 	s->flavor->unregister_thread();
 }
 
-/* Every inserted key is in the filter that the last reload left. */
+/* Check that every inserted key is in the filter that the last reload left. */
 static void check_all(struct reloads *s)
 {
 	s->flavor->register_thread();
@@ -178,7 +178,7 @@ static void round_of(struct reloads *s, const struct layout *layout, const struc
 		atomic_store(&s->promised[t], 0);
 	}
 	s->hasher = stress_filter(layout, 1000, NULL, NULL);
-	const bool routes = weir_kind_can(layout->kind->id, WEIR_CAN_ROUTE); /* all, or none */
+	const bool routes = weir_kind_can(layout->kind->id, WEIR_CAN_ROUTE);
 	s->other_kind = !routes && weir_hash(s->hasher, "", 0) == weir_hash_seeded(1, "", 0) ?
 	                WEIR_BLOCKED : layout->kind->id;
 	s->handle = flavor_handle(s->flavor, s->reseeds ? WEIR_HANDLE_ANY_SEED : 0,
@@ -209,8 +209,8 @@ static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, d
 	printf("\n");
 }
 
-/* On a slow machine, or with delays, some action may still be missing. A test of many rounds then
- * runs a few more. */
+/* Return: true if some action is still missing, as on a slow machine, and the test has many rounds.
+ * Then the test runs a few more. */
 static bool goes_on(const struct reloads *s, uint64_t rounds)
 {
 	bool missing = false;
@@ -219,13 +219,13 @@ static bool goes_on(const struct reloads *s, uint64_t rounds)
 	return missing && rounds >= MANY_ROUNDS && rounds < 10 * MANY_ROUNDS;
 }
 
-/* The layouts whose kind can be copied, because a handle's reloads copy. Return: their number. */
+/* Collect the layouts whose kind can be cloned, because reloads copy. Return: their number. */
 static size_t copied_layouts(struct layout layouts[MOST_LAYOUTS])
 {
 	size_t n = 0;
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		if (layout.kind->copies) /* a key that is loaded and inserted takes two places */
+		if (layout.kind->copies) /* a key that is loaded and inserted takes two slots */
 			continue;
 		struct weir_filter *f = stress_filter(&layout, 1000, NULL, NULL), *copy = NULL;
 		int err = weir_clone(&copy, f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The promises of a router in its handle, while a thread clears its sets one after the other. A
- * thread finds each key that it inserted after the last begin of a reload that cleared the key's
- * set. It always finds the keys of the other sets. */
+ * A router in a handle, while one thread clears its sets one after the other. A thread must find
+ * each of its keys, unless the insert began before a reload that clears the key's set had returned
+ * from begin. A reload that clears other sets loses none of the set's keys. */
 #include <stdio.h>
 #include <string.h>
 #include "flavor.h"
@@ -13,17 +13,17 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
-	/* for each set, the reloads that clear it: those about to begin, and those whose begin has
+	/* for each set: the number of clearing reloads before their begin, and after it has
 	 * returned */
 	_Atomic uint64_t beginning[SETS], begun[SETS];
 	atomic_uint working;
 	atomic_uint_fast64_t looks, excused, reloads;
 };
 
-/* A thread's note of an insert. */
+/* A record of an insert. */
 struct note {
 	uint64_t hash;
-	uint64_t begun; /* of its set, before the insert */
+	uint64_t begun; /* the value of begun for the set, before the insert */
 	uint32_t set;
 };
 
@@ -50,8 +50,8 @@ static void look(struct race *r, const struct note *note)
 	atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
 }
 
-/* Each clear of a set adds one to beginning before begin, and one to begun after it. So the two are
- * equal unless a reload of the set was under way or came later. */
+/* Clear a set by a reload. beginning rises before weir_reload_begin(), and begun rises after it, so
+ * the two are equal unless such a call is under way. */
 static void clear(struct race *r, uint64_t turn, uint64_t *random)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

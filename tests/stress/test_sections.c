@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Short sections: threads measure a handle, look a key up in it and insert into it, while another
- * swaps its filter as fast as it can. The set is so small that there is a swap for every few
- * sections, and hardly any other work. A thread that reads the record outside its section finds it
- * freed. */
+ * Short read-side sections: threads measure a handle, look a key up in it and insert into it, while
+ * another thread swaps its filter as fast as possible. The set is so small that there is a swap for
+ * every few sections. A thread that read the record outside its section would read freed memory. */
 #include <stdio.h>
 #include "flavor.h"
 
@@ -18,7 +17,7 @@ struct shared {
 	atomic_uint_fast64_t swaps;
 };
 
-/* The figures are of a filter that is not freed, and they never go back. */
+/* Check that the figures are those of a valid filter, and that they never decrease. */
 static void measure(const struct shared *s, struct weir_handle_stats *last)
 {
 	struct weir_handle_stats now = WEIR_HANDLE_STATS_INIT;
@@ -38,7 +37,7 @@ static void measure(const struct shared *s, struct weir_handle_stats *last)
 static void use(struct shared *s, unsigned thread)
 {
 	struct weir_handle_stats last = WEIR_HANDLE_STATS_INIT;
-	/* until at least one swap: the swapping thread may come after all other sections */
+	/* until there was a swap: the swapping thread may start after all other sections */
 	for (uint64_t i = 0; i < s->sections || !atomic_load(&s->swaps); i++) {
 		uint64_t hash = stress_hash(i * s->users + thread);
 		switch (i % 4) {
@@ -118,7 +117,7 @@ int main(int argc, char **argv)
 	options.flavor = flavor_named(options.flavor_name);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		if (layout.kind->copies || layout.kind->grows) /* too little room for the keys */
+		if (layout.kind->copies || layout.kind->grows) /* the filter is too small */
 			continue;
 		run(&layout, &options);
 	}

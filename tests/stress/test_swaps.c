@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A thousand swaps of a filter of some megabytes during lookups and inserts. Memory returns to its
- * size at the start, and there are never more filters than the header says: two, or three while the
- * previous one is kept. */
+ * size at the start, and there are never more filters than the header allows: two, or three while
+ * the previous one is kept. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static uint64_t status(const char *name)
 	return kib * 1024;
 }
 
-/* From here on VmHWM is the maximum of VmRSS. */
+/* Reset VmHWM, which is then the maximum of VmRSS from now on. */
 static void forget_peak(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");
@@ -49,7 +49,7 @@ static void load_lightly(struct swaps *s, unsigned thread)
 		      weir_error_detail());
 		check(weir_handle_contains_hash(s->handle, stress_hash(key)),
 		      "a key that was just inserted is missed");
-		/* no more keys than fit, however long it takes */
+		/* so that all keys fit, however long the test takes */
 		key = stress_random(&random) % (CAPACITY / 10);
 		if (key % 64)
 			continue;
@@ -123,7 +123,7 @@ static void run(const struct stress *options, bool keep_previous, bool defer_fre
 	       keep_previous ? ", previous kept" : "", defer_free ? ", freed by call_rcu" : "",
 	       (unsigned long long)s.swaps);
 	stress_run(options->threads + 1, work, &s);
-	/* Besides the current filter, and the previous if it is kept (both exist at the start),
+	/* The current filter, and the previous one if it is kept, exist at the start. At the peak
 	 * there is one more: the next. Filters that call_rcu has not freed yet have no such
 	 * bound. */
 	check(defer_free || s.peak < stats.bytes + SLACK + 2 * MEBI,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Threads insert into a handle whose previous filter has room for only some of their keys, while
- * another rolls back (H12 in src/set/generation.h). Either a key that this filter refused stays in
- * and no rollback returns to it, or the rollback comes first and the insert is refused.
+ * another thread rolls back (H12 in src/set/generation.h). Either the previous filter refuses a key
+ * and no rollback returns to that filter, or the rollback comes first and the insert is refused.
  *
- * In every second round the rollback comes after a refusal. So thousands of previous filters are
- * void on any machine, and they are freed during inserts. In the other rounds the inserts wait for
- * the rollback shortly before the room ends, so that the two meet. */
+ * In every second round the rollback comes after a refusal, so many previous filters become void on
+ * any machine, and are freed during inserts. In the other rounds the inserts wait for the rollback
+ * shortly before the previous filter is full, so that the two meet. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,11 +18,11 @@ static struct round {
 	const struct rcu_flavor_struct *flavor;
 	unsigned inserters;
 	uint64_t seed;
-	uint32_t room;         /* of the previous filter: less than there are keys */
-	uint32_t rolls_after;  /* at least this many inserts */
+	uint32_t room;         /* capacity of the previous filter, less than all keys */
+	uint32_t rolls_after;  /* the rollback waits for this many inserts */
 	atomic_uint acknowledged;
 	atomic_bool rolls;
-	bool returned, copied; /* the rollback did; a copy replaced the filter */
+	bool returned, copied; /* the rollback succeeded; a copy replaced the filter */
 	bool has[MOST_THREADS][KEYS_EACH]; /* the acknowledged keys */
 } s;
 
@@ -41,7 +41,7 @@ static void let_others(void)
 	sched_yield();
 }
 
-/* Return: how many keys were taken. */
+/* Return: the number of accepted keys. */
 static size_t insert_some(unsigned thread, unsigned i, size_t n)
 {
 	uint64_t hashes[BATCH];
@@ -71,7 +71,7 @@ static void insert(unsigned thread)
 	}
 }
 
-/* The caller frees the void filter, or the next writer does. */
+/* Free the void filter: drop it, or begin a reload, which also frees it. */
 static void free_void(uint64_t *random)
 {
 	if (stress_random(random) % 2) {
@@ -113,8 +113,8 @@ static void work(void *shared, unsigned thread)
 	s.flavor->unregister_thread();
 }
 
-/* An acknowledged key is there once, or twice if a copy ran during its insert. A refused key is not
- * there. */
+/* Check the keys: an acknowledged key has one copy, or two if a reload copied the filter during its
+ * insert. A refused key has none. */
 static void verify(void)
 {
 	const struct weir_filter *f = weir_handle_get(s.handle);
@@ -129,7 +129,7 @@ static void verify(void)
 			totals.refused += !has;
 			all += (uint64_t)n;
 		}
-	/* a copy during inserts reads that word before the counters */
+	/* a copy during inserts reads the total before the counters */
 	check(s.copied || all == *bounded_word(f, 0), "%" PRIu64 " copies in all, %" PRIu64
 	      " by counters", (uint64_t)*bounded_word(f, 0), all);
 	totals.returned += s.returned;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The way out of a filter that is nearly full. Threads insert into a handle without end. Whenever
- * weir_handle_measure() reports nearly_full, another thread reloads it into a filter of twice the
- * size, from the application's record. The filters are cuckoo filters, in which inserts then move
- * keys, and growing ones at their max_capacity. An acknowledged key is never missed, and a refused
- * one is inserted again until there is room. */
+ * Reloads of a handle whose filter is nearly full. Threads insert all the time. Whenever
+ * weir_handle_measure() reports nearly_full, another thread reloads the handle into a filter of
+ * twice the size, from the application's record. The filters are cuckoo filters, in which inserts
+ * then move keys, and growing filters at their max_capacity. An acknowledged key is never missed,
+ * and a refused key is inserted again until there is room. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 #include "flavor.h"
 
-enum { FIRST = 1000, TIMES = 64 /* the factor of the keys at the end */ };
+enum { FIRST = 1000, TIMES = 64 /* at the end there are TIMES * FIRST keys */ };
 
 struct thread {
-	/* how many keys are recorded, before their inserts; and promised, after them */
+	/* number of keys recorded, before their inserts, and promised, after their inserts */
 	_Alignas(64) atomic_uint recorded, promised;
 	uint64_t refused;
 };
@@ -24,7 +24,7 @@ static struct way {
 	struct weir_params params;
 	struct weir_handle *handle;
 	const struct rcu_flavor_struct *flavor;
-	unsigned inserters, keys; /* keys of each */
+	unsigned inserters, keys; /* keys: of each inserter */
 	uint64_t seed, commits, lookups;
 	atomic_uint inserting;
 	struct thread threads[MOST_THREADS];

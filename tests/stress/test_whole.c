@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Statistics, copies, merges and images of a filter while others insert and look up: each holds
- * every key that was promised before it began. */
+ * Statistics, clones, merges and images of a filter while other threads insert and look up. Each
+ * result has every key that was promised before the call began. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -13,10 +13,10 @@ struct shared {
 	struct weir_filter *f, *from, *into; /* from is merged into f, f is merged into into */
 	uint64_t keys, first;
 	unsigned inserters;
-	bool copies; /* merging keys a second time fills the filter */
+	bool copies; /* a merge adds copies of keys, which fill the filter */
 	uint64_t seed;
-	_Atomic uint64_t promised[MOST_THREADS]; /* of the inserter's own keys */
-	_Atomic uint64_t merged;                 /* of the keys of from */
+	_Atomic uint64_t promised[MOST_THREADS]; /* number of keys, for each inserter */
+	_Atomic uint64_t merged;                 /* number of keys of from */
 	atomic_uint inserting;
 	uint64_t turns;
 };
@@ -30,7 +30,7 @@ static void insert(struct shared *s, unsigned thread)
 {
 	uint64_t random = s->seed * MOST_THREADS + thread;
 	for (uint64_t i = 0; i < s->keys; i++) {
-		/* otherwise few merges and copies would happen during the inserts */
+		/* without a delay few merges and copies would happen during the inserts */
 		for (unsigned slowly = 0; slowly < 16; slowly++)
 			stress_delay(&random);
 		(void)weir_insert_hash(s->f, hash_of(s, thread, i));
@@ -55,7 +55,7 @@ static void look(const struct shared *s, const struct weir_filter *copy, const u
 		}
 }
 
-/* A verb that the kind lacks is skipped. */
+/* Return: false if the kind lacks the verb. */
 static bool done(int64_t err)
 {
 	check(err >= 0 || err == -ENOTSUP, "%s", weir_error_detail());
@@ -165,8 +165,8 @@ int main(int argc, char **argv)
 	struct stress options = stress_read(argc, argv, 2000000);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		/* inserts must leave whole filters of a kind with removals alone (filter.h), unless
-		 * the kind holds them off; and a growing filter then has a lower fill */
+		/* a kind with removals allows no insert during a copy, unless the kind delays the
+		 * insert (filter.h), and the fill of a growing filter may decrease */
 		if ((layout.kind->reference.remove && !layout.kind->copies) || layout.kind->grows)
 			continue;
 		run(&layout, &options,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The promises of a window with fast time, while its own thread advances it. A key is found until
- * its span is over. If several threads offer one nonce, at most one is answered WEIR_NEW within the
- * span. A stalled section delays an advance from time to time, and a save makes an image with all
- * keys that were in the window when it began. */
+ * A window with a short span, while its own thread advances it. A key is found until its span is
+ * over. If several threads offer one nonce, at most one thread gets WEIR_NEW within the span.
+ * Sometimes a long section delays an advance, and a save makes an image with all keys that were in
+ * the window when the save began. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ struct race {
 	uint64_t each;  /* nonces that a thread offers */
 	unsigned threads;
 	_Atomic uint64_t at[MOST_THREADS];         /* the next nonce of each thread */
-	_Atomic uint64_t accepted[NONCES];         /* when the accepted insert began, by nonce */
+	_Atomic uint64_t accepted[NONCES];         /* start of a nonce's accepted insert */
 	atomic_uint_fast64_t looks, expired, news, saves;
 };
 
@@ -30,7 +30,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* All threads offer the same nonces, close together, so that they meet. A place in the table is
+/* All threads offer the same nonces, close together, so that they meet. A slot of the table is
  * reused when no thread is near it. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
@@ -48,14 +48,13 @@ static void offer(struct race *r, uint64_t i)
 	if (weir_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
 		return;
 	uint64_t ended = now(), before = atomic_exchange(accepted, began);
-	/* the entry of an earlier round would be another nonce's, but place_free() has removed
-	 * it */
+	/* clear_slot_ahead() has removed the entry of the slot's former nonce */
 	check(!before || ended >= before + SPAN_NS, "nonce %llu is accepted twice within %llu ns",
 	      (unsigned long long)i, (unsigned long long)(ended - before));
 	atomic_fetch_add_explicit(&r->news, 1, memory_order_relaxed);
 }
 
-/* Half the table ahead, where no thread is near. */
+/* Clear the slot half a table ahead, where no thread is near. */
 static void place_free(struct race *r, uint64_t i)
 {
 	atomic_store(&r->accepted[(i + NONCES / 2) % NONCES], 0);
@@ -98,7 +97,7 @@ static struct weir_filter *saved(const struct race *r)
 	return w;
 }
 
-/* The image has the nonces of this thread, except those whose span was over when it was made. */
+/* Check that an image has this thread's nonces, except nonces whose span was over by then. */
 static void look_in_image(struct race *r, const uint64_t *began, uint64_t i)
 {
 	struct weir_filter *image = saved(r);
