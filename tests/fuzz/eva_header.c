@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The program that run-eva.sh analyses: the header check on every possible input, then the
- * computations of its callers with the fields that it lets through. */
+ * The program that run-eva.sh analyses: it checks every possible header, then computes with the
+ * fields of accepted headers as the library's callers do. */
 #include "../../src/image/head.h"
 
 volatile unsigned char any_byte;
@@ -24,7 +24,7 @@ int main(void)
 		       (fault.rule ? fault.rule[0] : (int)(fault.wanted & 1));
 	if (weir__image_check_numbers(bytes, &head, &fault))
 		return fault.err + fault.field[0] + fault.rule[0];
-	/* A loader computes these from a checked header. None may overflow or divide by zero. */
+	/* A loader computes these from a checked header, without overflow or division by zero. */
 	uint64_t shard_bytes = 64 * head.nblocks / head.shards;
 	weir__image_put(again, &head);
 	return weir__image_length(&head) > weir__image_padding(&head) + shard_bytes + again[0];

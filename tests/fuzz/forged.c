@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Sets each field of an image's head in turn to each value at which a check may be off by one, with
- * correct checksums. Each image must pass what fuzz_image.c demands of any bytes, so an attacker's
- * first tries are not left to chance. The same with the image cut off at each length. */
+ * correct checksums, and also cuts the image off at each length. Each image must pass the checks of
+ * fuzz_image.c, so that an attacker's first tries are not left to chance. */
 #include "../image_bytes.h"
 #include "inputs.h"
 
-/* The end of the fields: the head, and the notes of a compound's first members. */
+/* The end of the fields: the head, and the table entries of a compound's first members. */
 enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600 };
 
 static const uint64_t values[] = {
@@ -15,8 +15,8 @@ static const uint64_t values[] = {
 	UINT64_C(1) << 32, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, UINT64_C(1) << 48,
 	(UINT64_C(1) << 48) + 1, UINT64_C(1) << 57, UINT64_C(1) << 58, UINT64_C(1) << 63,
 	UINT64_MAX,
-	/* as a rate: 0.5 and the next number, 1 and the previous one, the least normal number and
-	 * the largest below it, infinity, not a number */
+	/* as a rate: 0.5 and the next number, 1 and the previous number, the least normal number,
+	 * the largest subnormal number, infinities, not a number */
 	0x3fe0000000000000, 0x3fe0000000000001, 0x3ff0000000000000, 0x3fefffffffffffff,
 	0x0010000000000000, 0x000fffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
 	0x7ff8000000000000
@@ -24,7 +24,7 @@ static const uint64_t values[] = {
 enum { VALUES = sizeof values / sizeof values[0] };
 
 static unsigned long tried;
-static unsigned every = 1; /* try one of this many values; another field tries others */
+static unsigned every = 1; /* try one of this many values; each field tries other values */
 
 static void try(const unsigned char *image, size_t n)
 {
@@ -44,7 +44,7 @@ static void set_field(unsigned char *image, size_t n, unsigned at, unsigned byte
 	memcpy(image + at, was, bytes);
 }
 
-/* Skips the magic, and the checksums, which image_repair() writes. */
+/* Set every field except the magic and the checksums, which image_repair() writes. */
 static void every_field(unsigned char *image, size_t n)
 {
 	for (unsigned at = 8; at + 8 <= FIELDS_END && at + 8 <= n; at += 4) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a delta from a small image: refused with a sentence, or applied. Then the new image
- * is whole and, if it holds a filter, loads. Anything else aborts. The mutator corrects the head's
- * checksum, so that the rest is reached. Run by libFuzzer (run-fuzz.sh), or over the corpus by
- * replay.c. */
+ * Any bytes as a delta from a small image: the delta is refused with a sentence, or applied. An
+ * applied delta gives a filter that can be used; anything else aborts. The mutator corrects the
+ * head's checksum, so that inputs reach the code behind it. Run by libFuzzer (run-fuzz.sh), or over
+ * the corpus by replay.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { KEYS = 500, MOST_BITS = 1 << 20, SUM_AT = 120 };
 
 static char old_image[64];
 
-/* The image that the corpus starts from. Its bits are the same on every machine. */
+/* Make the image that the corpus's deltas start from, with the same bits on every machine. */
 static void make_old(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as an image: refused with a sentence, or loaded, and then used, saved, mapped and
- * loaded again. The last load must give back what was saved. Anything else aborts. Run by libFuzzer
- * (run-fuzz.sh), or over the corpus by replay.c. */
+ * Any bytes as an image: the image is refused with a sentence, or loaded, and then used, saved,
+ * mapped and loaded again. The last load must give back what was saved. Anything else aborts. Run
+ * by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@ static uint64_t key_of(uint64_t i)
 	return (i + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (i << 7);
 }
 
-/* A batch answers as the single lookups do. */
+/* Check that a batch answers as single lookups do. */
 static void look(const struct weir_filter *f)
 {
 	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	for (unsigned i = 0; i < KEYS; i++)
-		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* the least and the greatest too */
+		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* and the two extremes */
 	size_t found = weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap);
 	for (unsigned i = 0; i < KEYS; i++) {
 		bool alone = weir_contains_hash(f, hashes[i]);
@@ -37,8 +37,8 @@ static void look(const struct weir_filter *f)
 	MUST(found == 0);
 }
 
-/* The set's steps of normalisation. They may refuse any text of this fuzzer, and also hashes if a
- * lookup probes several keys. */
+/* Return: the set's steps of normalisation. These steps may refuse any text of this fuzzer, and
+ * also hashes if a lookup probes several keys. */
 static uint32_t steps_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
@@ -54,12 +54,12 @@ static void insert_and_look(struct weir_filter *f)
 	for (unsigned i = 0; i < KEYS; i++) {
 		hashes[i] = key_of(i);
 		int answer = weir_insert(f, &hashes[i], i % 9);
-		if (answer == -ENOTSUP) { /* built once: only look up, in any cell */
+		if (answer == -ENOTSUP) { /* the kind is built once: only look up */
 			(void)weir_contains(f, &hashes[i], i % 9);
 			continue;
 		}
 		if (answer == -ENOSPC || answer == -ENOMEM)
-			return; /* its image says that it is full, or it needs too much memory */
+			return; /* the image says that it is full, or memory is short */
 		MUST(answer >= 0 || (answer == -EINVAL && steps));
 		MUST(weir_contains(f, &hashes[i], i % 9) || answer == -EINVAL);
 	}
@@ -82,7 +82,7 @@ static void measure(const struct weir_filter *f)
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
-/* The answer of test_keeps_copies(), computed once for each kind. */
+/* The cached answer of test_keeps_copies(). */
 static bool keeps_copies(uint32_t kind)
 {
 	static struct { bool asked, keeps; } known[16];
@@ -93,8 +93,8 @@ static bool keeps_copies(uint32_t kind)
 	return known[kind].keeps;
 }
 
-/* Two filters with the same bits contain each other. So their union equals either, unless the kind
- * keeps a copy for each insert. */
+/* Check that two filters have equal bits: each contains the other, so their union equals either,
+ * unless the kind stores a copy for each insert. */
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;
@@ -125,7 +125,7 @@ static struct weir_load_options load_options(void)
 	return o;
 }
 
-/* Forged bits come from no hashes. */
+/* Forged bits come from no hashes, so the check for uneven hashes must be off. */
 static const struct weir_save_options as_it_is = { .struct_size = sizeof as_it_is,
 	                                           .allow_uneven = true };
 
@@ -147,7 +147,7 @@ static void save_and_load(struct weir_filter *f, int level)
 	close(fd);
 }
 
-/* Map the input itself in each mode. It has loaded, so a plain one must map. */
+/* Map the input in each mode. The input has loaded, so it must map unless it is compressed. */
 static void map(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -164,10 +164,11 @@ static void map(const uint8_t *data, size_t size)
 	MUST(info.keyed == (secret != NULL) &&
 	     weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
-		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* the file has no folder */
+		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* /proc is no folder for
+		                                                       locks */
 		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
-			continue; /* its kind keeps state outside the array */
+			continue; /* the kind keeps state outside the array */
 		MUST(info.compressed ? err == -EINVAL : err == 0);
 		if (err)
 			continue;
@@ -186,8 +187,7 @@ static void map(const uint8_t *data, size_t size)
 	close(fd);
 }
 
-/* The image is marked live and not sealed, so it may be mapped live and sealed. Its bits are
- * arbitrary. */
+/* An image that is marked live may be mapped live and sealed. Its bits are arbitrary. */
 static void map_live(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -220,9 +220,9 @@ static void map_live(const uint8_t *data, size_t size)
 
 static _Alignas(4096) unsigned char shared[4 << 20];
 
-/* Map the bytes in memory as they are. The map is refused if the load was, or if they are
- * compressed. With unverified bits a lookup may give any answer, but it ends. @loaded: the answer
- * of the load. */
+/* Map the bytes in memory. The map is refused if they are compressed, or if the load failed. If
+ * bits are not verified, lookups may give any answer, but must end. @loaded: the answer of the
+ * load. */
 static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 {
 	struct weir_load_options o = load_options();
@@ -243,7 +243,7 @@ static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 	}
 }
 
-/* A copy into shared memory is the plain image of the same filter. */
+/* Check that a copy into shared memory is a plain image of the same filter. */
 static void read_shared(const uint8_t *data, size_t size)
 {
 	char path[64];
@@ -284,7 +284,7 @@ static void use(struct weir_filter *w)
 	     s.generations == 2);
 }
 
-/* The loaded window answers as the saved one does. */
+/* Check that the loaded window answers as the saved window does. */
 static void save_and_load_window(struct weir_filter *w,
                                  const struct weir_load_options *options)
 {
@@ -353,7 +353,7 @@ static void use_router(struct weir_filter *r)
 	}
 }
 
-/* The loaded router answers as the saved one does. */
+/* Check that the loaded router answers as the saved router does. */
 static void save_and_load_router(struct weir_filter *r, const struct weir_load_options *options)
 {
 	struct weir_filter *back = NULL;
@@ -386,7 +386,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		look_at_shared(data, size, err);
 		if (err == -EBUSY)
 			map_live(data, size);
-		if (err == -EFBIG) /* a window may have more bytes */
+		if (err == -EFBIG) /* a window may have more bytes than a filter */
 			try_window(data, size);
 		return 0;
 	}
@@ -403,7 +403,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(weir_clone(&copy, f) == 0);
 	insert_and_look(copy);
 	save_and_load(copy, 0);
-	if (data[64] % 16 == 1) /* of the generation, which may have any value */
+	if (data[64] % 16 == 1) /* a byte of the generation, which may have any value */
 		save_and_load(copy, 1);
 	weir_destroy(copy);
 	if (data[64] % 16 == 2)

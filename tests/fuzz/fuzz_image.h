@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The functions that libFuzzer calls and offers. */
+ * The functions between libFuzzer and the fuzz tests, and the assertion of these tests. */
 #ifndef WEIR_TESTS_FUZZ_IMAGE_H
 #define WEIR_TESTS_FUZZ_IMAGE_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-/* Must hold for every input; else it aborts with the library's last sentence. */
+/* Abort with the library's last sentence unless the condition holds. */
 #define MUST(condition) \
 	do { \
 		if (!(condition)) { \
@@ -19,7 +19,7 @@
 		} \
 	} while (0)
 
-/* The key that loads a keyed image, and the check value that this image has at byte 56. */
+/* The key of the keyed images in the corpus, and the key's check value, which is at byte 56. */
 static const unsigned char fuzz_key[16] __attribute__((unused)) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 	                                                            10, 11, 12, 13, 14, 15 };
 static const unsigned char fuzz_key_check[8] __attribute__((unused)) = { 0x6f, 0x1c, 0xcb, 0x24,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a filter of Parquet's: refused with a sentence, or imported. Then it exports the
- * same bits, and its own header reads as the same filter. The first byte chooses the form. */
+ * Any bytes as a filter of Parquet's format: the filter is refused with a sentence, or imported. An
+ * imported filter exports the same bits. The first byte of the input chooses the form. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	(void)seed; /* no checksum keeps a plain change from the parser */
+	(void)seed; /* no checksum hides the parser from plain changes */
 	return LLVMFuzzerMutate(data, size, max_size);
 }
 
@@ -20,7 +20,7 @@ static void must(int holds)
 		abort();
 }
 
-/* The export equals the import, with a header or without. */
+/* Check that the export equals the import, with a header and without. */
 static void goes_round(const struct weir_filter *f, const uint8_t *bits)
 {
 	struct weir_filter *again = NULL;

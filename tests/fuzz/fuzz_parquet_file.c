@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a Parquet file: refused with a sentence, or opened. Then every column is asked for,
- * and every filter read and used. Anything else aborts. The input is the length of the footer, in
- * two bytes, and the bytes between the two PAR1 and before that length. Run by libFuzzer
- * (run-fuzz.sh), or over the corpus by replay.c. */
+ * Any bytes as a Parquet file: the file is refused with a sentence, or opened. Every column of an
+ * open file can be inspected, and every filter is refused or can be used. Anything else aborts. The
+ * input has the length of the footer in two bytes, then the bytes of the file between the first
+ * PAR1 and that length. Run by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a value that weir-redis.so loads, or as pieces of a dump for its LOADCHUNK: refused,
- * or a key that serves every command. The key is the same after a save and a load, a dump and a
- * load, a copy, and an append-only file. Anything else aborts. Bit 0 of the first byte chooses CF.*
- * (else BF.*), bit 1 pieces. A piece is its iterator of 8 bytes, its length of 4 bytes, and its
- * bytes. Run by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
+ * Any bytes as a value that weir-redis.so loads, or as pieces of a dump for LOADCHUNK. The input is
+ * refused, or gives a key that serves every command. The key is the same after a save and a load, a
+ * dump and a load, a copy, and an append-only file. Anything else aborts. Of the first byte, bit 0
+ * chooses CF.* instead of BF.*, and bit 1 pieces. A piece is an iterator in 8 bytes, a length in 4,
+ * and its bytes. Run by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
 #include <string.h>
 #include "../image_bytes.h"
 #include "fuzz_image.h"
@@ -18,7 +18,7 @@ static struct redis_string text(const char *s)
 	return (struct redis_string){ s, strlen(s) };
 }
 
-/* The command's name with "BF." or "CF." before it. */
+/* Return: the command's name with "BF." or "CF." before it. */
 static const char *command(const char *name)
 {
 	static char whole[32];
@@ -26,7 +26,7 @@ static const char *command(const char *name)
 	return whole;
 }
 
-/* Items answered with 1 must be found; for BF also those answered with 0. */
+/* Add items. Items answered with 1 must be found, and for BF also items answered with 0. */
 static void add_and_look(void)
 {
 	struct redis_string words[ITEMS + 4], found[ITEMS + 2];
@@ -74,7 +74,7 @@ static void ask_and_remove(void)
 	MUST(server_reply.count == 1 && (copies || !server_reply.numbers[0]));
 }
 
-/* ---- the same key again ---- */
+/* ---- other ways to the same key ---- */
 
 static void must_be_alike(int key, const struct redis_io *saved)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any strings as an entry of the log: refused with a sentence, or read and then written unchanged.
- * The input: the id in 16 bytes, then strings, each after its length in two bytes. */
+ * Any strings as an entry of the log: the entry is refused with a sentence, or read, and written
+ * unchanged. The input has an id of 16 bytes, then strings, each after its length in two bytes. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	return LLVMFuzzerMutate(data, size, max_size);
 }
 
-static volatile uint64_t sum; /* of hashes, so that they are read */
+static volatile uint64_t sum; /* sum of hashes, so that the hashes are read */
 
 static void must(int holds)
 {
@@ -31,7 +31,7 @@ static void is_written_as_it_was(const struct weir_entry *e, const struct iovec 
 	char hex[WEIR_HEX_TEXT];
 	must(memcmp(weir__hex_write(hex, e->tag), strings[1].iov_base, 16) == 0);
 	must(memcmp(weir__hex_write(hex, e->before), strings[3].iov_base, 16) == 0);
-	if (e->kind == WEIR_ENTRY_EPOCH) /* only scripts write those */
+	if (e->kind == WEIR_ENTRY_EPOCH) /* only scripts write entries of this kind */
 		return;
 	size_t n = weir__entry_write(text, e);
 	must(n == strings[5].iov_len && memcmp(text, strings[5].iov_base, n) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a manifest: refused with a sentence, or read and then written unchanged, so a signed
- * text has only one meaning. */
+ * Any bytes as a manifest: the manifest is refused with a sentence, or read, and then written
+ * unchanged. So a signed text has only one meaning. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The files of a folder as inputs. */
+ * Runs the fuzz test on the files of a folder. */
 #ifndef WEIR_TESTS_INPUTS_H
 #define WEIR_TESTS_INPUTS_H
 
@@ -10,7 +10,7 @@
 #include "../short.h"
 #include "fuzz_image.h"
 
-/* Run the input in memory of its exact size, so that a sanitizer sees its end. */
+/* Run the input in a heap block of its exact size, so that a sanitizer finds reads past its end. */
 static inline void run_exact(const unsigned char *input, size_t n)
 {
 	unsigned char *exact = malloc(n ? n : 1);
@@ -21,9 +21,9 @@ static inline void run_exact(const unsigned char *input, size_t n)
 	free(exact);
 }
 
-/* @use: called with the path of each file; an answer other than 0 ends the loop. @ending: of the
- * names; names that begin with a dot are skipped. Return: the number of files; -1: no such folder,
- * or @use ended the loop. */
+/* Call @use with the path of each file whose name ends with @ending and does not begin with a dot.
+ * An answer other than 0 ends the loop. Return: the number of files, or -1 if there is no such
+ * folder or if @use ended the loop. */
 static inline int for_each_input(const char *folder, const char *ending,
                                  int use(const char *path, unsigned mutations),
                                  unsigned mutations)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Mutation that corrects the checksums; otherwise a fuzzer would reach nothing behind them. Mostly
- * a few bytes or one field change. Often the dependent fields (offsets, length, the file's own
- * length) are adjusted too, so that a changed size is believed, or all fields are brought within
- * their ranges. Only compressed images get several shards then, because they stay small. One time
- * in sixteen the bytes are left raw. */
+ * A mutator that corrects the checksums, because inputs with wrong checksums would reach little
+ * code. A mutation mostly changes a few bytes or one field. Often it also adjusts the fields that
+ * depend on others (offsets, lengths), so that the loader believes a changed size, or it moves all
+ * fields into their ranges. Only compressed images then get several shards, because only they stay
+ * small. One mutation in sixteen corrects nothing. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 
 enum { MOST_SHARD = 1 << 20 };
 
-static const uint16_t fields[][2] = { /* offset, bytes */
+static const uint16_t fields[][2] = { /* offset and size in bytes */
 	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
-	/* the numbers of the kinds that have them here */
+	/* fields of the kinds in the corpus that have numbers here */
 	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
-	/* of format 2: the marks, the steps of normalisation, and two words of a later format */
+	/* format 2: the marks, the steps of normalisation, and two words of a later format */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
-	/* of format 3: a compound's own words, and the notes and commit records of two members */
+	/* format 3: a compound's own words, and the notes and commit records of two members */
 	{ 192, 8 }, { 200, 8 }, { 208, 8 }, { 216, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 },
 	{ 536, 8 }, { 544, 8 },
 };
@@ -34,7 +34,7 @@ static uint64_t random_of(unsigned *state)
 	return XXH3_64bits(state, sizeof *state);
 }
 
-/* Small, near a power of two, or anything. */
+/* Return: a number that is small, near a power of two, or anything. */
 static uint64_t number(unsigned *state)
 {
 	uint64_t r = random_of(state);
@@ -63,7 +63,7 @@ static void put32(uint8_t *p, uint64_t value)
 		p[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* The steps of normalisation: the words of an absent step become 0. Return: the steps. */
+/* Move the steps of normalisation into their range. The words of an absent step become 0. */
 static uint64_t tame_steps(uint8_t *data)
 {
 	uint64_t steps = image_get(data + IMAGE_STEPS, 4) & 15;
@@ -80,7 +80,7 @@ static uint64_t tame_steps(uint8_t *data)
 	return steps;
 }
 
-/* One or two parts, with at most as many segments as fit. */
+/* Set the fields of a fuse filter: one or two parts, with at most as many segments as fit. */
 static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 {
 	const uint64_t width = 1 + was % 32, blocks = (image_get(data + IMAGE_BLOCKS, 8) + 1) & ~1;
@@ -93,8 +93,8 @@ static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 	put32(data + 116, parts);
 }
 
-/* The same for the first level, in the first of at least three lines; the last two are the second
- * level's. */
+/* Set the fields of a layered filter. The first level is in the first of at least three lines, and
+ * the second level in the last two. */
 static void tame_layered(uint8_t *data, uint64_t was, uint64_t then)
 {
 	const uint64_t width = 1 + was % 32, blocks = image_get(data + IMAGE_BLOCKS, 8) + 2;
@@ -111,7 +111,7 @@ static void tame_layered(uint8_t *data, uint64_t was, uint64_t then)
 	put32(data + 128, parts);
 }
 
-/* An even or an odd number of blocks, and the hash without a seed. */
+/* Set the fields of a split filter: any number of blocks, and the hash without a seed. */
 static void tame_split(uint8_t *data, uint64_t was)
 {
 	put32(data + 48, 2);
@@ -119,7 +119,7 @@ static void tame_split(uint8_t *data, uint64_t was)
 	put32(data + 104, 2 * image_get(data + IMAGE_BLOCKS, 8) - (was & 1));
 }
 
-/* Pages, columns, rows, sets. The names stay as they are. */
+/* Set the fields of a router: pages, columns, rows, sets. The names stay. */
 static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 {
 	image_put64(data + IMAGE_BLOCKS, 64 * (2 + blocks / 64 % 3));
@@ -129,10 +129,10 @@ static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 	put32(data + 112, 1 + (numbers >> 8) % 8);
 }
 
-/* Bring every field into its range, as close to its value as possible. */
+/* Move every field into its range, as close to its value as possible. */
 static void tame(uint8_t *data)
 {
-	/* a kind stays, as in the corpus; a number of no kind becomes one with many fields */
+	/* a valid kind stays; other numbers become kinds with many fields */
 	static const uint8_t kinds[] = { 0, 1, 2, 8, 4, 5, 6, 7, 8, 9, 5, 2, 6, 7, 9, 4 };
 	uint64_t kind = kinds[data[12] & 15], blocks = image_get(data + IMAGE_BLOCKS, 8);
 	uint64_t z = kind ? UINT64_C(1) + data[16] % 32 : UINT64_C(1) << (data[16] & 3);
@@ -149,7 +149,7 @@ static void tame(uint8_t *data)
 	image_put64(data + 32, 1 + image_get(data + 32, 8) % (UINT64_C(1) << 48));
 	image_put64(data + 40, 1 + image_get(data + 40, 8) % UINT64_C(0x3fefffffffffffff));
 	put32(data + 48, marks & 1 ? 3 : 1);
-	if (marks & 1 && data[57] & 1) /* else it belongs to another key and is refused */
+	if (marks & 1 && data[57] & 1) /* otherwise the image is refused */
 		memcpy(data + 56, fuzz_key_check, 8);
 	put32(data + IMAGE_SHARDS, shards);
 	put32(data + IMAGE_COMPRESSION, packed);
@@ -160,7 +160,7 @@ static void tame(uint8_t *data)
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
-	if (counters) /* 4 or 8 to 16 or 32 bits, 1 to 8 words, one counter in each */
+	if (counters) /* counters of 4 to 32 bits, 1 to 8 words, one counter in each */
 		put32(data + 104, (kind == 2 ? UINT64_C(4) : UINT64_C(8)) << bits % 3),
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	if (kind == 5)
@@ -176,7 +176,7 @@ static void tame(uint8_t *data)
 	put32(data + IMAGE_MARKS, marks);
 }
 
-/* Adjust the dependent fields and the length of the whole. */
+/* Adjust the dependent fields and the length of the image. Return: the length. */
 static size_t settle(uint8_t *data, size_t size, size_t max_size)
 {
 	uint64_t shards = image_get(data + IMAGE_SHARDS, 4);
@@ -200,7 +200,7 @@ static size_t settle(uint8_t *data, size_t size, size_t max_size)
 }
 
 #if TEST_ZSTD
-/* Correct the checksums of the frames' contents, as long as frames unpack to a shard. */
+/* Correct the checksums of the frames' contents, as long as frames unpack. */
 static void sum_frames(uint8_t *data, size_t size)
 {
 	static unsigned char shard[MOST_SHARD];
@@ -222,7 +222,7 @@ static void sum_frames(uint8_t *data, size_t size)
 }
 #endif
 
-/* The start of the next member of a plain compound; 0: no room for one. */
+/* Return: the start of the member after @at in a plain compound, or 0 if none fits. */
 static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 {
 	uint64_t length = at == 0 ? IMAGE_PAGE : image_get(data + at + 96, 8);
@@ -232,7 +232,7 @@ static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 	return at <= size && size - at >= IMAGE_PAGE ? at : 0;
 }
 
-/* Correct the checksums of each member, and its commit record in the compound's table. */
+/* Correct the checksums of each member, and each member's commit record in the compound's table. */
 static void repair_members(uint8_t *data, size_t size)
 {
 	uint8_t *row = data + IMAGE_TABLE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Mutation of the inputs of fuzz_redis.c, with correct checksums: those of the images in a value,
- * and those of a dump's header and chunks. It changes a number of the value or of a header, an
- * image's head, or bytes. Then it mostly adjusts whatever must agree with the change. */
+ * A mutator for fuzz_redis.c that corrects the checksums of the images in a value, and of a dump's
+ * header and chunks. It changes a number of the value or of a header, an image's head, or some
+ * bytes. Then it mostly adjusts what must agree with the change. */
 #include <stdbool.h>
 #include <string.h>
 #include "../image_bytes.h"
@@ -27,14 +27,14 @@ static uint64_t number(unsigned *state)
 	return r & 2 ? edges[(r >> 8) % (sizeof edges / 8)] : r;
 }
 
-/* ---- values: numbers, then for each link a number and an image with its length ---- */
+/* ---- a value: numbers, then for each link a number, a length and an image ---- */
 
 static size_t numbers_of(const uint8_t *data)
 {
 	return data[0] & 1 ? 9 : 5;
 }
 
-/* Find the images, as long as the lengths are plausible. Return: their number. */
+/* Find a value's images, as long as their lengths are plausible. Return: the number of images. */
 static unsigned find_images(const uint8_t *data, size_t size, size_t *at, size_t *bytes)
 {
 	unsigned n = 0;
@@ -50,7 +50,7 @@ static unsigned find_images(const uint8_t *data, size_t size, size_t *at, size_t
 	return n;
 }
 
-/* Set the item count of a cuckoo link to that of its bits. */
+/* Set the item count of a cuckoo link to the number of fingerprints in its image. */
 static void count_items(uint8_t *image, size_t bytes)
 {
 	uint64_t items = 0;
@@ -91,7 +91,7 @@ static void repair_value(uint8_t *data, size_t size, uint64_t how, unsigned *sta
 	}
 	if (n && how & 0x70)
 		image_put64(data + 1 + 8 * (numbers_of(data) - 1), n);
-	if (n && !(how & 0x380)) { /* a link with one item too many, or any number */
+	if (n && !(how & 0x380)) { /* a link with one item too many, or with any number of items */
 		uint8_t *items = data + at[random_of(state) % n] - 16;
 		image_put64(items, how & 0x400 ? image_get(items, 8) + 1 : number(state));
 	}
@@ -106,7 +106,7 @@ static void repair_chunk(uint8_t *piece, size_t bytes, const uint8_t *name, uint
 	const uint64_t seed = XXH3_64bits(piece, FRAME - 8);
 	image_put64(piece + FRAME - 8, XXH3_64bits_withSeed(piece + FRAME, bytes - FRAME, seed));
 	const uint64_t offset = image_get(piece + 8, 8);
-	if (how & 0x70) /* the iterator, before the length */
+	if (how & 0x70) /* the iterator, which stands before the length */
 		image_put64(piece - 12, how & 0x100 ? offset + bytes - FRAME + 1 :
 		                        (image_get(name, 8) & 0x1fffffff) << 23 | (how >> 9 & 7));
 }

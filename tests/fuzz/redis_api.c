@@ -5,7 +5,7 @@
 #include "fuzz_image.h"
 #include "redis_server.h"
 
-/* The limit of an allocation: more than a key may have and less than a machine has. */
+/* The largest allocation that succeeds: more than max-bytes, and less than a machine has. */
 enum { MOST_MEMORY = 64 << 20 };
 
 /* ---- memory, keys, arguments ---- */

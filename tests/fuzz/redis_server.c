@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The stand-in for redis-server. */
+ * The stand-in for redis-server: registrations, and requests of a test. */
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>

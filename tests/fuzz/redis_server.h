@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The part of redis-server that its module weir-redis.so calls: four keys, "a" to "d", commands,
- * and values as streams of numbers of 8 bytes and of strings after their lengths. Here the module
- * can run with sanitizers, thousands of times a second. */
+ * A stand-in for the part of redis-server that the module weir-redis.so calls: four keys, "a" to
+ * "d", commands, and values as streams of 8-byte numbers and of strings with their lengths. With
+ * this stand-in the module runs under sanitizers, thousands of times a second. */
 #ifndef WEIR_TESTS_REDIS_SERVER_H
 #define WEIR_TESTS_REDIS_SERVER_H
 
@@ -23,15 +23,15 @@ struct redis_key {
 	void *value;
 };
 extern struct redis_key server_keys[SERVER_KEYS];
-extern struct redis_type server_types[2]; /* of BF.* and of CF.* */
+extern struct redis_type server_types[2]; /* for BF.* and for CF.* */
 
 struct redis_io {
-	unsigned char *at; /* the next byte to read; or all bytes written */
-	size_t bytes, room; /* bytes left to read, or written; memory for writes */
+	unsigned char *at; /* the next byte to read, or the bytes written */
+	size_t bytes, room; /* bytes not read yet, or bytes written; capacity */
 	bool failed;
 };
 
-/* The last command's reply: its numbers and booleans, the count of errors, the last string. */
+/* The reply to the last command: numbers and booleans, the number of errors, the last string. */
 struct server_reply {
 	long long numbers[SERVER_WORDS];
 	size_t count, errors, replies;
@@ -43,17 +43,17 @@ extern struct server_reply server_reply;
 #define FAKE(result, name, arguments) result fake_##name arguments;
 REDIS_FUNCTIONS(FAKE)
 #undef FAKE
-extern int server_flags; /* of a context */
+extern int server_flags; /* flags that GetContextFlags() returns */
 
-/* Load the module, with max-bytes. */
+/* Load the module with max-bytes @most. */
 void server_start(const char *most);
-/* @n: the number of words; the first is the command's name. Aborts if there is no reply. */
+/* Run a command of @n words, the first of which is its name. Abort without a reply. */
 void server_call(const struct redis_string *words, int n);
 /* Delete a key. */
 void server_delete(int key);
-/* The saved value of a key; the caller frees it. */
+/* Return: the saved value of a key. The caller frees its bytes. */
 struct redis_io server_save(int key);
-/* Key "d" becomes the contents of key @from in an append-only file. */
+/* Rewrite key @from as an append-only file, whose commands create key "d". */
 void server_rewrite(int from);
 
 #endif

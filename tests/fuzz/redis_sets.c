@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The functions that only WEIR.LOAD and WEIR.PUBLISH call. These run in a redis-server, whose
- * scripts they need (tests/servers/redis/test_publish_kept.py). Here a call aborts. */
+ * Stubs of the functions that only WEIR.LOAD and WEIR.PUBLISH call; a call aborts. These commands
+ * need scripts, so tests/servers/redis/test_publish_kept.py runs them in a real redis-server. */
 #include "fuzz_image.h"
 #include "redis_server.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The stand-in for redis-server: values as it saves them, and in an append-only file. */
+ * The stand-in for redis-server: values as streams, and commands of an append-only file. */
 #include <stdarg.h>
 #include <string.h>
 #include "fuzz_image.h"
@@ -81,7 +81,7 @@ struct redis_io server_save(int key)
 
 /* ---- the append-only file ---- */
 
-/* Runs at once, on key "d". */
+/* Run the command at once, on key "d". */
 void fake_EmitAOF(struct redis_io *io, const char *name, const char *format, ...)
 {
 	struct redis_string words[SERVER_WORDS] = { { name, strlen(name) }, { "d", 1 } };

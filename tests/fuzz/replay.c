@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The corpus without libFuzzer: replay FOLDER [MUTATIONS]. It runs every file once, then mutates
- * each again and again with the same mutator, from fixed seeds, with a plain mutation of bytes in
- * place of libFuzzer's. */
+ * Runs the corpus without libFuzzer: replay FOLDER [MUTATIONS]. Each file runs once, then with many
+ * mutations. The mutations have fixed seeds and use the fuzz test's mutator, with a plain mutation
+ * of bytes in place of libFuzzer's. */
 #include "../image_bytes.h"
 #include "inputs.h"
 
@@ -9,7 +9,7 @@ enum { MOST_BYTES = 1 << 17 };
 
 static uint64_t turns;
 
-/* Replaces libFuzzer's: changes some bytes, or the length. */
+/* Replaces libFuzzer's function: change some bytes, or the length. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
 {
 	uint64_t r = XXH3_64bits(&turns, sizeof turns);
@@ -38,7 +38,7 @@ static int replay(const char *path, unsigned mutations)
 	}
 	run_exact(original, n);
 	for (unsigned i = 0, size = 0; i < mutations; i++) {
-		if (i % 8 == 0) { /* up to eight changes one after another */
+		if (i % 8 == 0) { /* at most eight mutations build on each other */
 			memcpy(bytes, original, n);
 			size = (unsigned)n;
 		}

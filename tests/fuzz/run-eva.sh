@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prove with Frama-C's Eva that the image header check has no run-time error for any input (no
-# overflow, not even an unsigned one, no access outside its arrays, nothing read before it is
-# written, no division by zero), and that the proof would fail if it had one.
-# Usage: run-eva.sh [SOURCE_ROOT]      Exit: 0 proven, 1 not, 77 Frama-C is not installed.
+# Prove with Frama-C's Eva that the image header check has no run-time error for any input: no
+# overflow (not even an unsigned one), no access outside its arrays, no read of uninitialised
+# memory, no division by zero. Then check that the proof fails for a header check with an error.
+# Usage: run-eva.sh [SOURCE_ROOT]      Exit: 0 proven, 1 not proven, 77 Frama-C is not installed.
 set -eu
 root=$(cd "${1:-$(dirname "$0")/../..}" && pwd)
 command -v frama-c >/dev/null || {
@@ -13,7 +13,7 @@ command -v frama-c >/dev/null || {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-alarms() { # head.c to analyse; prints how many alarms
+alarms() { # HEAD_C: analyse this file and print the number of alarms
 	frama-c -eva -eva-slevel 400 -eva-slevel-function nothing_later:0 \
 		-eva-split-return full -eva-min-loop-unroll 512 \
 		-warn-unsigned-overflow -machdep gcc_x86_64 \
@@ -38,7 +38,7 @@ if [ "$found" != 0 ]; then
 fi
 echo "the header check: 0 alarms"
 
-# The same without the check that shards is not 0.
+# Without the check that shards is not 0, the analysis must find an alarm.
 sed 's/h->shards >= 1 && //' "$root/src/image/head.c" >"$work/mutant.c"
 if cmp -s "$root/src/image/head.c" "$work/mutant.c"; then
 	echo "the mutant is not one: adapt run-eva.sh to head.c"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer on the image loader, half of the
-# time, and on deltas, on filters and files of Parquet, on what the module for Redis loads, and on
-# entries and manifests of a set on many machines. What it finds goes to the build folder.
+# Run libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer: half of the time on the image
+# loader; else on deltas, on Parquet filters and files, on the Redis module's loads, and on the log
+# entries and manifests of replicated sets. Findings go to the build folder.
 # Usage: run-fuzz.sh [SECONDS [BUILD_FOLDER]]      Exit: 0 nothing found, 77 no clang.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
