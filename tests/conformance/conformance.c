@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * One body over every kind, every layout and every verb, on the instruction set that the argument
- * names. It demands the reference's bits byte for byte, the reference's answers, and -ENOTSUP for
- * verbs that the kind lacks. Exit 77 (skipped) only if the CPU lacks the instruction set. */
+ * The same tests for every kind, layout and verb, on the instruction set that the argument names.
+ * The library must give the reference's bits and answers, and -ENOTSUP for verbs that the kind
+ * lacks. Exit status 77 (skipped) only if the CPU lacks the instruction set. */
 #include <errno.h>
 #include "../test.h"
 #include "subject.h"
 
-/* A subject that takes keys one at a time; skip the test if the kind does not. The library and the
- * reference must agree on that. */
+/* Return: a subject whose kind takes keys one at a time; for other kinds skip the test. Library and
+ * reference must agree on whether a kind does. */
 static struct subject inserting(void **state, uint64_t lines)
 {
 	struct subject s = subject_make(*state, lines);
@@ -20,7 +20,7 @@ static struct subject inserting(void **state, uint64_t lines)
 	return s;
 }
 
-/* If the order of inserts changes the array, batches are compared by their answers alone. */
+/* Return: true if bits can be compared. In a batch they cannot if the order changes the array. */
 static bool same_bits_by(const struct subject *s, unsigned way)
 {
 	return s->kind->commutes || way < SUBJECT_FIRST_BATCH;
@@ -43,7 +43,7 @@ static void all_ways_set_the_reference_bits(void **state)
 		}
 }
 
-/* The lookups of keys 0 .. n-1 answer as the reference does; keys below @in are found. */
+/* Check that lookups of @n keys answer as the reference does, and that keys below @in are found. */
 static void all_lookups_as_the_reference(const struct subject *s, uint64_t in, uint64_t n)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(8192)];
@@ -68,7 +68,7 @@ static void all_ways_answer_as_the_reference(void **state)
 {
 	struct subject s = inserting(state, 37);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(8192)];
-	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* the filter is empty */
+	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* no insert yet */
 		assert_int_equal(subject_contains(&s, way, 0, 3 * s.capacity, bitmap), 0);
 	for (unsigned again = 0; again < 2; again++)
 		for (uint64_t key = 0; key < s.capacity; key++) {
@@ -94,7 +94,7 @@ static void built_as_the_reference(void **state)
 	subject_free(&s);
 }
 
-/* Hashes at the ends of the range and with a single bit, which a wrong product or shift breaks. */
+/* Hashes at the ends of the range and with a single bit: a wrong product or shift fails here. */
 static void odd_hashes(void **state)
 {
 	static const uint64_t lines[] = { 1, 5, 64, 1023 };
@@ -131,7 +131,7 @@ static void remove_as_the_reference(struct subject *s, uint64_t key)
 }
 
 /* For kinds that can fill up: insert until an insert is refused, remove half of the keys, and fill
- * the filter again. Most of these inserts must move keys. */
+ * the filter again. Most inserts of the second round must move keys. */
 static void until_one_is_refused(void **state)
 {
 	static const uint64_t lines[] = { 1, 3, 20, 100 };
@@ -161,8 +161,8 @@ static unsigned bits_of(const struct subject *s, uint64_t key, uint64_t *bits)
 	return s->ref.kind->bits(&s->ref, subject_hash(s, key), bits);
 }
 
-/* A batch may take its keys in any order. In every order a key that was there is SEEN, and a key is
- * NEW if it sets a bit that was 0 and that no other key of the batch sets. */
+/* A batch may take its keys in any order. In every order, a key that was in the filter is SEEN, and
+ * a key is NEW if it sets a bit that was 0 and that no other key of the batch sets. */
 static void batches_tell_new_from_seen(void **state)
 {
 	for (unsigned way = SUBJECT_FIRST_BATCH; way < SUBJECT_LAST_BATCH; way++) {
@@ -207,9 +207,9 @@ static void batches_tell_new_from_seen(void **state)
 
 static bool small;
 
-/* Larger than the cache and more than 64 Ki keys a call, to cover prefetching and batches sorted by
- * shard. With "small" the array is larger than the cache size that the library assumes if it knows
- * none. */
+/* An array larger than the cache, and more than 64 Ki keys a call, to test prefetching and batches
+ * that are sorted by shard. With "small" the array is still larger than the cache size that the
+ * library assumes by default. */
 static void large_batches(void **state)
 {
 	struct subject s = inserting(state, small ? 20480 : 98304);
@@ -224,7 +224,7 @@ static void large_batches(void **state)
 			subject_assert_bits(&s, subject_insert_name(way));
 		assert_int_equal(subject_contains(&s, 0, 0, n, bitmap), n);
 	}
-	if (!s.kind->commutes) { /* in the reference's own order */
+	if (!s.kind->commutes) { /* insert again in the reference's order */
 		memset(s.memory, 0, s.bytes);
 		subject_insert(&s, SUBJECT_ONE_KEY, 0, n);
 	}
@@ -241,8 +241,8 @@ static void large_batches(void **state)
 	subject_free(&s);
 }
 
-/* Remove every second key, the first of them twice, and count every key. If the kind lacks these
- * verbs, so does the reference, and each must be refused. */
+/* Remove every second key, the first key twice, and count every key. If the kind lacks these verbs,
+ * so does the reference, and the library must refuse both verbs. */
 static void removals_and_counts(void **state)
 {
 	struct subject s = subject_make(*state, 37);
@@ -266,15 +266,15 @@ static void removals_and_counts(void **state)
 	subject_free(&s);
 }
 
-/* Insert the same few keys again and again, and remove them if the kind can, until counters are
- * full and removals meet absent keys. */
+/* Insert the same few keys repeatedly, and remove them if the kind can, until counters are full and
+ * removals meet absent keys. */
 static void any_mixture_as_the_reference(void **state)
 {
 	struct subject s = subject_make(*state, 2);
 	uint64_t random = 1, keys = s.capacity < 12 ? s.capacity : 12;
 	const bool removes = s.ref.kind->remove;
 	for (unsigned i = 0; (removes || s.ref.kind->count) && i < 4000; i++) {
-		/* key 0 more often than the others; inserts and removals prevail in turn */
+		/* key 0 is frequent; inserts prevail first, then removals, and so on */
 		uint64_t key = test_random(&random) % 3 ? test_random(&random) % keys : 0;
 		if (removes && test_random(&random) % 100 < (i / 500 % 2 ? 70 : 30))
 			remove_as_the_reference(&s, key);
@@ -319,7 +319,7 @@ static bool cpu_has(const char *isa)
 static const struct {
 	const char *name;
 	CMUnitTestFunction function;
-	bool only_some; /* layouts: the test takes long */
+	bool only_some; /* only shapes with the mark main, because the test takes long */
 } tests[] = {
 	TEST(all_ways_set_the_reference_bits, false),
 	TEST(all_ways_answer_as_the_reference, false),
@@ -338,8 +338,8 @@ static struct CMUnitTest run[MOST_SHAPES * COUNT_OF(tests)];
 static struct subject_layout subjects[MOST_SHAPES];
 static size_t runs, shapes;
 
-/* If a shape has no kernel for the instruction set, the kernel of another set serves it, and the
- * run of that set tests it. */
+/* Return: true if the shape has a kernel for the instruction set. Otherwise the kernel of another
+ * set serves the shape, and that set's run tests it. */
 static bool has_kernel(const char *isa, const struct subject_layout *layout)
 {
 	struct subject s = subject_make(layout, 64);

@@ -38,7 +38,7 @@ struct subject subject_make(const struct subject_layout *layout, uint64_t lines)
 	s.bytes = params.memory_bytes = plan.bytes;
 	s.memory = params.memory = aligned_alloc(64, plan.bytes);
 	assert_non_null(s.memory);
-	memset(s.memory, 0xa5, plan.bytes); /* creation must zero it */
+	memset(s.memory, 0xa5, plan.bytes); /* weir_create() must clear the memory */
 	assert_ok(weir_create(&s.f, &params));
 	struct weir_stats stats = stats_assert(s.f, layout);
 	reference_init(&s.ref, &stats.shape, plan.bytes / 64, SEED);
@@ -71,7 +71,7 @@ uint64_t subject_hash(const struct subject *s, uint64_t key)
 	                           XXH3_64bits_withSeed(&bytes, 8, SEED);
 }
 
-/* ---- keys in the form that a verb wants ---- */
+/* ---- keys in the form that a verb takes ---- */
 
 struct forms {
 	uint64_t *keys, *hashes;

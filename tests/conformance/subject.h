@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The subject under test: a filter in memory that the test can see, its reference, and every way to
+ * The subject of a test: a filter in memory that the test can read, its reference, and every way to
  * insert and to look up. Key i of a subject is the eight bytes of test_key(i). */
 #ifndef WEIR_TESTS_SUBJECT_H
 #define WEIR_TESTS_SUBJECT_H
@@ -22,13 +22,12 @@ struct subject {
 	struct reference ref;
 };
 
-/* Make an empty filter of about @lines lines, by default with 12 bits for each key. Fails unless
- * the kernel of WEIR_ISA serves it. */
+/* Make an empty filter of about @lines lines, by default with 12 bits for each key. */
 struct subject subject_make(const struct subject_layout *layout, uint64_t lines);
 void subject_free(struct subject *s);
 void subject_assert_bits(const struct subject *s, const char *after);
 
-/* Computed by the test's own call of the kind's hash function. */
+/* Return: the hash of a key, computed without the library. */
 uint64_t subject_hash(const struct subject *s, uint64_t key);
 
 enum subject_inserts {
@@ -45,17 +44,17 @@ enum subject_inserts {
 };
 const char *subject_insert_name(unsigned way);
 int subject_insert_one(struct subject *s, uint64_t key);
-/* Insert keys first .. first+n-1. Return: the answer of the batch verb; @bitmap receives the new
- * keys. */
+/* Insert keys first .. first+n-1 as a batch. @bitmap: receives the new keys. Return: the answer of
+ * the batch verb. */
 int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
                              uint64_t *bitmap);
 void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
 
-/* Build the filter and the reference anew from those keys. Return: the error of weir_build() or of
- * the reference's build, 0 if both succeed. */
+/* Build the filter and the reference again from keys first .. first+n-1. Return: 0, or the error of
+ * weir_build() or of the reference's build. */
 int64_t subject_build(struct subject *s, uint64_t first, uint64_t n);
 
-/* Ways 0 to 2 take one key at a time, the others a batch. */
+/* Lookups 0 to 2 take one key at a time, and lookups 3 to 5 take a batch. */
 enum { SUBJECT_LOOKUPS = 6 };
 const char *subject_lookup_name(unsigned way);
 size_t subject_contains(const struct subject *s, unsigned way, uint64_t first, uint64_t n,
