@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * Kinds that are built once: every key is found and the rate is that of the fingerprints, from a
- * few keys to arrays of more than 2^32 bits, whose parts lie beyond any 32-bit offset. With two
- * lists every listed key is answered right, and other keys have half of the first level's rate. */
+ * Kinds that are built once. Every key is found, and the rate is that of the fingerprints, from a
+ * few keys to arrays of more than 2^32 bits, with parts beyond any 32-bit offset. With an exclude
+ * list, listed keys are answered correctly, and other keys have half of the first level's rate. */
 #include <math.h>
 #include "../test.h"
 
 enum { ABSENT = 2000000 };
 
-/* Build a filter for @capacity keys from @n keys. Free cells lower the rate, so only a full filter
- * has a lower bound on it. */
+/* Build a filter for @capacity keys from @n keys. Free cells lower the rate, so the rate has a
+ * lower bound only if the filter is full. */
 static void built(uint64_t capacity, size_t n, unsigned width, uint64_t most_bytes)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -59,7 +59,7 @@ static void size_at_8_bits(void **state)
 		built(n, n, 8, (uint64_t)((double)n * 9.15 / 8));
 }
 
-/* Look up keys from @first on, 4096 at a time. Return: how many are found. */
+/* Look up keys from @first on, 4096 at a time. Return: the number of keys found. */
 static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
 {
 	uint64_t hashes[4096], found = 0;
@@ -72,8 +72,8 @@ static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n
 	return found;
 }
 
-/* The rate is the expected one +- 5 %. From a million keys on the size is at most 5 % above theory:
- * 1.125 * (w bits for each included key, 1 bit for each key that the first level passes). */
+/* Check that the rate is as expected +- 5 %. From a million keys on the size is at most 5 % above
+ * 1.125 * (w bits for each included key, 1 bit for each key that passes the first level). */
 static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -116,8 +116,8 @@ static void two_lists(void **state)
 	layered(20000, 300, 0.01, 6);
 	layered(300000, 5000000, 0.5, 4);
 	layered(300000, 5000000, 0.0005, 10);
-	layered(2300000, 9000000, 0.5, 1); /* two parts, then four */
-	layered(1100000, 2300000, 0.5, 1); /* one, then two */
+	layered(2300000, 9000000, 0.5, 1); /* two parts, then four parts */
+	layered(1100000, 2300000, 0.5, 1); /* one part, then two parts */
 }
 
 static void more_than_2_to_the_32_bits(void **state)

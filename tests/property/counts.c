@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How far the counts of a frequency filter exceed the truth. The yardstick is a count-min with four
- * rows of as many and as wide counters (Cormode, Muthukrishnan 2005), after the same inserts by
- * Zipf's law. The filter keeps a key's counters in one block, so it may be off a little more, by at
- * most a factor. Neither ever counts too low. Keys and seeds are fixed, so each run gives the same
- * figures. */
+ * How far the counts of a frequency filter exceed the true counts. The standard is a count-min
+ * sketch with four rows, with as many counters of the same width (Cormode, Muthukrishnan 2005),
+ * after the same inserts by Zipf's law. The filter keeps a key's counters in one block, so its
+ * error may be larger, by at most a factor. Neither ever counts too low. Keys and seeds are fixed,
+ * so each run gives the same numbers. */
 #include <math.h>
 #include "../test.h"
 
@@ -14,9 +14,9 @@ static bool slow;
 
 struct stream {
 	uint64_t keys, inserts, distinct;
-	double *share;   /* the summed weights of the keys up to this one */
-	uint64_t *draws; /* numbers of keys */
-	uint32_t *truth; /* how often each came */
+	double *share;   /* cumulative weights of the keys */
+	uint64_t *draws; /* the key of each insert */
+	uint32_t *truth; /* the number of inserts of each key */
 };
 
 static double uniform(uint64_t i)
@@ -61,7 +61,7 @@ static void stream_free(struct stream *s)
 	free(s->truth);
 }
 
-/* ---- count-min, of counters that never fill ---- */
+/* ---- a count-min sketch whose counters never fill up ---- */
 
 struct rows {
 	uint64_t width;
@@ -90,10 +90,10 @@ static uint32_t rows_count(const struct rows *r, uint64_t key)
 	return least;
 }
 
-/* ---- both ---- */
+/* ---- the comparison ---- */
 
 struct sum {
-	double over; /* by how much the counts are too high */
+	double over; /* the sum of all overcounts */
 	uint64_t inexact;
 };
 
@@ -118,7 +118,7 @@ static struct weir_filter *filter_of(const struct stream *s, uint32_t bits, doub
 	return f;
 }
 
-/* @most: the allowed ratio to count-min, of the average error and of the inexact keys. */
+/* @most: the largest ratio to count-min, for the overcounts and for the number of inexact keys. */
 static void compare(const struct stream *s, uint32_t bits, double fp_rate, double most)
 {
 	struct sum weir = { 0, 0 }, rows = { 0, 0 };
@@ -131,7 +131,7 @@ static void compare(const struct stream *s, uint32_t bits, double fp_rate, doubl
 		assert_ok(weir_insert_u64(f, test_key(s->draws[i])));
 		rows_add(&r, s->draws[i]);
 	}
-	for (uint64_t i = 0; i < 2 * s->keys; i++) { /* half of them were never inserted */
+	for (uint64_t i = 0; i < 2 * s->keys; i++) { /* half of these keys were never inserted */
 		uint64_t key = test_key(i);
 		uint32_t truth = i < s->keys ? s->truth[i] : 0;
 		look(&weir, weir_count(f, &key, sizeof key), truth);

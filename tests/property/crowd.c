@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * How full a cuckoo filter gets before it refuses a key, against the formula that gives its
- * capacity (src/kinds/cuckoo/whole.c). At any number of keys the share of full builds may be no
- * larger than the formula allows. A share of one in a million cannot be counted, but the formula is
- * a proved bound. The measured share stays below it, the further the rarer it gets. So the filter
- * reaches its capacity, the last number of keys at which the formula gives at most 1e-6, more often
- * than the formula promises. Within its capacity no build refuses a key. */
+ * The number of keys that a cuckoo filter takes before it refuses a key, against the formula that
+ * gives its capacity (src/kinds/cuckoo/whole.c). For any number of keys, the share of full builds
+ * may be no larger than the formula says. A share of one in a million cannot be measured, but the
+ * formula is a proved bound, and the measured share stays below it, the further the rarer it gets.
+ * The capacity is the last number of keys at which the formula gives at most 1e-6. Within its
+ * capacity no build refuses a key. */
 #include <string.h>
 #include "../crowd.h"
 #include "../test.h"
@@ -12,7 +12,7 @@
 enum { MOST = 1024 };
 static unsigned builds = 400;
 
-/* The number of keys that the filter takes before it first refuses one. */
+/* Return: the number of keys that the filter takes before it first refuses one. */
 static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -27,8 +27,8 @@ static unsigned taken(uint32_t bits, unsigned lines, uint64_t seed)
 	return n;
 }
 
-/* At each number of keys: the builds that have refused one may exceed the allowed number by 5
- * standard deviations and 1.5 builds. Within the capacity no build may refuse a key. */
+/* Check, for each number of keys, that the builds that have refused a key exceed the formula by at
+ * most 5 standard deviations and 1.5 builds. Within the capacity no build may refuse a key. */
 static void judge(uint32_t bits, unsigned lines, const unsigned *full)
 {
 	const unsigned m = 8 * lines, places = 64 / bits;
@@ -36,7 +36,7 @@ static void judge(uint32_t bits, unsigned lines, const unsigned *full)
 	double allowed, at_rarest = 1;
 	for (unsigned n = 1; n < MOST && refused < builds; n++) {
 		allowed = n > m * places ? 1 : fmin(crowd_chance(m, places, n), 1);
-		refused += full[n - 1]; /* builds that took n - 1 keys have refused the next */
+		refused += full[n - 1]; /* builds that took n - 1 keys have refused key n */
 		double most = builds * allowed, spread = 5 * sqrt(most) + 1.5;
 		if (refused > most + spread || (allowed <= 1e-6 && refused))
 			fail_msg("%u bits, %u lines: %u keys: %u of %u builds were full, not %g",
@@ -44,7 +44,7 @@ static void judge(uint32_t bits, unsigned lines, const unsigned *full)
 		if (refused && !rarest)
 			rarest = refused, at_rarest = allowed;
 	}
-	assert_true(refused == builds); /* else nothing was measured */
+	assert_true(refused == builds); /* every build has refused a key */
 	print_message("%u bits, %2u lines: the first that is not 0: %g, allowed %g\n", bits,
 	              lines, (double)rarest / builds, at_rarest);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Hashes as programs make them ([SPREAD]): truncated digests, identifiers, products, generators,
- * and identifiers among well-mixed hashes. Each goes into each kind that takes inserts. Keys with
- * the hash of an inserted one aside, at most twice the asked share of absent keys is answered true,
- * or weir_measure() reports uneven hashes. It never calls uniform hashes uneven.
+ * and identifiers among well-mixed hashes. Each sort of hash goes into each kind that takes
+ * inserts. Of the absent keys whose hash differs from all inserted ones, at most twice the asked
+ * share is found, or weir_measure() reports uneven hashes. Uniform hashes are never reported.
  *
- * Short: 30,000 keys. Slow: also 3,000 and 1,000,000; absent keys follow the inserted ones or lie
- * between them. */
+ * A short run has 30,000 keys. A slow run also has 3,000 and 1,000,000 keys, and absent keys that
+ * follow the inserted keys or lie between them. */
 #include <math.h>
 #include "../test.h"
 
@@ -82,7 +82,7 @@ static uint64_t floats(uint64_t i)
 	memcpy(bits, pair, sizeof bits);
 	return (uint64_t)bits[0] << 32 | bits[1];
 }
-/* Spread the bits of a coordinate, so that those of two can interleave. */
+/* Return: x with a 0 before each bit, so that the bits of two coordinates can interleave. */
 static uint64_t spaced(uint64_t x)
 {
 	uint64_t out = 0;
@@ -91,7 +91,7 @@ static uint64_t spaced(uint64_t x)
 	return out;
 }
 static uint64_t grid(uint64_t i) { return spaced(i % 1000) | spaced(i / 1000) << 1; }
-/* Points within some 20 km of one of 3000 towns. */
+/* Points within about 20 km of one of 3000 towns. */
 static uint64_t towns(uint64_t i)
 {
 	const uint64_t town = mixed(mixed(i) % 3000), near = mixed(~i);
@@ -114,7 +114,7 @@ static uint64_t one_round(uint64_t i)
 	i = (i ^ i >> 33) * UINT64_C(0xff51afd7ed558ccd);
 	return i ^ i >> 33;
 }
-/* State i of the generator x = a x + c. */
+/* Return: state @i of the generator x = a x + c. */
 static uint64_t generator(uint64_t a, uint64_t c, uint64_t i)
 {
 	uint64_t by = 1, plus = 0;
@@ -129,7 +129,7 @@ static uint64_t mmix(uint64_t i)
 }
 static uint64_t java_48(uint64_t i) { return generator(0x5deece66d, 11, i) << 16 >> 16; }
 static uint64_t ansi_32(uint64_t i) { return (uint32_t)generator(1103515245, 12345, i); }
-/* By the multiplier that the classic kind itself walks with. */
+/* A generator with the multiplier that the classic kind itself uses for its probes. */
 static uint64_t walk(uint64_t i) { return generator(UINT64_C(0xd1342543de82ef95), 0, i); }
 static uint64_t walk_plus(uint64_t i) { return generator(UINT64_C(0xd1342543de82ef95), 1, i); }
 
@@ -193,7 +193,7 @@ static uint64_t times_left(uint64_t i)
 	return one_in(i, 20) ? (milliseconds + i) << 20 : mixed(i);
 }
 
-/* @walk: a generator with the classic kind's multiplier. */
+/* walk: a generator with the classic kind's multiplier. */
 #define HASH(name) { #name, name, false }
 static const struct hash {
 	const char *name;
@@ -215,8 +215,8 @@ static const struct hash {
 
 /* ---- the sweep ---- */
 
-/* The hashes of the inserted keys, in their order and sorted, and those of absent keys without any
- * hash of an inserted key. */
+/* The hashes of the inserted keys, in their order and sorted; and hashes of absent keys, which
+ * differ from all hashes of inserted keys. */
 struct keys {
 	uint64_t n, *hash, *sorted, absent, *other;
 };
@@ -227,7 +227,7 @@ static int compare(const void *a, const void *b)
 	return one < two ? -1 : one > two;
 }
 
-/* @between: every second key is inserted, the others are absent. */
+/* @between: insert every second key, and take absent keys from those between them. */
 static struct keys make(const struct hash *h, uint64_t n, bool between)
 {
 	const uint64_t most = 20000, step = between && n > most ? n / most : 1;
@@ -251,15 +251,15 @@ static void free_keys(const struct keys *k)
 	free(k->other);
 }
 
-/* More than twice the asked rate, and more than chance. */
+/* Return: true if the rate is more than twice the asked rate, beyond chance. */
 static bool too_often(uint64_t yes, uint64_t of)
 {
 	const double most = 2 * asked * (double)of;
 	return (double)yes > most + 5 * sqrt(most);
 }
 
-/* Defects that the verdict may miss. As enum weir_uneven says: too few different values, and in a
- * classic filter a generator with its own multiplier. In a small split filter (118 blocks of 25
+/* Return: true if the verdict may miss the defect. As enum weir_uneven says: too few different
+ * values, or in a classic filter its own multiplier. In a small split filter (118 blocks of 25
  * keys) 1024 lower halves look like chance, and so do 85 keys in one block. */
 static bool is_hidden(uint32_t kind, const struct hash *h, const struct keys *k,
                       const struct weir_stats *s)
@@ -269,7 +269,7 @@ static bool is_hidden(uint32_t kind, const struct hash *h, const struct keys *k,
 	       (kind == WEIR_SPLIT && (h->of == upper_42 || h->of == ids_2) && k->n < 10000);
 }
 
-static unsigned wrong; /* wrong verdicts */
+static unsigned wrong; /* number of wrong verdicts */
 
 static void one_filter(uint32_t kind, const struct hash *h, const struct keys *k)
 {

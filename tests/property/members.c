@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * No false negative, ever: every key of every build is found. The builds cover each kind and its
- * layouts, each instruction set with a kernel for them here, 1 key to several million, and arrays
- * of more than 2^32 bits. Each way to insert runs with 1 and with 2 threads. A filter that answered
- * true to everything would pass that, so the test also asks for a few absent keys; rate.c counts
+ * No false negative, ever: every key of every build is found. The builds cover each kind and
+ * layout, each instruction set for which this machine has a kernel, 1 key to several million, and
+ * arrays of more than 2^32 bits. Each way to insert runs with 1 and with 2 threads. A filter that
+ * answers true to everything would pass, so the test also looks up a few absent keys; rate.c counts
  * them. */
 #include <errno.h>
 #include <pthread.h>
@@ -42,7 +42,7 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 	switch (b->way) {
 	case ONE_BY_ONE:
 		for (uint64_t i = first; i < first + n; i++) {
-			/* found at once, not only in the end, by the other form of the verb */
+			/* look up at once, not only in the end, by the other form of the verb */
 			const uint64_t *key = &b->keys[i];
 			w->refused += (i % 2 ? weir_insert(b->f, key, 8) :
 			                       weir_insert_u64(b->f, *key)) < 0;
@@ -62,13 +62,13 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 		w->refused += weir_insert_keys(b->f, hashes, NULL) < 0;
 		w->missing += n - weir_contains_keys(b->f, hashes, NULL);
 		return;
-	default: /* private until all threads are done: a lookup must wait */
+	default: /* a bulk load needs a private filter, so look up when all threads are done */
 		w->refused += weir_fill_keys(b->f, hashes) != 0;
 	}
 }
 
-/* The parts of the two threads overlap by a quarter of all keys, so that both insert some keys at
- * once. */
+/* The shares of the two threads overlap by a quarter of all keys, so that both threads insert some
+ * keys at the same time. */
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -126,8 +126,8 @@ static void run_threads(struct build *b)
 static void build(struct build b)
 {
 	struct weir_params params = test_params(b.kind, &b.layout->ask);
-	/* a key of both threads may be kept twice; without an advance all keys enter one of up to
-	 * 16 generations */
+	/* if both threads insert a key, the filter may store two copies; without an advance all
+	 * keys enter one of up to 16 generations */
 	params.capacity = b.kind->copies ? 2 * b.n : test_forgets(b.kind->id) ? 16 * b.n : b.n;
 	params.fp_rate = b.max_bytes ? 0 : 0.01,
 	params.max_bytes = b.max_bytes;
@@ -139,8 +139,8 @@ static void build(struct build b)
 		b.keys[i] = test_key(i);
 	weir_hash_keys(b.f, weir_keys_u64(b.keys, b.n), b.hashes);
 	run_threads(&b);
-	/* 1 % is expected, 14 standard deviations below the limit. With few keys a block may be so
-	 * full that it doubles the rate. */
+	/* 1 % is expected, which is 14 standard deviations below the limit. With few keys a block
+	 * may be so full that it doubles the rate. */
 	if (absent_found(&b) >= (b.n < 100 ? ABSENT / 10 : ABSENT / 50))
 		fail_msg("%s: of %u absent keys beside %llu %llu are answered true",
 		         b.layout->name, ABSENT, (unsigned long long)b.n,
@@ -158,15 +158,15 @@ static bool have(const char *isa)
 	params.capacity = 1, params.fp_rate = 0.1;
 	setenv("WEIR_ISA", isa, 1);
 	int err = weir_create(&f, &params);
-	/* the machine lacks this instruction set; tests/unit checks the error's sentence */
+	/* the machine lacks this instruction set */
 	if (err != -ENOTSUP)
 		assert_ok(err);
 	weir_destroy(f);
 	return err == 0;
 }
 
-/* If the layout has no kernel for the instruction set, another set's kernel serves it, and the run
- * of that set tests it. */
+/* Return: true if the layout has a kernel for the instruction set. Otherwise another set's kernel
+ * serves the layout, and that set's run tests it. */
 static bool has_kernel(const struct build *b)
 {
 	struct weir_params params = test_params(b->kind, &b->layout->ask);
@@ -179,7 +179,7 @@ static bool has_kernel(const struct build *b)
 	return strcmp(stats.isa, getenv("WEIR_ISA")) == 0;
 }
 
-/* Build a filter of a kind without inserts, from all its keys. Return: false for other kinds. */
+/* For a kind without inserts, check a filter built from all keys. Return: false for other kinds. */
 static bool built_at_once(struct build b)
 {
 	struct weir_params params = test_params(b.kind, &b.layout->ask);
@@ -204,7 +204,7 @@ static bool built_at_once(struct build b)
 	return true;
 }
 
-/* Every way with every number of threads; with very many keys, each way with only one of them. */
+/* Run each way with 1 and 2 threads; with very many keys, with 1 or 2. Return: number of builds. */
 static unsigned builds_of(struct build b, unsigned odd)
 {
 	unsigned builds = 0;
@@ -246,9 +246,9 @@ static void every_key_of_every_build(void **state)
 	unsetenv("WEIR_ISA");
 }
 
-/* Bit and byte offsets exceed 32 bits: the keys spread over 542 MB. Under the first instruction
- * set, or if slow, every layout runs. Under the others only the first layout of a kind runs, if the
- * kind has a kernel for each set. */
+/* Bit and byte offsets exceed 32 bits, because the keys spread over 542 MB. Under the first
+ * instruction set, and in a slow run, every layout runs. Under other sets only the first layout of
+ * a kind runs, if the kind has a kernel for each set. */
 static void arrays_of_more_than_2_to_the_32_bits(void **state)
 {
 	static const enum way ways[] = { LOAD, HASHES, FIXED };

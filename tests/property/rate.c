@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The measured rate is the rate that was asked for. Filters are filled exactly to their capacity,
- * then asked for absent keys until the measured rate is known to +-3 % with 99 % confidence (slow:
- * 1.5 %). The rate may be at most 1.03 of the rate asked for (slow: as measured, else with the
- * interval in the filter's favour). It must be at least 0.9 of it, or memory is wasted. Seeds are
- * fixed, so each run gives the same figures. */
+ * The measured rate is the rate that was asked for. Filters are filled exactly to their capacity.
+ * Then absent keys are looked up until the measured rate is known to +-3 % with 99 % confidence
+ * (slow: 1.5 %). The rate may be at most 1.03 of the asked rate; in a short run the interval counts
+ * in the filter's favour. The rate must be at least 0.9 of the asked rate, or memory is wasted.
+ * Seeds are fixed, so each run gives the same numbers. */
 #include <math.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -14,18 +14,18 @@ static bool slow;
 
 struct sample {
 	const struct test_kind *kind;
-	struct weir_params ask; /* the numbers of its shape */
+	struct weir_params ask; /* only the numbers of the shape */
 	double fp_rate;
 	uint64_t capacity;
-	bool sequential; /* keys 0, 1, 2 .. in place of random ones */
+	bool sequential; /* keys 0, 1, 2, ... instead of random keys */
 };
 
 struct measured {
 	struct weir_plan plan;
-	double rate, interval; /* half the width of the 99 % interval, relative */
+	double rate, interval; /* interval: half the width of the 99 % interval, relative */
 };
 
-/* The first key of a filter. If the kind takes no seed, each filter has other keys. */
+/* The number of a filter's first key. If the kind takes no seed, each filter has other keys. */
 static uint64_t from;
 
 static void make_keys(const struct sample *s, uint64_t first, uint64_t n)
@@ -34,7 +34,7 @@ static void make_keys(const struct sample *s, uint64_t first, uint64_t n)
 		piece[i] = s->sequential ? from + first + i : test_key(from + first + i);
 }
 
-/* A kind that forgets is full when each generation has its part, so test_fill() fills it. */
+/* Fill a filter. In a window each generation gets its share of the keys, by test_fill(). */
 static struct weir_filter *filled(struct weir_filter *f, const struct sample *s)
 {
 	bool inserts = test_takes_inserts(f) && !test_forgets(s->kind->id);
@@ -64,10 +64,10 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with a seed of its
- * own. A single blocked filter is off the rate of its layout, because its fullest blocks are a
- * matter of luck. At 0.01 % the standard deviation is 5.6 % with 20 thousand keys and 1.6 % with
- * 300 thousand. Over all these keys it is below 0.6 %. */
+/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with its own seed.
+ * A single blocked filter may miss the rate of its layout, because its fullest blocks depend on
+ * chance. At 0.01 % the standard deviation is 5.6 % with 20 thousand keys and 1.6 % with 300
+ * thousand. Over all these keys it is below 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : test_is_short() ? 0.045 : 0.03;
@@ -108,7 +108,7 @@ static void check(const struct sample *s)
 	              (unsigned long long)s->capacity, s->sequential ? "sequential" : "random",
 	              m.plan.bits_per_key, ratio, interval, m.plan.fp_rate / s->fp_rate);
 	assert_true(ratio - (slow ? 0 : interval) <= 1.03);
-	/* with fewer keys, rounding up to whole lines makes filters better than asked */
+	/* with fewer keys, whole lines make filters better than asked */
 	if (s->capacity > 10000) {
 		assert_true(ratio + interval >= 0.9 || s->kind->coarse);
 		assert_true(fabs(m.rate / m.plan.fp_rate - 1) <= 0.03 + m.interval);
@@ -133,7 +133,7 @@ static void each_layout(void **state)
 	FOR_EACH_KIND(kind)
 		for (size_t l = 0; l < kind->layouts.n; l++)
 			for (size_t r = 0; r < COUNT_OF(rates); r++)
-				if (slow || r == (l % 2 ? 3 : 1)) /* 1 % and 0.01 % in turn */
+				if (slow || r == (l % 2 ? 3 : 1)) /* 1 % and 0.01 % alternate */
 					check(&(struct sample){ .kind = kind,
 					                        .ask = kind->layouts.rows[l].ask,
 					                        .fp_rate = rates[r],
@@ -154,8 +154,8 @@ static void each_size(void **state)
 					                        .sequential = true });
 }
 
-/* The layouts with the most bits a key, where the derivation runs out of bits of one product, or
- * has its longest chain of products. */
+/* The layouts with the most bits for a key, which need a second product, or the longest chain of
+ * products. */
 static void the_most_bits(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A window against a model of it, in steps of random order, with the test's clock: inserts,
- * advances, ticks, and images. An image is loaded at once, later, on a machine with another clock,
- * or with forget_older. After each step every key is in the generation that the model names, or
- * forgotten; and no key is forgotten within the span. */
+ * A window against a model, in random steps, with a simulated clock: inserts, advances, ticks and
+ * images. An image is loaded at once, later, on a machine with another clock, or with forget_older.
+ * After each step every key is in the generation that the model names, or forgotten, and no key is
+ * forgotten within the span. */
 #include <math.h>
 #include <time.h>
 #include "../test.h"
@@ -12,7 +12,7 @@ enum { SPAN = 6 };
 
 static uint64_t monotonic_ns, real_ns;
 
-/* Takes the place of the C library's, for the library and for this program. */
+/* Replaces the C library's clock, for the library and for this program. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
@@ -33,12 +33,12 @@ struct model {
 	uint64_t random;
 	uint32_t generations;
 	uint64_t period;
-	bool by_number;                 /* it also advances by number and on request */
-	uint64_t turn;                  /* the number of the newest generation, counted from 0 */
+	bool by_number;                 /* also advance by number of keys and on request */
+	uint64_t turn;                  /* number of the newest generation, from 0 */
 	uint64_t since[1 << 16];        /* when each generation became the newest */
-	uint64_t advances, counted;     /* as the stats give them */
-	uint64_t keys;                  /* inserted; key i is test_key(i) */
-	uint64_t in[12 * STEPS], at[12 * STEPS]; /* its generation; when it came */
+	uint64_t advances, counted;     /* as the window's statistics give them */
+	uint64_t keys;                  /* number of inserted keys; key i is test_key(i) */
+	uint64_t in[12 * STEPS], at[12 * STEPS]; /* the generation and the time of each key */
 };
 
 static uint64_t below(struct model *m, uint64_t n)
@@ -72,7 +72,7 @@ static void insert(struct model *m)
 	}
 }
 
-/* Renew a key that is in the window or was. */
+/* Insert a key again that is in the window or was forgotten. */
 static void insert_again(struct model *m)
 {
 	if (!m->keys)
@@ -97,7 +97,7 @@ static void tick(struct model *m)
 		turn(m, monotonic_ns);
 }
 
-/* An early advance, which voids the promised span; so only with by_number. */
+/* Advance early, which voids the promised span, so only runs with by_number do so. */
 static void advance(struct model *m)
 {
 	if (!m->by_number)
@@ -106,7 +106,7 @@ static void advance(struct model *m)
 	turn(m, monotonic_ns);
 }
 
-/* Tick on time, as a timer's thread would. */
+/* Tick on time, as the timer's thread does. */
 static void wait(struct model *m)
 {
 	uint64_t until = monotonic_ns + below(m, 3 * m->period);
@@ -135,13 +135,13 @@ static void reload(struct model *m, uint32_t forget_older)
 	uint64_t saved = monotonic_ns;
 	uint64_t passed = below(m, 3) ? below(m, 9 * m->period) : 0;
 	pass(passed);
-	if (below(m, 2)) /* the machine was started again */
+	if (below(m, 2)) /* as if the machine had rebooted */
 		monotonic_ns = UINT64_C(1) << 50 | below(m, UINT64_C(1) << 40);
 	o.run.forget_older = forget_older;
 	rewind(file);
 	assert_ok(weir_load(&m->w, weir_location_fd(fileno(file)), &o));
 	fclose(file);
-	/* All times of the model move along with the ages. */
+	/* In the model all times move along with the ages. */
 	uint64_t gone = forget_older ? passed : 0, shift = monotonic_ns - saved - gone;
 	for (uint64_t i = 0; i <= m->turn; i++)
 		m->since[i] += shift;
