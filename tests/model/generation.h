@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Filters, and the record that names them (src/set/generation.h), for the models. H1 to H5 are the
- * rules of that file.
+ * Filters, and the record that names them (src/set/generation.h), for the models. That file defines
+ * the rules H1 to H5.
  *
- * A filter has one word for each key and each word one bit: what two keys do in one word a fetch-or
- * keeps apart. Nothing is used twice, so that a use after the free is seen: filters and records
- * count upwards, 0 is none.
+ * A filter has one word for each key, and each word has one bit, because a fetch-or keeps two keys
+ * of one word apart. Filters and records are numbered upwards, and no number is reused, so that a
+ * use after a free is noticed. Number 0 is none.
  *
- * The model that includes it names INSERTERS (each has a key of its own), READERS, FILTERS, RECORDS
- * and PEAK (filters at a time). */
+ * The model that includes this file defines INSERTERS (each has its own key), READERS, FILTERS,
+ * RECORDS and PEAK (the most filters at a time). */
 #ifndef SHARDS
 #define SHARDS 1
 #endif
@@ -29,11 +29,11 @@ typedef record {
 filter filters[FILTERS + 1];
 record records[RECORDS + 1];
 byte filters_made, filters_live, records_made;
-byte published[SHARDS]; /* which record; a set has one, except in rolling.pml */
-byte promised;          /* a bit for each key: its insert has returned */
+byte published[SHARDS]; /* the current record; a set has one record, except in rolling.pml */
+byte promised;          /* a bit for each key whose insert has returned */
 
 #define HAS(f, k) ((filters[f].bits >> (k)) & 1)
-#define KEEP(x) assert(!x.freed) /* H3: what is freed is used no more, nor freed again */
+#define KEEP(x) assert(!x.freed) /* H3: freed memory is not used, nor freed again */
 
 inline allocate(f)
 {
@@ -45,7 +45,7 @@ inline allocate(f)
 	}
 }
 
-/* fetch-or */
+/* an atomic fetch-or */
 inline set_bit(f, k)
 {
 	d_step { KEEP(filters[f]); filters[f].bits = filters[f].bits | (1 << (k)) }

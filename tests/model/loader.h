@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
- * What a writer of a handle does, for the models: it claims the handle, begins, fills next,
- * publishes, and leaves what is not published any more to a grace period.
+ * The writer of a handle, for the models: it claims the handle, begins, fills next, publishes, and
+ * frees what is no longer published after a grace period.
  *
- * Its variables are its process's: old and kept, the filters that its record named; next; leaving,
- * the record itself; g, the grace period that is its own; k and carried for a copy. */
+ * The process declares the variables: old and kept, the filters that its record named; next;
+ * leaving, the record itself; g, its own grace period; k and carried, for a copy. */
 #ifndef LOADERS
 #define LOADERS 1
 #endif
 
 bit claimed;      /* H4 */
-bit handle_freed; /* destroy.pml */
+bit handle_freed; /* for destroy.pml */
 
-/* Tried until the answer is not -EBUSY. */
+/* Retry until the answer is not -EBUSY. */
 inline claim()
 {
 #ifndef NO_FLAG
@@ -26,7 +26,7 @@ inline claim()
 #ifdef CALL_RCU
 byte deferred, retiring;
 
-/* Each callback has a grace period of its own, begun at once: liburcu's ends no sooner. */
+/* Each callback has its own grace period, which begins at once: liburcu's ends no sooner. */
 proctype reclaimer(byte g, one, two, r)
 {
 	grace_end(g);
@@ -37,12 +37,12 @@ proctype reclaimer(byte g, one, two, r)
 }
 #endif
 
-/* H3: what has left the record, two filters or none, and the record itself. */
+/* H3: free a record that has left the handle, and up to two filters that left with the record. */
 inline retire(one, two, r)
 {
 #ifdef CALL_RCU
 	atomic {
-		assert(LOADERS + deferred < 4); /* rcu.h has no more grace periods */
+		assert(LOADERS + deferred < 4); /* rcu.h has only four grace periods */
 		grace_begin(LOADERS + deferred);
 		run reclaimer(LOADERS + deferred, one, two, r);
 		deferred++;
@@ -67,7 +67,7 @@ inline find(s)
 	}
 }
 
-/* H2: from here on every insert that starts goes to next too, and every other has ended. */
+/* H2: after open(), every new insert also writes to next, and all earlier inserts have ended. */
 inline open(s)
 {
 #ifdef PREVIOUS_ASIDE
@@ -84,13 +84,13 @@ inline open(s)
 	d_step { FLUSH(promised) }
 #endif
 #ifndef NO_GRACE_RECORD
-	free_record(leaving); /* NO_GRACE_COPY keeps it: that one is not about H3 */
+	free_record(leaving); /* NO_GRACE_COPY is not about H3 */
 #endif
 #endif
 	leaving = published[s]
 }
 
-/* A word at a time, from old, or as FROM(k) says. */
+/* Copy one word at a time, from old or from FROM(k). */
 inline fill(s)
 {
 	k = 0;

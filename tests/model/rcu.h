@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Read-side sections and grace periods, for the models: at most 8 threads with sections, 4 grace
- * periods at once.
+ * Read-side sections and grace periods, for the models: at most 8 threads with sections, and 4
+ * grace periods at a time.
  *
- * A grace period waits for the sections that were running when it began, and for nothing else: that
- * is all that RCU promises. */
+ * A grace period waits for the sections that were running when it began, and for no others, because
+ * RCU promises no more. */
 
-byte inside; /* a bit for each thread: it is in a section */
-int awaited; /* a byte for each grace period: the threads whose sections it still waits for */
+byte inside; /* a bit for each thread that is in a section */
+int awaited; /* a byte for each grace period: the threads for which it still waits */
 
 inline read_lock(t)
 {

@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs Spin on every variant of every model here, or of those named: each must show what its head
-# says, "holds" or "fails".
+# Runs Spin on every variant of every model in this folder, or of the named models. Each variant
+# must show what the head of its model says, "holds" or "fails".
 #
 #     run.sh [--full] [MODEL.pml...]
 #
-# --full: also the variant that has no name, with the larger bounds that the line "full" in a
-# model's head names. As many variants at a time as there are processors.
+# --full: also run the unnamed variant with larger bounds, from the line "full" in a model's head.
+# As many variants run at a time as there are processors.
 set -eu
 
-# Explore one variant and print its line. A search that was cut short has no verdict.
+# Explore one variant and print its line. An incomplete search has no verdict.
 # line: EXPECTED|MODEL.pml|DEFINES|BOUNDS
 explore() {
 	IFS='|' read -r expected model variant bounds <<-END
@@ -20,10 +20,10 @@ explore() {
 	# shellcheck disable=SC2046,SC2086
 	spin -a $(for define in $variant $bounds; do echo "-D$define"; done) "$model" \
 		> spin.log 2>&1 || { cat spin.log; return 1; }
-	# What fails does so early: it is not worth a compiler's time.
+	# A failing search ends early, so optimising it is not worth the compiler's time.
 	case $expected in fails) optimize=-O0 ;; *) optimize=-O1 ;; esac
 	${CC:-cc} $optimize -w -DSAFETY -o pan pan.c || return 1
-	# Most searches are shallow, and a large stack is half a second of memory to clear.
+	# Most searches are shallow, and clearing a large stack takes half a second.
 	for depth in 20000 1000000; do
 		./pan -m$depth > pan.log 2>&1 || return 1
 		grep -q 'search depth too small' pan.log || break

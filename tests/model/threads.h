@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Inserters and readers, for the models of the handle.
  *
- * What is done in one step here leaves no run out: a section that begins sooner or ends later only
- * makes grace periods longer, and a promise that comes later asks for less. */
+ * Steps that are merged here hide no run: a section that begins sooner or ends later only makes
+ * grace periods longer, and a later promise asks for less. */
 #ifndef SHARD
-#define SHARD(k) 0 /* the one of key k */
+#define SHARD(k) 0 /* the shard of key k */
 #endif
 
-/* Insert key k into a filter of record r, if it names one. A bit that is there already is not
- * written; here that is the same. */
+/* Insert key k into the filter that @member of record r names, if there is one. The library does
+ * not write a bit that is already set; in the model both are equivalent. */
 #define PUT(member) \
 	d_step { KEEP(records[r]); f = records[r].member }; \
 	if \
@@ -16,7 +16,7 @@
 	:: else \
 	fi
 
-/* H1: the record is read once, in the section. */
+/* H1: read the record once, inside the section. */
 inline insert()
 {
 	atomic { read_lock(t); r = published[SHARD(k)] }
@@ -57,7 +57,7 @@ returned:
 #define PROMISED(k) ((promised >> (k)) & 1)
 #endif
 
-/* A lookup must find what had been promised before it begins. */
+/* A lookup must find the keys that were promised before the lookup began. */
 #define MUST_NOW must = PROMISED(k)
 
 #ifndef OWN_READER

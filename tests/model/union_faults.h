@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The faults of union.pml: how many of each may come. */
+ * The faults of union.pml: the number of faults of each sort that may happen. */
 #ifndef CRASHES
 #define CRASHES 0
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What happens to redis and to nodes in union.pml, and what is asked when nothing more can. */
+ * Faults of redis and of nodes in union.pml, and the assertions on the final state. */
 inline copy_server(to, from) {
 	head[to].server_id = head[from].server_id;
 	head[to].mark = head[from].mark;
@@ -68,7 +68,7 @@ end:	do
 	}
 	:: d_step { !promoted && differs -> copy_server(0, 1) }
 #else
-	/* The state is saved. */
+	/* The saved state of the server. */
 	:: d_step { crashes + restores > 0 && differs -> copy_server(0, 1) }
 #endif
 	:: d_step { crashes > 0 && !packed ->
@@ -98,7 +98,7 @@ end:	do
 		deletes--;
 		j = log[1].first
 		}
-		/* any entry */
+		/* choose any entry */
 		do
 		:: j + 1 < log[1].end -> j++
 		:: break
@@ -116,8 +116,8 @@ end:	do
 }
 
 #define DIES 1
-/* What is sure to be on a server: the log, and in the image what node DIES let go for it. That
- * another key is in the image may be chance. */
+/* The keys that are certainly on a server: the log's keys, and the image's keys except those that
+ * node DIES has not sent or that were not acknowledged, which may be there by chance. */
 #define waiting (n[DIES].pending | (n[DIES].ring[0] != 0 -> KEY(DIES, 0) : 0) | \
 	(n[DIES].ring[EACH - 1] != 0 -> KEY(DIES, EACH - 1) : 0))
 inline on_server(s) {
@@ -175,7 +175,7 @@ inline start(i) {
 #define keys (told[0] | told[1])
 #endif
 #define well(i) (current(i) && !n[i].lacks && !owes(i) && n[i].pending == 0 && !unacked(i))
-/* The image is lost that no node had read yet. */
+/* The lost image was not read by any node. */
 #define image_lost (H(0).unread && n[0].joined != H(0).gen && n[1].joined != H(0).gen)
 #define FAULTS (CRASHES + FLUSHES + DROPS + DELETES + RESTORES + IMAGES + DEATHS + GIVEUPS)
 init {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A node of union.pml: it sends, reads, joins and publishes. */
+ * A node of union.pml: the node sends, reads, joins and publishes. */
 #define behind(i) (n[i].joined != H(i).gen)
 #define readable(i) (H(i).gen != 0 && !H(i).unread)
 #define same_era(i) (H(i).gen != 0 && H(i).era == n[i].era)
@@ -13,7 +13,7 @@ proctype node(byte i) {
 	short has;
 	bit ex, rec;
 end:	do
-	/* Send one key, of those that wait or that are not acknowledged. */
+	/* Send one key that is pending or not acknowledged. */
 	:: d_step { !packed && (n[i].pending != 0 || unacked(i)) ->
 		touch(i);
 		b = ((n[i].pending & KEY(i, 0)) != 0 || n[i].ring[0] == 1 -> 0 : EACH - 1);
@@ -25,11 +25,11 @@ end:	do
 		n[i].rtag[b] = tags;
 		b = 0
 	}
-	/* The heartbeat, where it has news. */
+	/* Send a heartbeat when there is news. */
 	:: d_step { !packed && !current(i) -> touch(i) }
 	:: d_step { current(i) && other(i) -> doubt(i) }
 
-	/* U4: apply, then advance. An own entry that is missing is filled from the ring. */
+	/* U4: apply, then advance. A missing own entry is filled from the ring. */
 	:: d_step { sure(i) && n[i].cursor >= L(i).first && n[i].cursor < L(i).end ->
 		b = L(i).at[n[i].cursor];
 		if
@@ -64,7 +64,7 @@ end:	do
 		n[i].lacks = 1;
 		n[i].hole = L(i).first
 	}
-	/* U8: ask for a generation that has what the node lacks, or that can be read. */
+	/* U8: request a generation that has what the node lacks, or one that can be read. */
 	:: d_step { !packed && sure(i) && H(i).gen != 0 && !n[i].called &&
 		    ((n[i].lacks && !behind(i) && n[i].hole > H(i).pos)
 #ifndef UNREAD_SILENT
@@ -93,24 +93,24 @@ end:	do
 	:: d_step { promoted && n[i].server == 1 -> n[i].server = 0 }
 #endif
 
-	/* U5, the head. The node has joined it, and it has what was missing. */
+	/* U5, the head. The node has joined the head, which has what the node lacked. */
 	:: d_step { sure(i) && same_era(i) && !behind(i) && n[i].lacks && n[i].hole <= H(i).pos ->
 		join(i)
 	}
-	/* The node needs no image. */
+	/* The node joins without the image. */
 	:: d_step { sure(i) && same_era(i) && behind(i) && H(i).pure &&
 		    H(i).parent == n[i].joined && !n[i].lacks && n[i].cursor >= H(i).pos ->
 		n[i].has = n[i].has | H(i).has;
 		join(i)
 	}
-	/* It merges the image. */
+	/* The node merges the image. */
 	:: d_step { sure(i) && same_era(i) && !H(i).unread && behind(i) &&
 		    (!H(i).pure || H(i).parent != n[i].joined || n[i].lacks) ->
 		n[i].set = n[i].set | H(i).img;
 		n[i].has = n[i].has | H(i).has;
 		join(i)
 	}
-	/* An older era, whose image has what the node lacks. */
+	/* The image of an older era has what the node lacks. */
 	:: d_step { sure(i) && readable(i) && H(i).era < n[i].era && n[i].lacks &&
 		    n[i].hole <= H(i).pos ->
 		n[i].set = n[i].set | H(i).img;
@@ -122,12 +122,12 @@ end:	do
 		:: else
 		fi
 	}
-	/* A higher era: the next set is made of the image, the log, the ring and what is owed. */
+	/* A higher era: build the next set from the image, the log, the ring and the owed keys. */
 	:: d_step { sure(i) && readable(i) && H(i).era > n[i].era ->
 		copy = H(i).img;
 		b = H(i).pos;
 #ifndef SWAP_TRUSTS
-		/* before the ring is asked what is covered */
+		/* before the ring decides which own entries are covered */
 		unread_own(i, b);
 #endif
 		if
@@ -223,7 +223,7 @@ end:	do
 		};
 		copy = n[i].set;
 		goto swap
-	/* U11: the position, then the record, then the swap. */
+	/* U11: read the position, then the record, then swap. */
 	:: atomic { i == 0 && records > 0 && !packed && sure(i) && same_era(i) && gens < GENS ->
 		records--;
 		mark = H(i).mark;
@@ -296,7 +296,7 @@ swap:	skip;
 			fi;
 			append(i, SAID)
 		:: else ->
-			/* It tries again. */
+			/* The swap failed: try again. */
 			if
 			:: !rec && ex && alive == life[i] -> n[i].extra = 1
 			:: else
