@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The bits and the image format stay the same on every machine, instruction set and version:
- * filters made here equal the files checked in beside this test byte for byte, and those files
- * answer as they did when they were made.
- *
- * The filters are those of tests/kinds.
+ * The bits and the image format stay the same on every machine, instruction set and version.
+ * Filters made by this test (tests/kinds defines them) equal the checked-in files byte for byte,
+ * and the checked-in files still answer as they did when they were made.
  *
  * test_golden FOLDER: test.   test_golden FOLDER write: make the files of a new kind or format
- * version, and print the values to pin. The files of a released version stay as they are. The zstd
- * image is only read, because another zstd may pack the same bits differently. */
+ * version, and print the values to pin. The files of a released version must not change. The zstd
+ * image is only read, because another zstd may compress the same bits differently. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -35,20 +33,20 @@ static bool normal(const struct test_golden *golden)
 	return strstr(golden->name, "normal") != NULL;
 }
 
-/* The number of excluded keys, which follow the inserted ones. */
+/* Return: the number of excluded keys. These keys follow the inserted keys. */
 static uint64_t excluded(const struct test_golden *golden)
 {
 	return strstr(golden->name, "excluded") ? 8 * golden->keys : 0;
 }
 
-/* IPv4 prefixes of 8, 16, 24 and 32 bits, IPv6 ones of 32, 48, 64 and 128. */
+/* IPv4 prefixes of 8, 16, 24 and 32 bits, and IPv6 prefixes of 32, 48, 64 and 128 bits. */
 static const struct weir_text cidr = {
 	.steps = WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE | WEIR_TEXT_CIDR,
 	.ipv4 = UINT64_C(0x101010100),
 	.ipv6 = { UINT64_C(0x1000100000000), 1, 1 },
 };
 
-/* Keys of 4 to some 280 bytes, which take every path through the hash function. */
+/* Keys of 4 to about 280 bytes, which take every path through the hash function. */
 static size_t key_of(uint64_t i, char key[512])
 {
 	int n = snprintf(key, 512, "key%llu", (unsigned long long)i);
@@ -56,7 +54,7 @@ static size_t key_of(uint64_t i, char key[512])
 	return (size_t)n + i % 280;
 }
 
-/* Put the keys into the empty filter @f. With an exclude list, replace @f by a filter built from
+/* Insert the keys into the empty filter @f. With an exclude list, replace @f by a filter built from
  * both lists. */
 static void build(struct weir_filter **f, const struct test_golden *golden, const uint64_t *hashes)
 {
@@ -111,7 +109,7 @@ static void fixture(const struct test_golden *golden, char name[4200])
 	snprintf(name, 4200, "%s/%s.weir", fixtures, golden->name);
 }
 
-/* Fixtures hold raw keys, so a lookup skips the steps that @f takes with its keys. */
+/* The files contain raw keys, so a lookup skips the normalisation steps of @f. */
 static bool contains(const struct weir_filter *f, const char *key, size_t len)
 {
 	return f->raw.contains_hash(f, weir__hash_by(&f->hashing, key, len));
@@ -127,7 +125,7 @@ static uint64_t false_positives(const struct weir_filter *f, const struct test_g
 	return n;
 }
 
-/* Every key is found, and the number of false positives is the pinned one. */
+/* Check that every key is found, and that the number of false positives is the pinned number. */
 static void assert_answers(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char key[512];
@@ -165,7 +163,8 @@ static void for_each(void (*body)(const struct test_golden *golden))
 			body(&kind->goldens.rows[i]);
 }
 
-/* The plain image of @f has the pinned hash. If the fixture is not packed, the image equals it. */
+/* Check that the plain image of @f has the pinned hash, and equals its file unless that is
+ * packed. */
 static void assert_saves_as(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char name[4200];
@@ -215,14 +214,14 @@ static void mapped(const struct test_golden *golden)
 		if (packed(golden) || (mode == WEIR_MAP_LIVE && test_grows(golden->shape.kind)))
 			continue;
 		fixture(golden, name);
-		/* a copy: live mapping writes to its file */
+		/* map a copy, because a live mapping writes to its file */
 		unsigned char *bytes = image_slurp(name, &n);
 		assert_true(image_spit(path, bytes, n));
 		free(bytes);
 		struct weir_load_options options = load_options(golden);
 		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode),
 		                    &options);
-		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP) /* the kind cannot */
+		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP) /* the kind has no live mapping */
 			continue;
 		assert_ok(err);
 		assert_answers(f, golden);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The images of routers stay the same on every machine and version: routers made here equal the
- * files checked in beside this test, and those files answer as they did when they were made.
+ * The images of routers stay the same on every machine and version. Routers made by this test equal
+ * the checked-in files, and the checked-in files still answer as they did when they were made.
  *
- * test_golden_router FOLDER: test.  FOLDER write: make the files anew and print the values to pin.
- * The files of a released version stay as they are. */
+ * test_golden_router FOLDER: test.  FOLDER write: make new files and print the values to pin. The
+ * files of a released version must not change. */
 #include "../image_bytes.h"
 #include "../folder.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Each kind's image in each form that a save can give it: plain, packed with zstd, keyed,
- * normalised, and with marks. Version 0.2 saved the files. Today's library loads each, and saves it
- * again byte for byte.
+ * Each kind's image in each form that a save can give it: plain, compressed with zstd, keyed,
+ * normalised, and with marks. Version 0.2 saved the files. The library must load each file and save
+ * it again byte for byte.
  *
  * test_golden_variants FOLDER: test.  FOLDER write: make the files of a new kind. The files of a
- * released version stay as they are. */
+ * released version must not change. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/router.h>
@@ -26,9 +26,9 @@ static const struct weir_text trimmed = {
 static const struct variant {
 	const char *name;
 	bool keyed;
-	const struct weir_text *normal; /* NULL: keys are taken as they are */
+	const struct weir_text *normal; /* NULL: no normalisation */
 	uint32_t marks;
-	int level; /* of zstd */
+	int level; /* zstd level */
 } variants[] = {
 	{ "plain", false, NULL, 0, 0 },
 	{ "zstd", false, NULL, 0, 3 },
@@ -37,7 +37,7 @@ static const struct variant {
 	{ "marks", false, NULL, WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED, 0 },
 };
 
-/* A window and a router keep neither a normalisation nor marks. */
+/* Windows and routers save neither normalisation nor marks, so only the first variants apply. */
 enum { BARE_VARIANTS = 3 };
 
 /* The calls that make, load, save and destroy a filter, a window or a router. */
@@ -209,21 +209,21 @@ static void write_fixture(const struct subject *s, uint32_t id, const struct var
 	char name[4200];
 	void *made;
 	if (s->make(&made, id, v))
-		return; /* the kind has no such variant: split takes keys as they are */
+		return; /* the kind lacks this variant; split does not normalise keys */
 	fixture(name, s->kind, v);
 	assert_ok(s->save(made, name, &options));
 	s->end(made);
 }
 
-/* The image of a window contains the time of its save; copy the pinned one. */
+/* Copy the time of the save, which a window's image contains, from the pinned file. */
 static void with_time_of(unsigned char *bytes, size_t n, const unsigned char *pinned)
 {
 	memcpy(bytes + SAVED, pinned + SAVED, 8);
 	image_repair(bytes, n);
 }
 
-/* Another version of zstd packs the same bits differently, so a packed image is saved again as
- * plain and compared with the plain fixture. */
+/* Another version of zstd compresses the same bits differently, so a compressed image is saved
+ * again as plain and compared with the plain file. */
 static void assert_resaved(const struct subject *s, uint32_t id, const struct variant *v)
 {
 	const struct weir_save_options options = to_save(v, 0);
@@ -235,7 +235,7 @@ static void assert_resaved(const struct subject *s, uint32_t id, const struct va
 		return;
 	fixture(name, s->kind, v);
 	if (access(name, F_OK) != 0 && s->make(&loaded, id, v))
-		return; /* the kind has no such variant */
+		return; /* the kind lacks this variant */
 	assert_ok(s->load(&loaded, name, v));
 	assert_ok(s->save(loaded, path, &options));
 	s->end(loaded);
@@ -260,7 +260,7 @@ static void for_each(void (*body)(const struct subject *s, uint32_t id, const st
 	struct subject filter = { NULL, filter_make, filter_load, filter_save, filter_end };
 	FOR_EACH_KIND(kind) {
 		if (weir_kind_can(kind->id, WEIR_CAN_ROUTE | WEIR_CAN_FORGET))
-			continue; /* below, with names, and in two layouts */
+			continue; /* tested below, with names, and in two layouts */
 		filter.kind = weir_kind_name(kind->id);
 		for (size_t i = 0; i < COUNT_OF(variants); i++)
 			body(&filter, kind->id, &variants[i]);

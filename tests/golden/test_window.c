@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The images of windows stay the same on every machine, instruction set and version, except for the
- * time of the save: windows made here equal the files checked in beside this test, and those files
- * answer as they did when they were made.
+ * time of the save. Windows made by this test equal the checked-in files, and the checked-in files
+ * still answer as they did when they were made.
  *
- * test_golden_window FOLDER: test.  FOLDER write: make the files anew and print the values to pin.
- * The files of a released version stay as they are. */
+ * test_golden_window FOLDER: test.  FOLDER write: make new files and print the values to pin. The
+ * files of a released version must not change. */
 #include <weir/window.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -32,7 +32,7 @@ static uint64_t test_clock(void *unused)
 	return now_ns;
 }
 
-/* One generation a second. Key i is inserted after i / EACH advances. */
+/* Advance about once a second. Key i is inserted after i / EACH advances. */
 static struct weir_filter *made(const struct golden *golden)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -72,7 +72,8 @@ static uint64_t false_positives(const struct weir_filter *w)
 	return n;
 }
 
-/* weir_age() reports the newest generation that has the key, so a false positive lowers an age. */
+/* Check the answers. weir_age() reports the newest match, so false positives can only lower an
+ * age. */
 static void assert_answers(const struct weir_filter *w, const struct golden *golden)
 {
 	for (uint64_t i = 0; i < (uint64_t)EACH * golden->advances + EACH / 2; i++) {
@@ -96,7 +97,7 @@ static void save(const struct weir_filter *w, const char *to)
 	assert_ok(weir_save(w, weir_location_path(to), &options));
 }
 
-/* The image at path equals the fixture but for the time of the save. */
+/* Check that the image at path equals the file, except for the time of the save. */
 static void assert_is(const struct golden *golden)
 {
 	char name[4200];
