@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A long run: rounds of random operations on every kind, bare and behind a handle that a loader
- * keeps reloading. Each thread knows its own keys that it has inserted and not removed, and
- * checks every answer "absent" against that.
+ * A long run: rounds of random operations on every kind, on a filter or on a handle that a loader
+ * keeps reloading. Each thread knows which of its own keys are in, and checks every answer "absent"
+ * against this knowledge.
  *
  * soak --state=FILE [--seconds=N] [--threads=N] [--operations=N]
  *
- * The number of a round is its seed. A round ends with a line of counts, appended to FILE, so a run
- * continues where the last one ended; only FILE has the result. A run ends with the sums on
- * standard output. Exit: 0: no key was lost; 1: a key was, and a line names the round; 2: usage. */
+ * The number of a round is its seed. After a round the program appends a line of counts to FILE, so
+ * the next run continues with the next round. A run ends with the sums on standard output. Exit: 0:
+ * no key was lost; 1: a key was lost, and a line names the round; 2: usage or another error. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -43,7 +43,7 @@ struct subject {
 struct worker {
 	struct subject *s;
 	uint64_t number, random;
-	unsigned char *present; /* a byte for each of its keys */
+	unsigned char *present; /* for each key of the thread: 1 if the key is in */
 	struct counts counts;
 };
 
@@ -63,7 +63,7 @@ static void must(int err, const char *what)
 	exit(2);
 }
 
-/* ---- one key: its number always chooses the same form ---- */
+/* ---- one key; its number determines the form in which a verb takes the key ---- */
 
 static uint64_t key_of(const struct worker *w, uint64_t i)
 {
@@ -151,7 +151,7 @@ static void look_up(struct worker *w, uint64_t i)
 		missed(w, i, "lookup");
 }
 
-/* Look up a batch of numbers: keys with i % 3 == 1 have this form. */
+/* Look up a batch of numbers. Only keys with i % 3 == 1 were inserted as numbers. */
 static void look_up_many(struct worker *w)
 {
 	uint64_t keys[BATCH], at[BATCH], bitmap[WEIR_BITMAP_WORDS(BATCH)];
@@ -206,7 +206,7 @@ static void reload(struct subject *s, uint64_t random)
 		o.keep_previous = random & 1;
 	must(weir_reload_begin(&r, s->h, &o), "begin");
 	const int err = weir_reload_copy(r, WEIR_ALL_SETS);
-	if (err == -ENOSPC || err == -EAGAIN) { /* cuckoo: too full to copy */
+	if (err == -ENOSPC || err == -EAGAIN) { /* the cuckoo filter is too full to copy */
 		must(weir_reload_abort(r), "abort");
 		return;
 	}
@@ -221,7 +221,7 @@ static void reload(struct subject *s, uint64_t random)
 		(void)!weir_handle_rollback(s->h); /* the previous filter may be void */
 	usleep(200);
 	if (s->as != SHARDS)
-		(void)!weir_handle_drop_previous(s->h); /* no removal succeeds until then */
+		(void)!weir_handle_drop_previous(s->h); /* a kept filter refuses removals */
 }
 
 static void *load(void *argument)
@@ -261,9 +261,9 @@ static void make(struct subject *s)
 	s->keys = 300 + next_random(&random) % 30000;
 	p.capacity = s->keys * s->threads;
 	if (p.kind == WEIR_WINDOW)
-		p.capacity *= 7; /* it never advances here */
+		p.capacity *= 7; /* the window never advances here */
 	if (p.kind == WEIR_CUCKOO)
-		p.capacity += p.capacity / 4; /* refusing a key is slow */
+		p.capacity += p.capacity / 4; /* a full filter refuses slowly */
 	p.fp_rate = next_random(&random) % 2 ? 0.01 : 0.001;
 	s->kind = p.kind;
 	s->removes = weir_kind_can(p.kind, WEIR_CAN_REMOVE);
@@ -313,7 +313,7 @@ static struct counts run_round(struct subject *s)
 #define LINE "%" SCNu64 " %31s %u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 \
 	" %" SCNu64
 
-/* The sums of FILE's lines. Return: the number of the next round. */
+/* Add up the lines of @state. Return: the number of the next round. */
 static uint64_t read_state(FILE *state, struct counts *sums)
 {
 	struct counts c;
