@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A Parquet file that is its filters alone: one INT32 column, c, with an empty filter of BYTES in
-each of its row groups.
+"""Write a Parquet file without data pages: one INT32 column, c, with an empty filter of BYTES bytes
+in each row group.
 
 usage: large.py FILE GROUPS BYTES"""
 
@@ -20,7 +20,7 @@ def varint(n):
 
 
 def record(*fields):
-    """Of (id, type, value), in the order of their ids; a list's value: (type, [its elements])."""
+    """Encode fields (id, type, value) in the order of their ids; a list is (type, elements)."""
     out, last = b"", 0
     for number, kind, value in fields:
         out += bytes([number - last << 4 | kind])

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# DuckDB, a reader and writer of Parquet that shares no code with weir: what it writes weir reads,
-# what weir writes it honours, and both give the same answers.
+# Tests weir with DuckDB, a reader and writer of Parquet that shares no code with weir. weir reads
+# DuckDB's filters, DuckDB uses weir's filters, and both give the same answers.
 # Usage: live.sh path/to/weir path/to/splice    Exit: 0 passed, 1 failed, 77 no node, or no DuckDB.
-# NODE_MODULES: a folder that has @duckdb/node-api already; else npm gets it into a folder that goes
-# away at the end.
+# NODE_MODULES: a folder that already has @duckdb/node-api. Without it npm installs the package into
+# a temporary folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 weir=$(realpath "$1") splice=$(realpath "$2")
@@ -22,5 +22,5 @@ elif ! timeout 300 npm install --no-audit --no-fund --cache="$work/cache" \
 	tail -n 2 npm
 	exit 77
 fi
-# HOME: where DuckDB would keep what is its own.
+# HOME: a folder for DuckDB's own files.
 HOME=$work node live.mjs "$weir" "$splice" "$here"

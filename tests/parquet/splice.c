@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Replaces a filter in a Parquet file by one of weir, of the same size and with the values from
- * standard input: splice FILE ROW_GROUP COLUMN, where COLUMN is an INT64. */
+ * Replaces a filter in a Parquet file by a filter of weir with the same size and the values from
+ * standard input: splice FILE ROW_GROUP COLUMN. COLUMN must be an INT64. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static int failed(const char *what)
 	return 1;
 }
 
-/* An empty filter of the same size. */
+/* Return: an empty filter of the same size as @theirs, or NULL. */
 static struct weir_filter *like(const struct weir_filter *theirs)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

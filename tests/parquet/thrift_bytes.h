@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Footers made by hand, valid and invalid: a second implementation of Thrift's compact protocol. */
+ * Writes footers, valid and invalid, with a second implementation of Thrift's compact protocol. */
 #ifndef WEIR_TESTS_PARQUET_THRIFT_BYTES_H
 #define WEIR_TESTS_PARQUET_THRIFT_BYTES_H
 
@@ -65,7 +65,7 @@ static inline void put_text(struct bytes *b, int id, const char *text)
 	put_string(b, text);
 }
 
-/* The caller puts the elements after it. */
+/* Start a list. The caller puts the elements afterwards. */
 static inline void put_list(struct bytes *b, int id, unsigned type, uint64_t n)
 {
 	put_field(b, id, T_LIST);
@@ -78,7 +78,7 @@ static inline void put_stop(struct bytes *b)
 	put(b, 0);
 }
 
-/* An element of the schema: a group of @children elements, or below an INT32. */
+/* A schema element for a group of @children elements. put_leaf() puts an INT32 element. */
 static inline void put_group(struct bytes *b, const char *name, int children)
 {
 	put_text(b, 4, name);
@@ -93,7 +93,7 @@ static inline void put_leaf(struct bytes *b, const char *name)
 	put_stop(b);
 }
 
-/* A column chunk of INT32 @name. @offset, @length: of its filter; 0: left out */
+/* A column chunk of the INT32 column @name. @offset, @length: of its filter; 0 omits the field. */
 static inline void put_chunk(struct bytes *b, const char *name, int64_t offset, int64_t length)
 {
 	put_field(b, 3, T_STRUCT);
@@ -117,7 +117,7 @@ static inline void put_schema(struct bytes *b)
 	put_leaf(b, "a");
 }
 
-/* The list of row groups. For each group put its columns, then put_rows(). */
+/* Start the list of row groups. For each group put the group's columns, then put_rows(). */
 static inline void put_row_groups(struct bytes *b, uint64_t n)
 {
 	put_list(b, 4, T_STRUCT, n);
