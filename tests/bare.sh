@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a command in a clean clone, within a minimal Debian made for it. A script that needs a
-# package and does not install it fails there; this machine may have it by chance. See --help.
+# Runs a command in a clean clone, within a minimal Debian that this script makes. A script that
+# uses a package without installing it fails there, but may succeed on this machine. See --help.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/tests/install-packages.sh"
@@ -27,13 +27,13 @@ usage() {
 
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME") # of this machine
 
-# Prints where this machine gets Debian's packages from. Sources may have either of apt's formats.
+# Print the URL of this machine's Debian mirror. Sources may have either of apt's formats.
 mirror() {
 	apt-get --print-uris update | sed -n "s|^'\(.*\)/dists/$codename/InRelease'.*|\1|p" |
 		head -n 1
 }
 
-# sources FOLDER: this machine's sources of packages, for the release of the system.
+# sources FOLDER: copy this machine's package sources, changed to the release of the system.
 sources() {
 	rm -rf "$1/etc/apt"
 	cp -a /etc/apt "$1/etc"
@@ -43,7 +43,7 @@ sources() {
 	cp -L /etc/resolv.conf /etc/hosts "$1/etc"
 }
 
-# bootstrap FOLDER URL PACKAGES: a mirror that fails is asked three times.
+# bootstrap FOLDER URL PACKAGES: make the system; try a mirror that fails three times.
 bootstrap() {
 	for attempt in 1 2 3; do
 		rm -rf --one-file-system "$1"
@@ -57,7 +57,7 @@ bootstrap() {
 	return 1
 }
 
-# make_system FOLDER: it takes nothing of this machine but the way to the packages.
+# make_system FOLDER: make a system that has nothing of this machine but its package sources.
 make_system() {
 	local from include=git
 	from=$(mirror)
@@ -67,17 +67,17 @@ make_system() {
 	}
 	[[ $from != https:* ]] || include+=,ca-certificates
 	eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
-	export http_proxy https_proxy # debootstrap calls wget
+	export http_proxy https_proxy # for wget, which debootstrap calls
 	echo "making a minimal Debian ($release) in $1" >&2
 	bootstrap "$1" "$from" "$include" || return
 	sources "$1"
-	echo force-unsafe-io > "$1/etc/dpkg/dpkg.cfg.d/unsafe-io" # dpkg waits for no disk
+	echo force-unsafe-io > "$1/etc/dpkg/dpkg.cfg.d/unsafe-io" # dpkg does not wait for the disk
 	printf '#!/bin/sh\nexit 101\n' > "$1/usr/sbin/policy-rc.d" # no package starts a service
 	chmod +x "$1/usr/sbin/policy-rc.d"
 }
 
-# give_ccache FOLDER: a compiler cache beside the packages of the system, none of which is installed
-# for it. It cannot hide a missing header: an object is found by the contents of all its headers.
+# give_ccache FOLDER: unpack a compiler cache without installing its packages. The cache cannot hide
+# a missing header, because it finds an object by the contents of all headers.
 give_ccache() {
 	cat > "$1/usr/local/bin/ccache" <<-'END'
 	#!/bin/sh
@@ -88,7 +88,7 @@ give_ccache() {
 	chmod +x "$1/usr/local/bin/ccache"
 	mkdir -p "$1/opt/ccache/cache"
 	chroot "$1" sh -c '
-		for attempt in 1 2 3; do # a mirror that fails is asked three times
+		for attempt in 1 2 3; do # up to three tries
 			apt-get -q update && apt-get -q -y --no-install-recommends \
 				--download-only install ccache && break
 			sleep $((attempt * 5))
@@ -99,8 +99,8 @@ give_ccache() {
 		{ tail -n 20 "$1.log" >&2; return 1; }
 }
 
-# run_within FOLDER BASE COMMAND...: the first process of its namespaces. When it ends, whatever
-# ends it, none of their processes and mounts is left.
+# run_within FOLDER BASE COMMAND...: the first process of its namespaces. When this process ends,
+# for any reason, the kernel removes all processes and mounts of the namespaces.
 run_within() {
 	local folder=$1 base=$2 system=$1/system cache=$2.ccache
 	[ ! -d /opt/ccache/cache ] || cache=/opt/ccache/cache # within such a system
@@ -130,7 +130,7 @@ run_within() {
 	chroot "$system" env -i -C /root/weir "${known[@]}" "$@"
 }
 
-# Whatever ends this script, with what it began.
+# Clean up when this script ends, for any reason.
 undo() {
 	local status=$?
 	trap '' INT TERM HUP
@@ -173,7 +173,7 @@ export WEIR_BARE_RELEASE=$release
 	exit 2
 }
 apart=(--pid --fork)
-# Within a system of its own / is no mount, whose propagation could be changed.
+# Within such a system / is not a mount, so its propagation cannot be changed.
 unshare --mount "${apart[@]}" true 2> /dev/null || apart+=(--propagation unchanged)
 unshare --mount "${apart[@]}" true || {
 	echo "bare.sh: may not mount anything here: run it as root outside of a container, or in" \
@@ -184,12 +184,12 @@ need_packages debootstrap
 
 umask 022
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/weir-bare.XXXXXX")
-space='' # the process beside the namespaces: it ends when all within them have
+space='' # the process outside of the namespaces, which ends after all within them
 trap undo EXIT
 trap 'exit 130' INT TERM HUP
 git -C "$root" bundle create --quiet "$work/weir.bundle" HEAD
-# In the background, or else a signal would wait for it. That its child was killed, which is all
-# that unshare itself would say, is no news.
+# In the background, because otherwise a signal would wait for it. The only message of unshare, that
+# its child was killed, is dropped.
 unshare --mount-proc "${apart[@]}" --kill-child "$root/tests/bare.sh" --within "$work" "$base" \
 	"$@" <&0 3>&2 2> /dev/null &
 space=$!

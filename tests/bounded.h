@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that exist only in tests, to show how a handle treats filters that refuse and remove keys.
- * They have a counter for each key, chosen by its hash (a few keys share none), and a limited
- * number of copies. Any number of threads may use them. One of the two kinds can remove. */
+ * A bounded filter has a counter for each key, chosen by the key's hash (few keys share none), and
+ * a limit of copies. Any number of threads may use the filter. One of the two kinds can remove. */
 #ifndef WEIR_TESTS_BOUNDED_H
 #define WEIR_TESTS_BOUNDED_H
 
@@ -12,7 +12,7 @@
 
 enum { BOUNDED_SEED = 1 };
 
-/* Word 0 counts all copies, the other words those of a key. */
+/* Return: a word of the array. Word 0 counts all copies, and each other word those of one key. */
 static inline _Atomic uint64_t *bounded_word(const struct weir_filter *f, uint64_t i)
 {
 	return (_Atomic uint64_t *)(f->array.words + i);
@@ -177,7 +177,7 @@ static inline const struct weir_kernel *bounded_kernel(enum weir_isa isa,
 static const struct weir_kind bounded_removes = BOUNDED_KIND(4720, "bounded toy");
 static const struct weir_kind bounded_keeps = BOUNDED_KIND(4721, "bounded toy that keeps");
 
-/* Room for @most copies in @lines lines. @flags: enum weir_flags. NULL: no memory. */
+/* Return: a filter for @most copies in @lines lines, or NULL. @flags: enum weir_flags. */
 static inline struct weir_filter *bounded_make_with(const struct weir_kind *kind, uint64_t lines,
                                                     uint32_t most, uint32_t flags)
 {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the scripts of this repository: build_error LOG prints why a build failed, the
-# compiler's first error last, and the Debian package to install if a part is missing. needs_package
-# has the one table of those packages.
+# For the scripts of this repository: source this file. build_error LOG prints why a build failed,
+# with the compiler's first error last, and names the Debian package to install if a part is
+# missing. The table for needs_package lists these packages.
 
-# A row: the package; the names that meson, pkg-config and the linker have for it; its headers.
+# Each row: a package; its names in meson, pkg-config and the linker; its headers.
 packages_of_parts='
 libbenchmark-dev      benchmark                      benchmark/*
 bind9-dev             -                              isc/*,dns/*,ns/*,isccfg/*
@@ -35,7 +35,7 @@ pkg-config            pkg-config,pkgconf             -
 python3               python3                        -
 '
 
-# needs_package PART: the package that has it, a header or a name; nothing if the table lacks it.
+# needs_package PART: print the package of a header or a name; nothing if the table lacks it.
 needs_package() {
 	local part=$1 package names headers pattern
 	local -a patterns
@@ -48,8 +48,8 @@ needs_package() {
 	done <<< "$packages_of_parts"
 }
 
-# first_error LOG: the first error of the compiler, of the linker, of meson or of the shell, with
-# the lines that belong to it. A later one is often only its consequence.
+# first_error LOG: print the first error of the compiler, of the linker, of meson or of the shell,
+# with the lines that belong to it. Later errors are often only consequences.
 first_error() {
 	awk '
 		function error_in(line) {
@@ -57,7 +57,7 @@ first_error() {
 				line ~ /undefined reference to|cannot find -l|: ERROR: / ||
 				line ~ /^ninja: (error|fatal)|: (command )?not found$/
 		}
-		# The path by which the compiler reached the line, and the function that it is in.
+		# The include path of the line, and the function that contains the line.
 		function leads(line) {
 			return line ~ /^(In file included| +) ?from |: (In function |At top level:)/
 		}
@@ -71,26 +71,26 @@ first_error() {
 			next
 		}
 		!found { leading = 0; next }
-		# Another message, or another command: over.
+		# The next message or command ends the error.
 		!meson && (error_in($0) || leads($0) || /: warning: /) { exit }
 		/^\[[0-9]+\/[0-9]+\]|^FAILED: |^ninja: |^A full log can be found/ { exit }
 		NF && lines++ < 8 { print }
 	' "$1"
 }
 
-# build_failed LOG: did a build stop in this log, which may be about other things too?
+# build_failed LOG: succeed if a build stopped in this log, which may have other output too.
 build_failed() {
 	grep -qE '^ninja: (build stopped|error|fatal)|meson\.build:[0-9:]+ ERROR: ' "$1"
 }
 
-# printable < TEXT: without colours, and with ? for each control character. A log quotes source that
-# a stranger may have written, whose escapes could retitle the terminal or hide lines.
+# printable < TEXT: remove colours, and replace each control character by ?. A log quotes source
+# that a stranger may have written, whose escapes could retitle the terminal or hide lines.
 printable() {
 	LC_ALL=C sed -E -e 's/\x1b\[[0-9;]*[mK]//g' -e 's/\xc2[\x80-\x9f]/?/g' |
 		LC_ALL=C tr '\000-\010\013-\037\177' '?'
 }
 
-# missing_part < ERROR: the header, library or program that it misses; else nothing.
+# missing_part < ERROR: print the missing header, library or program, if any.
 missing_part() {
 	sed -nE \
 		-e 's/.*error: ([^ :]+): No such file or directory.*/\1/p' \
@@ -102,7 +102,7 @@ missing_part() {
 		-e 's/.*: ([^ :]+): (command )?not found$/\1/p' | head -n 1
 }
 
-# build_error LOG: on stderr; the last 20 lines if there is no error that this script knows.
+# build_error LOG: print to stderr; if this script finds no error, print the last 20 lines.
 build_error() {
 	local error part= package
 	error=$(first_error "$1" | printable)

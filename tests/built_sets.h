@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A handle over a set that was built once, and reloads that replace it. */
+ * A handle over a set that was built once, and helpers for reloads that replace the set. */
 #ifndef WEIR_TESTS_BUILT_SETS_H
 #define WEIR_TESTS_BUILT_SETS_H
 
@@ -18,7 +18,7 @@ static inline struct weir_params params(void)
 	return p;
 }
 
-/* A handle over a set of a hundred keys. */
+/* Return: a handle over a set of a hundred keys. */
 static inline struct weir_handle *handle(uint32_t flags)
 {
 	const struct weir_params p = params();
@@ -42,7 +42,7 @@ static inline bool has(const struct weir_handle *h, uint64_t number)
 	return weir_handle_contains(h, &key, 8);
 }
 
-/* The handle has the keys that it was made with. Any others are false positives. */
+/* Check that the handle has the keys of handle(). Any other keys are false positives. */
 static inline void assert_old(const struct weir_handle *h)
 {
 	uint64_t found = 0;
@@ -53,7 +53,7 @@ static inline void assert_old(const struct weir_handle *h)
 	assert_true(found < 30);
 }
 
-/* The handle has the keys from 0 to before @n. Those that it was made with are gone. */
+/* Check that the handle has keys 0 to @n - 1, and has lost the keys of handle(). */
 static inline void assert_new(const struct weir_handle *h, uint64_t n)
 {
 	uint64_t found = 0;
@@ -72,7 +72,7 @@ static inline struct weir_reload *begun(struct weir_handle *h, const struct weir
 	return r;
 }
 
-/* Insert the keys in each form that a loader may use. */
+/* Insert keys in each form that a loader may use. */
 static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 {
 	for (uint64_t i = first; i < first + n; i++) {
@@ -98,7 +98,7 @@ static inline void fill(struct weir_reload *r, uint64_t first, uint64_t n)
 	}
 }
 
-/* A progress function that keeps the numbers of its last call. */
+/* A progress function that stores the numbers of its last call. */
 static inline int count(void *context, uint64_t done, uint64_t total)
 {
 	uint64_t *last = context;

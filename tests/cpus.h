@@ -6,7 +6,7 @@
 #include "test.h"
 #include <sched.h>
 
-/* Only the nth processor of @all, which is not empty. @nth wraps around. */
+/* Return: the nth processor of @all, which must not be empty. @nth wraps around. */
 static inline cpu_set_t nth_cpu(const cpu_set_t *all, unsigned nth)
 {
 	cpu_set_t one;
@@ -18,7 +18,7 @@ static inline cpu_set_t nth_cpu(const cpu_set_t *all, unsigned nth)
 	return one;
 }
 
-/* Bind the calling thread to one processor. @all: receives those that it could use before, for
+/* Bind the calling thread to one processor. @all: receives the thread's former processors, for
  * on_cpus(). */
 static inline void on_one_cpu(cpu_set_t *all)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How likely the cuckoo kind is to refuse a key: the formula in src/kinds/cuckoo/whole.c. */
+ * The probability that a cuckoo filter refuses a key: the formula in src/kinds/cuckoo/whole.c. */
 #ifndef WEIR_TESTS_CROWD_H
 #define WEIR_TESTS_CROWD_H
 
@@ -11,7 +11,7 @@ static inline double crowd_choose(double n, double k)
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* The logarithm of P(Binomial(n, p) > k), summed term by term. */
+/* Return: the logarithm of P(Binomial(n, p) > k), summed term by term. */
 static inline double crowd_tail(double n, double p, double k)
 {
 	double sum = 0;
@@ -20,7 +20,7 @@ static inline double crowd_tail(double n, double p, double k)
 	return log(sum);
 }
 
-/* An upper bound for the chance that some set of buckets is overcrowded. */
+/* Return: an upper bound for the probability that some set of buckets gets too many keys. */
 static inline double crowd_chance(unsigned m, unsigned places, uint64_t keys)
 {
 	double sum = 0;

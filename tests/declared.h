@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images that declare much and hold little: one shard of any size, in a sparse file of some
- * kilobytes or in a frame that the test makes up. All but the bits is valid. */
+ * Images that declare far more bits than they contain: one shard of any size, in a sparse file of
+ * some kilobytes, or in a frame that the test writes. Everything but the bits is valid. */
 #ifndef WEIR_TESTS_DECLARED_H
 #define WEIR_TESTS_DECLARED_H
 
@@ -10,7 +10,7 @@
 enum { DECLARED_LENGTH = 96, DECLARED_HUGE_PAGE = 2 << 20 };
 
 /* Write the head and the table of an image with @bytes of bits, a multiple of 64. @sum: the shard's
- * checksum, for the table. Return: a descriptor at the first of the bits; -1. */
+ * checksum, for the table. Return: a descriptor positioned at the first bit, or -1. */
 static inline int declare_head(const char *name, uint64_t bytes, bool packed, uint64_t sum)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -43,8 +43,8 @@ static inline int declare_head(const char *name, uint64_t bytes, bool packed, ui
 	return fd;
 }
 
-/* Write a plain image with @bytes of bits, which are a hole. If the file system refuses a file so
- * large, try half as many bytes, and so on. */
+/* Write a plain image with @bytes of bits, which are a hole. If the file system refuses such a
+ * large file, try half as many bytes, and so on. */
 static inline bool declare_image(const char *name, uint64_t bytes)
 {
 	bool done = false;

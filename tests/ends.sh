@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the scripts that start others: end_tree PID... ends processes with all that they
-# have started, whatever process group or session that is in. A test of meson has its own.
+# For scripts that start processes: source this file. end_tree PID... ends processes and all their
+# descendants, in any process group or session. Meson's tests have their own clean-up.
 
-# tree PID...: those of these that live, and all that descend from any, the ancestors first. The
-# rest of a process group belongs to its first process, though that one may have ended.
+# tree PID...: print the living processes of these and their living descendants, ancestors first. A
+# process group belongs to its first process, even if that process has ended.
 tree() {
 	sed -n 's/^\([0-9]*\) (.*) [^ZX] \([0-9]*\) \([0-9]*\) .*/\1 \2 \3/p' \
 		/proc/[0-9]*/stat 2> /dev/null |
@@ -26,7 +26,7 @@ tree() {
 
 patience=50 # tenths of a second from SIGTERM to SIGKILL
 
-# Each gets one SIGTERM, and later SIGKILL. One whose parent has ended is still known.
+# Send each process SIGTERM once, then SIGKILL. A process whose parent has ended stays known.
 end_tree() {
 	local -A asked=()
 	local tries pid alive
@@ -39,14 +39,14 @@ end_tree() {
 			asked[$pid]=yes
 		done
 		sleep 0.1
-	done 2> /dev/null # bash names a job that SIGKILL has ended
+	done 2> /dev/null # without the messages of bash about killed jobs
 }
 
-# exit_on_signals: with 128 and the signal's number, by way of the trap of EXIT. That may begin with
-# end_started, which ends what this shell has started in the background, and the processes that it
-# is given. In the foreground nothing long may run: bash answers no signal meanwhile. A worker in
-# the background needs both too: a signal to the whole group ends it before its parent can see
-# what it has started.
+# exit_on_signals: on a signal, exit with 128 and the signal's number through the trap of EXIT. The
+# trap may begin with end_started, which ends the background processes of this shell and the
+# processes that are its arguments. A script must not run long commands in the foreground, because
+# bash handles no signal during them. Background workers need both functions too: a signal to the
+# whole group ends a worker before its parent can see what the worker has started.
 exit_on_signals() {
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
@@ -55,8 +55,8 @@ exit_on_signals() {
 }
 
 end_started() {
-	trap '' HUP INT QUIT TERM # a second signal may not keep the rest from being removed
+	trap '' HUP INT QUIT TERM # a second signal must not interrupt the clean-up
 	# shellcheck disable=SC2046
 	end_tree "$@" $(jobs -p)
-	wait 2> /dev/null # bash names what a signal has ended
+	wait 2> /dev/null # without the messages of bash about killed jobs
 }

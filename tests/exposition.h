@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A strict reader of Prometheus text (exposition format 0.0.4): each metric has HELP, TYPE and its
- * lines, once and in that order, and no line repeats. It is stricter than Prometheus itself. */
+ * A reader of Prometheus text (exposition format 0.0.4), stricter than Prometheus itself. Each
+ * metric has its HELP, its TYPE and its lines, once and in that order, and no line repeats. */
 #ifndef WEIR_TESTS_EXPOSITION_H
 #define WEIR_TESTS_EXPOSITION_H
 
@@ -18,7 +18,7 @@ struct exposition {
 	char names[EXPOSITION_MOST][80], types[EXPOSITION_MOST][16];
 	char lines[EXPOSITION_MOST][800]; /* name and labels of each series */
 	double values[EXPOSITION_MOST];
-	const char *fault; /* NULL: none */
+	const char *fault; /* the first fault; NULL: none */
 };
 
 static inline int64_t exposition_of(struct weir_metrics m, char *buffer, size_t bytes)
@@ -35,7 +35,7 @@ static inline size_t exposition_name(const char *at, bool of_metric)
 	return n;
 }
 
-/* Return: what follows {labels}; NULL: they are malformed. */
+/* Return: the position after {labels}, or NULL if the labels are malformed. */
 static inline const char *exposition_labels(const char *at)
 {
 	if (*at != '{')
@@ -84,7 +84,7 @@ static inline const char *exposition_series(struct exposition *e, const char *li
 
 static inline const char *exposition_line(struct exposition *e, const char *line)
 {
-	static bool typed; /* the current metric has its TYPE */
+	static bool typed; /* the current metric has a TYPE line */
 	char name[80], type[16];
 	int taken = 0;
 	if (strncmp(line, "# HELP ", 7) == 0) {
@@ -112,7 +112,7 @@ static inline const char *exposition_line(struct exposition *e, const char *line
 	return e->n && typed ? exposition_series(e, line) : "a line before HELP and TYPE";
 }
 
-/* Read a whole text. Return: false if it has a fault, which is in @e; its line is printed. */
+/* Read a whole text. Return: false after a fault, which is stored in @e and printed. */
 static inline bool exposition_read(struct exposition *e, const char *text)
 {
 	memset(e, 0, sizeof *e);
@@ -126,7 +126,7 @@ static inline bool exposition_read(struct exposition *e, const char *text)
 	return !e->fault;
 }
 
-/* Return: the value of the series with this name and these labels; NULL: not in the text. */
+/* Return: the value of the series with this name and these labels, or NULL if it is missing. */
 static inline const double *exposition_value(const struct exposition *e, const char *series)
 {
 	for (unsigned i = 0; i < e->series; i++)

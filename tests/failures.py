@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tests that failed in meson's log, each with the end of what it printed.
+"""Print the failed tests of meson's log, each with the end of its output.
 
 usage: failures.py TESTLOG.json"""
 
@@ -10,12 +10,12 @@ import sys
 
 FINE = {"OK", "EXPECTEDFAIL", "SKIP"}
 LINES = 15
-REASON = re.compile(r"\[ +(ERROR|LINE) +\]")  # cmocka: why, and where
+REASON = re.compile(r"\[ +(ERROR|LINE) +\]")  # cmocka's messages and lines
 
 
 def last_lines(test):
-    """The end of a test's output and of its errors, which may stand in either; and the reasons
-    that stand above, since what else a failed test leaves may be long."""
+    """Return the last lines of a test's stdout and stderr, and cmocka's reasons above them, because
+    the output that follows a failure may be long."""
     for stream in ("stdout", "stderr"):
         lines = test.get(stream, "").splitlines()
         reasons = []

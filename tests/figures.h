@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The figures of a handle, and of its current filter. */
+ * The statistics of a handle and of its current filter. */
 #ifndef WEIR_TESTS_FIGURES_H
 #define WEIR_TESTS_FIGURES_H
 
@@ -13,7 +13,7 @@ static inline struct weir_handle_stats stats_of(const struct weir_handle *h)
 	return s;
 }
 
-/* The figures of the current filter. */
+/* Return: the statistics of the handle's current filter. */
 static inline struct weir_stats figures_of(const struct weir_handle *h)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A private folder of the test and the path of an image in it: setup and teardown of a test or a
- * group, or parts of these. */
+ * A private folder for the test, and the path of an image in the folder. Tests and groups use these
+ * functions as setup and teardown, or call them from their own. */
 #ifndef WEIR_TESTS_FOLDER_H
 #define WEIR_TESTS_FOLDER_H
 

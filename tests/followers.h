@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of followers: a folder with an image that is replaced, a log of the reports,
- * and waiting for them. */
+ * Helpers for the tests of followers: a folder with an image that is replaced, a log of the
+ * follower's reports, and waits for reports. */
 #ifndef WEIR_TESTS_FOLLOWERS_H
 #define WEIR_TESTS_FOLLOWERS_H
 
@@ -8,12 +8,12 @@
 #include "folder.h"
 #include "handles.h"
 
-/* Seconds. Tests of inotify set polling to never, too late to pass for a notification. */
+/* In seconds. Tests of inotify never poll, so a change that is noticed was notified. */
 static const double never = 600, often = 0.02, patience = 60;
 
 static char other[4200];
 
-/* The reports. */
+/* The reports of followers. */
 static struct log {
 	pthread_mutex_t lock;
 	unsigned swaps, failures;
@@ -74,7 +74,7 @@ static inline struct weir_follower *follow(struct weir_handle *h, double poll_se
 	return f;
 }
 
-/* The last report had @result, and its sentence contains @part. */
+/* Check that the last report had @result, and that its sentence contains @part. */
 static inline void heard_last(int result, const char *part)
 {
 	pthread_mutex_lock(&heard.lock);
@@ -92,8 +92,8 @@ static inline bool has_heard(unsigned swaps, unsigned failures)
 	return there;
 }
 
-/* Wait for @swaps swaps and @failures failures, and expect no more of either. With qsbr this thread
- * is offline while it waits. */
+/* Wait for @swaps swaps and @failures failures, and check that there are no more. With the flavor
+ * qsbr this thread is offline during the wait. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {
 	double begun = now();

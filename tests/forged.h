@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Valid images with forged bits: every bit is set except where weir_measure() looks, as
+ * Valid images with forged bits: every bit is set except those that weir_measure() samples, as
  * weir/filter.h describes. */
 #ifndef WEIR_TESTS_FORGED_H
 #define WEIR_TESTS_FORGED_H
@@ -20,7 +20,7 @@ static inline void forge_bits(unsigned char *bits, uint64_t bytes, uint64_t shar
 		memset(bits + i * shard, 0, run);
 }
 
-/* Save such an image of a filter for @capacity keys. Return: its shards. */
+/* Save a forged image of a filter for @capacity keys. Return: its number of shards. */
 static inline uint64_t forge_image(const char *name, uint64_t capacity)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
@@ -36,7 +36,7 @@ static inline uint64_t forge_image(const char *name, uint64_t capacity)
 	image_repair(image, n);
 	assert_true(image_spit(name, image, n));
 	free(image);
-	/* the places are right: a sample finds it empty, and it is nearly full */
+	/* check the forgery: a sample sees an empty filter, but the filter is nearly full */
 	assert_ok(weir_image_measure(weir_location_path(name), WEIR_SAMPLED, NULL, &s));
 	assert_true(s.sampled < 1 && s.fill == 0);
 	assert_ok(weir_image_measure(weir_location_path(name), WEIR_EXACT, NULL, &s));

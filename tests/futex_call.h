@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * futex(2) as src/ground/threads.c calls it through syscall(), for files that replace syscall(). */
+ * The arguments of futex(2) in a call of syscall(), for files that replace syscall(). */
 #ifndef WEIR_TESTS_FUTEX_CALL_H
 #define WEIR_TESTS_FUTEX_CALL_H
 
@@ -12,7 +12,7 @@ struct futex_call {
 	uint32_t value;
 };
 
-/* The arguments after the number of the call. */
+/* Return: the arguments that follow the number of the system call. */
 static inline struct futex_call futex_call_take(va_list more)
 {
 	struct futex_call call;

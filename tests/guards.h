@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Guards over sets that a test knows: join, ask, and read the figures. */
+ * Guards over sets whose keys the test knows: join, ask, and read the statistics. */
 #ifndef WEIR_TESTS_GUARDS_H
 #define WEIR_TESTS_GUARDS_H
 
@@ -8,7 +8,7 @@
 
 enum { WINDOW = 1024 };
 
-/* A set that holds the numbers below *held. */
+/* The set of all numbers below *held. Return: true if the key is in the set. */
 static inline bool is_below(const void *held, const void *key, size_t len)
 {
 	uint64_t number;
@@ -53,8 +53,8 @@ static inline struct weir_guard_options of_one(double below, double above)
 	return o;
 }
 
-/* Ask until the filter was asked @n times. The first @stopped of these asks are for an absent key.
- * Return: how many other asks bypassed the filter. */
+/* Ask until @n asks have reached the filter. The first @stopped of these are for an absent key.
+ * Return: the number of other asks, which bypassed the filter. */
 static inline unsigned ask(struct weir_guard_thread *t, unsigned n, unsigned stopped)
 {
 	unsigned bypassed = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of handles: the flavors of RCU, a thread that stays in a section until the
- * test lets it leave, and keys that must be there. */
+ * Helpers for the tests of handles: the flavors of RCU, a thread that stays in a read-side section
+ * until the test ends it, and checks for keys. */
 #ifndef WEIR_TESTS_HANDLES_H
 #define WEIR_TESTS_HANDLES_H
 
@@ -17,9 +17,9 @@ extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_
 
 struct flavor {
 	const char *name;
-	const struct rcu_flavor_struct *given; /* to weir_handle_create() */
-	const struct rcu_flavor_struct *rcu;   /* the flavor in use then */
-	bool has_sections;                     /* that weir can notice: not with qsbr */
+	const struct rcu_flavor_struct *given; /* argument of weir_handle_create() */
+	const struct rcu_flavor_struct *rcu;   /* the flavor that the handle uses then */
+	bool has_sections;                     /* weir can notice sections */
 };
 
 static const struct flavor flavors[] = {
@@ -41,7 +41,7 @@ static inline int handle_with(struct weir_handle **out, struct weir_filter *init
 	return weir_handle_create(out, initial, &o);
 }
 
-/* A handle on an empty filter; the calling thread is registered until close_handle(). */
+/* Return: a handle on an empty filter. The calling thread is registered until close_handle(). */
 static inline struct weir_handle *open_handle(const struct flavor *flavor, uint64_t capacity)
 {
 	struct weir_handle *h = NULL;
@@ -56,7 +56,7 @@ static inline void close_handle(const struct flavor *flavor, struct weir_handle 
 	flavor->rcu->unregister_thread();
 }
 
-/* Since @before one filter was refused, and nothing else has changed. */
+/* Check that since @before one filter was refused, and that nothing else has changed. */
 static inline void assert_one_refused_since(const struct weir_handle *h,
                                             const struct weir_handle_stats *before)
 {
@@ -68,7 +68,7 @@ static inline void assert_one_refused_since(const struct weir_handle *h,
 	assert_false(after.reloading);
 }
 
-/* Return: how many of the keys from @from to before @to the handle lacks. */
+/* Return: the number of keys from @from to @to - 1 that the handle lacks. */
 static inline uint64_t missing_in(const struct weir_handle *h, uint64_t from, uint64_t to)
 {
 	uint64_t n = 0;
@@ -83,7 +83,7 @@ static inline void insert_into(struct weir_handle *h, uint64_t from, uint64_t to
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Wait until call_rcu has freed the filters left to it and the handle holds @bytes. */
+/* Wait until call_rcu has freed old filters, so that the handle has @bytes. */
 static inline void expect_bytes(const struct flavor *flavor, const struct weir_handle *h,
                                 uint64_t bytes)
 {

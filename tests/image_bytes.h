@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images as bytes, for tests that look at them or damage them: read and write whole files, and
- * repair a header's checksums. The offsets are repeated here on purpose: they are the format. */
+ * Images as bytes, for tests that read or damage them: read and write whole files, and repair the
+ * checksums. The offsets are repeated here on purpose, because they define the format. */
 #ifndef WEIR_TESTS_IMAGE_BYTES_H
 #define WEIR_TESTS_IMAGE_BYTES_H
 
@@ -23,8 +23,8 @@ enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRE
        IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488,
        IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
-/* XOR with each of these gives all other values of a byte. Under a sanitizer a load costs ten times
- * as much, so only every seventh is used. */
+/* XOR with each of these numbers gives all other values of a byte. Under a sanitizer a load costs
+ * ten times as much, so only every seventh number is used. */
 enum { IMAGE_VALUE_STEP = TEST_SANITIZED ? 7 : 1 };
 enum { IMAGE_VALUES = 254 / IMAGE_VALUE_STEP + 1 };
 #define FOR_EACH_VALUE(x) for (unsigned x = 1; x < 256; x += IMAGE_VALUE_STEP)
@@ -43,7 +43,7 @@ static inline void image_put64(unsigned char *p, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Bytes of the table: 8 for each shard, or 16 for each member of a compound's image. */
+/* Return: bytes of the table: 8 for each shard, or 16 for each member of a compound's image. */
 static inline uint64_t image_table(const unsigned char *image)
 {
 	return image[8] == 3 ? 16 * image_get(image + IMAGE_MEMBERS, 4) :
@@ -79,7 +79,7 @@ static inline void image_repair_table(unsigned char *image, size_t n)
 		image_put64(image + IMAGE_TABLE + 8 * i, XXH3_64bits(image + at + i * each, each));
 }
 
-/* A whole file, malloc'ed; NULL if it cannot be read. */
+/* Return: the contents of a file, allocated by malloc(), or NULL if it cannot be read. */
 static inline unsigned char *image_slurp(const char *name, size_t *n)
 {
 	struct stat st;
@@ -100,7 +100,7 @@ static inline bool image_spit(const char *name, const void *bytes, size_t n)
 	return file && fclose(file) == 0 && whole;
 }
 
-/* Flip bits of the byte at @at in the file itself, which other processes may have mapped. */
+/* Flip bits of the byte at @at in the file itself, so that other mappings of the file change. */
 static inline bool image_flip(const char *name, uint64_t at, unsigned char bits)
 {
 	unsigned char byte = 0;

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the scripts of this repository: need_packages PACKAGE... installs what is missing
-# of Debian's packages.
+# For the scripts of this repository: source this file. need_packages PACKAGE... installs missing
+# Debian packages.
 
 package_is_here() {
 	dpkg-query -W -f='${Status}' "$1" 2> /dev/null | grep -q ' installed$'
 }
 
-# Quiet when all is there: no network, no root needed. Answers non-zero, with the command to type,
-# when it cannot install.
+# If no package is missing: print nothing, and need neither network nor root. If packages cannot be
+# installed: fail, and print the command to type.
 need_packages() {
 	missing=
-	command -v dpkg-query > /dev/null || return 0 # not Debian: the build will say what it lacks
+	command -v dpkg-query > /dev/null || return 0 # not Debian: the build will fail
 	for package in "$@"; do
 		package_is_here "$package" || missing="$missing $package"
 	done
@@ -31,7 +31,7 @@ need_packages() {
 			rm -f "$packages_log"
 			return 0
 		fi
-		sleep $((attempt * 5)) # a mirror being updated, a lock that another apt holds
+		sleep $((attempt * 5)) # a mirror updates, or another apt has the lock
 	done
 	tail -n 20 "$packages_log" >&2
 	echo "apt-get could not install:$missing (the whole of it: $packages_log)" >&2

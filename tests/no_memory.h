@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Memory for bits, refused if a test sets no_memory. Link with --wrap of weir__memory_alloc. */
+ * Refuses memory for bits while a test sets no_memory. Link with --wrap of weir__memory_alloc. */
 #ifndef WEIR_TESTS_NO_MEMORY_H
 #define WEIR_TESTS_NO_MEMORY_H
 
@@ -9,7 +9,7 @@
 #include "ground/memory.h"
 
 static bool no_memory;
-static atomic_uint asked_for_memory; /* calls */
+static atomic_uint asked_for_memory; /* number of calls */
 static atomic_uint flags_of_memory;  /* enum weir_flags of the last call */
 
 int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,

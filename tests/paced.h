@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The clocks of tests of pace. Each look at the thread's CPU time adds STEP to it. A sleep is noted
- * and ends at once, and adds AWAKE. Link with --wrap of clock_gettime and clock_nanosleep. */
+ * Simulated clocks for tests of pace. Each read of the thread's CPU time adds STEP to it. A sleep
+ * ends at once and adds AWAKE. Link with --wrap of clock_gettime and clock_nanosleep. */
 #ifndef WEIR_TESTS_PACED_H
 #define WEIR_TESTS_PACED_H
 
@@ -12,21 +12,21 @@
 enum {
 	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
 	STEP = 300000,      /* ns */
-	LONG = 5,           /* steps of a long look */
+	LONG = 5,           /* steps that a long read takes */
 	BURST = 2000000,    /* ns of work between sleeps */
 	AWAKE = 40000,      /* ns of CPU that a sleep takes */
 	LEAST = 500000,     /* ns: the shortest sleep */
-	PUT_OFF = 100000000, /* ns: the most sleep that is put off */
+	PUT_OFF = 100000000, /* ns: the most sleep that may be postponed */
 	MOST = 20000000,    /* ns: longer sleeps are cut */
 };
 
 static struct {
 	uint64_t cpu, time; /* the clocks, ns */
-	uint64_t looks;     /* at the CPU clock */
-	uint64_t long_look; /* the look that takes long; 0: none */
+	uint64_t looks;     /* number of reads of the CPU clock */
+	uint64_t long_look; /* number of the long read; 0: none */
 	uint64_t slept;     /* ns */
 	unsigned sleeps;
-	bool interrupted;   /* the last sleep was, so the next one completes it */
+	bool interrupted;   /* the last sleep was interrupted, so the next one completes it */
 	const struct flavor *flavor;
 } fake;
 
@@ -74,7 +74,7 @@ static inline void start(const struct flavor *flavor)
 	fake.flavor = flavor;
 }
 
-/* Since start() the thread slept as @pace asks after @turns of STEP, less at most @put_off ns. */
+/* Check that the thread has slept as @pace asks for @turns of STEP, less at most @put_off ns. */
 static inline void assert_rested_but(double pace, double turns, double put_off)
 {
 	double slept = (double)fake.slept, due = turns * STEP * (1 / pace - 1);
@@ -83,7 +83,7 @@ static inline void assert_rested_but(double pace, double turns, double put_off)
 		         slept / 1e6, due / 1e6);
 }
 
-/* The same, less what a burst of work puts off. */
+/* Check that the thread has slept as @pace asks, less the sleep that a burst may postpone. */
 static inline void assert_rested(double pace, double turns)
 {
 	assert_rested_but(pace, turns, fmin(fmax(LEAST, BURST * (1 / pace - 1)), PUT_OFF));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A redis-server of the tests' own, on a Unix socket in a folder of mktemp, and what its tests
-share."""
+"""A private redis-server for tests, on a Unix socket in a temporary folder, and helpers for these
+tests."""
 import os
 import random
 import shutil
@@ -14,7 +14,7 @@ import time
 import redis
 
 PATIENCE = float(os.environ.get("WEIR_TEST_PATIENCE", "60"))
-# A test that takes too long is ended by this: what it started ends with it.
+# meson ends a test that takes too long by SIGTERM; the test then ends its own processes
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
@@ -27,8 +27,8 @@ def wait_until(what, condition, patience=PATIENCE):
 
 
 def free_port():
-    """So low that the port 10,000 above it, which a Cluster needs too, is no other server's, and is
-    not given to whoever connects."""
+    """Return a free port so low that the port 10,000 above it, which a Cluster also needs, is no
+    other server's and no ephemeral port."""
     while True:
         with socket.socket() as s:
             try:
@@ -39,7 +39,7 @@ def free_port():
 
 
 class RedisServer:
-    """Started by command(), which is a subclass's. @port: 0: the socket alone."""
+    """A server; a subclass defines command(), which starts it. @port: 0 for the socket alone."""
 
     def __init__(self, port):
         self.port = port
@@ -63,7 +63,7 @@ class RedisServer:
         try:
             return self.client.ping()
         except redis.exceptions.AuthenticationError:
-            return True # it has a password
+            return True # the server has a password
         except redis.exceptions.RedisError:
             return False
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The tests: installs what is missing, builds, runs, and counts what passed. See --help, and
-# tests/README.md for what each asks.
+# Runs the tests: installs missing packages, builds, runs, and counts what passed. See --help, and
+# tests/README.md for what each test asks.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 root=$PWD
 build=${WEIR_BUILD:-$root/build}
 logs=$build/logs
-# Debian's tools before those of a version manager, of which each call costs a shell script.
+# Prefer Debian's tools: those of a version manager start a shell script for each call.
 PATH=/usr/bin:/bin:$PATH
 . tests/install-packages.sh
 . tests/build-error.sh
@@ -36,7 +36,7 @@ usage() {
 	END
 }
 
-# counts FILE: the results of meson's test log, as "passed failed skipped".
+# counts FILE: print the results of meson's test log, as "passed failed skipped".
 counts() {
 	awk '{
 		if (!match($0, /"result": "[A-Z]+"/)) next
@@ -47,8 +47,8 @@ counts() {
 	} END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-# What a step calls to run the tests of a build folder, after building what they need: results go to
-# the step's tally. Answers 0 even if tests fail: they are counted.
+# Called by a step: build and run tests of a build folder, and add the results to the step's tally.
+# Succeeds even if tests fail, because failures are counted.
 meson_test() {
 	local folder=$build/$1 status=0 log
 	shift
@@ -61,7 +61,7 @@ meson_test() {
 	sed -n 's/.*"name": "[^"]* \/ \([^"]*\)".*"result": "SKIP".*/\1/p' "$log" >> "$skips"
 }
 
-# What a step calls for a check of its own: one result.
+# Called by a step for a check of its own, which counts as one result.
 check() {
 	echo "+ $*"
 	if "$@"; then
@@ -71,14 +71,14 @@ check() {
 	fi
 }
 
-limit=2700      # seconds a step may take: far above what it does; so that a run always ends. With
-                # --all more: two long steps at a time slow each other down
+limit=2700      # seconds for a step, far above its usual time, so that a run always ends. --all has
+                # more, because two long steps at a time slow each other down
 deadline=86400
-short=          # --ci: a build is not asked what another of the same run is asked, and sizes are
-                # smaller (test_is_short() in short.h)
-every=30        # seconds between two lines about a step that runs
+short=          # --ci: a build skips tests that another build of the run has, and sizes are smaller
+                # (test_is_short() in short.h)
+every=30        # seconds between two progress lines of a step
 
-# The seconds of each step that ended, the longest first, and of the whole.
+# Print the seconds of each finished step, the longest first, and of the whole run.
 print_times() {
 	local step
 	for step in "${steps[@]}"; do
@@ -88,8 +88,8 @@ print_times() {
 		END { if (NR) printf "; in all %d s\n", all }'
 }
 
-# Whatever ends this script, its last line counts what passed. A step that was begun or waited for
-# and has no result has failed.
+# When this script ends, for any reason, its last line counts what passed. A step that was begun or
+# waiting and has no result has failed.
 finish() {
 	local status=$? passed failed ended step
 	end_started
@@ -113,7 +113,7 @@ report() {
 		"$([ "$s" -gt 0 ] && printf ', %d skipped (%s)' "$s" "$(paste -sd, "$skips")")" \
 		"$seconds" "$used"
 	if [ "$f" -gt 0 ]; then
-		# What failed comes first, so that a part of this output has it.
+		# Failures come first, so that a cut output still has them.
 		if [ -s "$failures" ]; then
 			head -n 100 "$failures"
 		elif build_failed "$log"; then
@@ -127,13 +127,13 @@ report() {
 	fi
 }
 
-# A line about a step that runs.
+# Print the progress of a running step.
 progress() {
 	printf '     %-10s %4d s so far: %s\n' "$1" "$2" \
 		"$(tail -n 1 "$3" | printable | cut -c 1-60)"
 }
 
-# What ends a step that takes more than $2 seconds. On descriptor 3 it says how far the step is.
+# End a step that takes more than $2 seconds. Descriptor 3 gets the progress lines.
 watch() {
 	local step=$1 left=$2 log=$4 pause
 	while [ "$left" -gt 0 ]; do
@@ -143,13 +143,13 @@ watch() {
 		progress "$step" $(($2 - left)) "$log" >&3
 	done
 	echo "ended after $2 s" >> "$log"
-	trap '' TERM # run_step() ends this one as soon as the step has ended
+	trap '' TERM # run_step() ends this process as soon as the step has ended
 	end_tree "$3"
 }
 
-# In $used, what this worker's steps have used of the cores so far, in seconds.
+# Set $used to the CPU seconds that this worker's steps have used so far.
 note_used() {
-	times > "$logs/$1.times" # in this shell: another has used nothing
+	times > "$logs/$1.times" # not in a subshell, whose times would be 0
 	used=$(awk 'NR == 2 {
 		for (i = 1; i <= 2; i++) {
 			split($i, part, /[ms]/)
@@ -172,7 +172,7 @@ run_step() {
 	: > "$logs/$step.begun"
 	echo "     $step begins: $log"
 	seconds=$((deadline - SECONDS < limit ? deadline - SECONDS : limit))
-	set -m # a group for each: the Ctrl-C of a terminal reaches this script alone
+	set -m # own process groups, so that a terminal's Ctrl-C reaches this script alone
 	(
 		set -e
 		[ "$seconds" -gt 0 ] || { echo "not begun: the whole run is out of time"; exit 1; }
@@ -186,27 +186,27 @@ run_step() {
 	status=$?
 	kill -TERM -- "-$watches" 2> /dev/null
 	wait "$watches" 2> /dev/null
-	end_tree "$runs" # what a step has left, as one does that a signal ended
+	end_tree "$runs" # a step that a signal ended may leave processes
 	read -r p f s < \
 		<(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$tally")
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
-	[ $((p + f)) -gt 0 ] || f=1 # a step that checked nothing has failed
+	[ $((p + f)) -gt 0 ] || f=1 # a step without any check has failed
 	note_used "$step"
 	echo $((SECONDS - begin)) > "$logs/$step.seconds"
-	# In one piece, whatever another worker prints.
+	# In one piece, so that lines of two workers do not mix.
 	report "$step" "$p" "$f" "$s" $((SECONDS - begin)) $((used - before)) > "$logs/$step.line"
 	cat "$logs/$step.line"
 	echo "$p $f" >> "$results"
 }
 
-# The next step that nobody has taken yet.
+# Take the next step from the queue and print it.
 take() {
 	(flock 8; head -n 1 "$queue"; sed -i 1d "$queue") 8> "$queue.lock"
 }
 
 worker() {
 	local step
-	patience=$((patience - 10)) # it ends its step before the main process kills it
+	patience=$((patience - 10)) # end the step before the main process kills this worker
 	trap end_started EXIT
 	exit_on_signals
 	while step=$(take) && [ -n "$step" ]; do
@@ -220,7 +220,7 @@ main() {
 	--help | -h) usage; exit 0 ;;
 	--list) list_steps; exit 0 ;;
 	--ci)
-		steps=("${ci_steps[@]}") deadline=4500 short=yes # on a slow machine
+		steps=("${ci_steps[@]}") deadline=4500 short=yes # for a slow machine
 		export WEIR_TEST_SHORT=1
 		;;
 	--all) steps=("${all_steps[@]}") deadline=28800 limit=7200 ;; # hours
@@ -242,7 +242,7 @@ main() {
 	rm -f "$logs"/*.seconds "$logs"/*.begun
 	trap finish EXIT
 	exit_on_signals
-	# Two at a time: much of a step is a single long test, or waits.
+	# Two workers, because much of a step is a single long test, or waits.
 	for _ in 1 2; do
 		worker &
 	done

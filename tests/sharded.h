@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of sharded sets: create one from parameters, and reload one of its shards. */
+ * Helpers for the tests of sharded sets: create a set, and reload one of its shards. */
 #ifndef WEIR_TESTS_SHARDED_H
 #define WEIR_TESTS_SHARDED_H
 

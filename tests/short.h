@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Limits of a run: fewer sizes under tests/run.sh --ci, and other figures of memory and time in a
- * program with a sanitizer. */
+ * Limits of a run: fewer sizes under tests/run.sh --ci, and other limits of memory and time in a
+ * sanitized program. */
 #ifndef WEIR_TESTS_SHORT_H
 #define WEIR_TESTS_SHORT_H
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The steps of tests/run.sh, each a function step_NAME: install, build, test. Sourced by run.sh,
-# which has meson_test and check.
+# The steps of tests/run.sh. Each step is a function step_NAME that installs packages, builds and
+# tests. run.sh sources this file and has meson_test and check.
 
 base_packages='gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libcmocka-dev libzstd-dev
 	liburcu-dev zlib1g-dev libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev
 	libssl-dev libsodium-dev'
 bench_packages='g++ libbenchmark-dev libbloom-dev'
-tool_packages='python3 zstd cmark-gfm' # what tests of the command and the documents call
+tool_packages='python3 zstd cmark-gfm' # called by tests of the command and of the documents
 clang_packages='clang libclang-rt-14-dev'
 install_packages='build-essential cmark-gfm debhelper lintian debootstrap mandoc man-db zstd'
 
-# The longest first, and what builds in one folder apart: two run at a time.
+# The longest steps first, because two run at a time; steps that share a build folder far apart.
 all_steps=(bare asan gcc clang mutants msan models coverage fuzz tsan_gcc aarch64 tsan_clang
 	valgrind schedule s390x install servers eva parquet absent folders)
-# What finds most for its time. The last two are about as long as each other.
+# The steps that find most for their time. The last two take about the same time.
 ci_steps=(bare asan gcc absent models servers tsan_gcc s390x schedule eva)
 
 list_steps() {
@@ -53,19 +53,19 @@ list_steps() {
 	END
 }
 
-# packages NAME...: install what is missing, one step at a time.
+# packages NAME...: install missing packages. Only one step at a time installs.
 packages() {
 	(flock 9; need_packages "$@") 9> "$build/packages.lock"
 }
 
-# configure NAME OPTION...: a build folder with the tests. One that was configured otherwise is
-# begun anew. Two steps in one folder wait for each other: the lock is held until the step ends.
+# configure NAME OPTION...: make a build folder with the tests. A folder with other options is made
+# again. The lock is held until the step ends, so two steps in one folder wait for each other.
 configure() {
 	local folder=$build/$1 with
 	shift
 	exec 8> "$folder.lock"
 	flock 8
-	# Of C the lines, and nothing of C++: all that a debugger could know takes a quarter of the
+	# Debug only lines of C and nothing of C++: full debug information takes a quarter of the
 	# time.
 	set -- -Dc_args=-g1 -Dcpp_args=-g0 "$@"
 	with="${CC-} ${CXX-} $*"
@@ -77,18 +77,18 @@ configure() {
 	fi
 }
 
-# The same, and all of it compiled, whether or not a test calls it.
+# Configure, and compile everything, whether or not a test calls it.
 build_in() {
 	configure "$@"
 	ninja -C "$build/$1"
 }
 
-# Compilers of this age know no address layouts as random as a new kernel's: switched off for the
-# sanitizers where that is allowed.
+# The sanitizers of Debian 12 fail with the address layouts of new kernels, which are more random.
+# So switch the randomness off where that is allowed.
 fixed_layout=()
 ! setarch -R true 2> /dev/null || fixed_layout=(--wrap 'setarch -R')
 
-# What tests/run.sh asks without a step: the suites of meson's default setup (tests/meson.build).
+# The suites of tests/run.sh without a step: meson's default setup (tests/meson.build).
 each_build=(--suite unit --suite conformance --suite golden --suite stress --suite headers
 	--suite install --suite examples)
 
@@ -98,7 +98,7 @@ step_quick() {
 	meson_test quick
 }
 
-# What is installed, and the benchmarks: no test calls all of it.
+# Build the installed files and the benchmarks, because no test calls all of them.
 build_products() {
 	local products
 	products=$(ninja -C "$build/$1" -t targets all |
@@ -106,7 +106,7 @@ build_products() {
 	ninja -C "$build/$1" $products
 }
 
-# The same way in, with the least that shows that it works.
+# The shortest test that shows that the build works.
 step_smoke() {
 	packages $base_packages g++
 	configure quick -Dbench=disabled
@@ -114,9 +114,9 @@ step_smoke() {
 	meson_test quick --suite headers
 }
 
-# The base is made once. Each way begins with a copy of it, so that no way can use what another
-# installed; then all of them run in one copy, one after another, and one within that copy. In short
-# the user's is left of that.
+# The base system is made once. Each way of README begins with a copy of it, so that no way can use
+# what another installed. Then all ways run in one copy, one after another, and one way runs within
+# that copy. A short run has only the way "user".
 step_bare() {
 	local ways='install bench tests' in_order='bench tests user install nested' way
 	[ -z "$short" ] || in_order=user
@@ -131,8 +131,8 @@ step_bare() {
 	check tests/bare.sh --release=trixie tests/install/bare-ways.sh ${in_order% nested}
 }
 
-# In short the package that most of the tree can do without, and each library alone. README's ways
-# have none of the servers' packages.
+# A short run tests without the package that most of the tree can do without, and with each library
+# alone. README's ways have none of the servers' packages.
 step_absent() {
 	local cases=all
 	[ -z "$short" ] || cases='libzstd-dev static shared'
@@ -147,7 +147,7 @@ step_folders() {
 everything=(-Dwerror=true -Dtool=enabled -Dbench=enabled -Dzstd=enabled -Dguides=enabled)
 with_servers=(-Dbind=enabled -Dnginx=enabled -Dredis=enabled -Dreplicate=enabled)
 
-# In short it is the servers' folder too, and only what is asked there is compiled.
+# In a short run the step servers uses this folder too, and only what tests call is compiled.
 build_gcc() {
 	packages $base_packages $bench_packages $tool_packages
 	[ -z "$short" ] || packages_of_servers $server_packages
@@ -162,19 +162,19 @@ step_gcc() {
 	[ -z "$short" ] || build_products gcc
 	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model \
 		--no-suite servers \
-		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan's
+		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan has them
 }
 
 step_clang() {
 	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ build_in clang -Dwerror=true -Dtool=enabled -Dzstd=enabled \
 		-Dbench=disabled
-	# What does not depend on the compiler is not asked twice.
+	# Tests that do not depend on the compiler run only with gcc.
 	meson_test clang "${each_build[@]}"
 }
 
-# Undefined behaviour traps, and the address sanitizer prints where: its sentences would make the
-# library four times as large, and each start of the command twice as slow.
+# Undefined behaviour traps, and the address sanitizer prints the place. Messages instead of traps
+# would make the library four times as large, and each start of the command twice as slow.
 step_asan() {
 	local with='-fsanitize-undefined-trap-on-error -g1' commands=tool how=build_in
 	packages $base_packages g++ $tool_packages
@@ -185,9 +185,9 @@ step_asan() {
 		--setup all --no-suite slow --no-suite property --no-suite model \
 		--no-suite headers \
 		--no-suite install --no-suite bench --no-suite tool \
-		${short:+--no-suite stress --no-suite scalar} # tsan_gcc's, and gcc's
-	# Thousands of processes: in short those that read what others wrote, and none searches its
-	# memory for leaks as it ends, which takes half of its time.
+		${short:+--no-suite stress --no-suite scalar} # tsan_gcc and gcc run these
+	# These tests start thousands of processes. A short run has only tests that read foreign
+	# input, and does not search for leaks, which takes half of a process's time.
 	[ -z "$short" ] || commands=input
 	ASAN_OPTIONS=handle_sigill=1${short:+:detect_leaks=0} meson_test asan -t 4 \
 		"${fixed_layout[@]}" --suite $commands
@@ -210,9 +210,9 @@ step_tsan_clang() {
 	CC=clang CXX=clang++ threaded tsan_clang
 }
 
-# Only code compiled with it is seen: without zstd, the command's libraries, and those by which a
-# node speaks to redis. It knows fstat() and not the fstat64() that meson asks for, which is the
-# same function here.
+# MemorySanitizer sees only code that is compiled with it. So leave out zstd, the command's
+# libraries, and the libraries by which a node calls redis. It knows fstat(), but not fstat64(),
+# which is the same function here and which meson's options would choose.
 step_msan() {
 	packages $base_packages g++ $clang_packages
 	CC=clang CXX=clang++ configure msan -Dbuildtype=debugoptimized -Dbench=disabled \
@@ -231,7 +231,7 @@ step_valgrind() {
 			--suppressions=$root/tests/valgrind.supp"
 }
 
-# cross MESON_NAME DEBIAN_NAME COMPILER_NAME: the compiler only recommends its C library.
+# cross MESON_NAME DEBIAN_NAME COMPILER_NAME. The compiler only recommends its C library.
 cross() {
 	packages $base_packages "gcc-$3" "libc6-dev-$2-cross" qemu-user
 	tests/cross/sysroot.sh "$2" "$build/sysroot-$2"
@@ -240,7 +240,7 @@ cross() {
 		-Dbuildtype=debugoptimized -Doptimization=2 -Dwerror=true \
 		-Dtool=disabled -Dbench=disabled
 	local units=unit
-	[ -z "$short" ] || units=format # of them, what an order of bytes may change
+	[ -z "$short" ] || units=format # only the units that the byte order can affect
 	meson_test "$1" -t 10 --no-suite mathematics --suite $units --suite conformance \
 		--suite golden
 }
@@ -255,7 +255,7 @@ step_s390x() {
 
 step_schedule() {
 	build_gcc
-	# In short a tenth of the executions by chance, beside the same complete searches.
+	# A short run has a tenth of the random executions, and all complete searches.
 	meson_test gcc --suite schedule ${short:+--test-args='--executions 3000'}
 }
 
@@ -282,7 +282,7 @@ step_eva() {
 	check tests/fuzz/run-eva.sh
 }
 
-# packages_of_servers NAME...: their daemons are not started when they are installed.
+# packages_of_servers NAME...: install packages without starting their daemons.
 packages_of_servers() {
 	local policy=/usr/sbin/policy-rc.d made= status=0
 	if [ "$(id -u)" -eq 0 ] && [ ! -e $policy ]; then
@@ -299,7 +299,7 @@ server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-de
 	curl procps openssl redis-server redis-tools python3-redis libsqlite3-dev postgresql
 	libpq-dev'
 
-# Most of these tests wait for a server, a sixth of a core each: twice as many at a time take half
+# Most of these tests wait for a server and use a sixth of a core. Twice as many at a time take half
 # as long, and none takes longer.
 step_servers() {
 	local at_once=$((2 * $(nproc)))
@@ -315,7 +315,7 @@ step_servers() {
 	check tests/servers/redis/mutants.py "$build/servers/src"
 }
 
-# Without node or DuckDB there is nothing to ask.
+# Skipped without node or DuckDB.
 step_parquet() {
 	build_gcc
 	local status=0
@@ -324,10 +324,10 @@ step_parquet() {
 	[ "$status" = 77 ] && echo 'parquet with DuckDB' >> "$skips" || check [ "$status" = 0 ]
 }
 
-# Atomic counters, so that threads lose none; always_inline taken away, so that a function's
-# branches are counted once and not in each of its callers. Without what only servers' tests reach.
-# It asks what is reached, not how often, so the tests are short. Those of faults are not: in short
-# they leave out pairs of a verb and an error, and so branches.
+# Atomic counters, so that threads lose no count. Without always_inline, so that the branches of a
+# function are counted once, not in each caller. Without code that only servers' tests reach. The
+# question is what is reached, not how often, so most tests are short. The fault tests are not,
+# because short ones leave out pairs of a verb and an error, and so branches.
 step_coverage() {
 	packages $base_packages g++ python3
 	local with='-fprofile-update=atomic -Dalways_inline='
@@ -337,11 +337,11 @@ step_coverage() {
 	WEIR_TEST_SHORT=1 meson_test coverage -t 12 --suite unit --suite conformance \
 		--suite golden --suite examples --suite input --no-suite fault
 	meson_test coverage -t 12 --suite fault
-	WEIR_TEST_SHORT=1 meson_test coverage -t 12 'stress load' # two loaders that meet
+	WEIR_TEST_SHORT=1 meson_test coverage -t 12 'stress load' # two loaders at a time
 	check tests/coverage/check.py "$build/coverage" "$logs/coverage.report"
 }
 
-# packages_in_bare FOLDER: what dpkg and apt do with them, where nothing of this machine helps.
+# packages_in_bare FOLDER: install the packages with dpkg and apt in the bare system.
 packages_in_bare() {
 	tar -C "$1" -c . | tests/bare.sh --base="$build/bare" tests/install/bare-packages.sh
 }

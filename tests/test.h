@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by all tests: cmocka with the headers that it needs, numbers and keys that are the same in
- * every run, a temporary folder, and asserts that show weir's own sentence. */
+ * Helpers for all tests: cmocka with the headers that it needs, numbers and keys that are the same
+ * in every run, a temporary folder, and asserts that show weir's own sentence. */
 #ifndef WEIR_TESTS_TEST_H
 #define WEIR_TESTS_TEST_H
 
@@ -37,7 +37,7 @@ static inline uint64_t test_random(uint64_t *state)
 	return test_key((*state)++);
 }
 
-/* Fails with weir's sentence, not only with a number. */
+/* Fail with weir's sentence, not only with a number, if the call returns an error. */
 #define assert_ok(call) test_assert_ok((call), #call, __FILE__, __LINE__)
 static inline void test_assert_ok(int64_t answer, const char *call, const char *file, int line)
 {
@@ -47,14 +47,14 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 	_fail(file, line);
 }
 
-/* For a call that returns the bytes that it wrote. Return: 0, or the error. */
+/* For the answer of a call that returns the bytes that it wrote. Return: 0, or the error. */
 static inline int test_done(int64_t bytes)
 {
 	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;
 }
 
-/* The call answers @err, and its sentence contains @a and @b: the parameter and its value. The
- * sentence of an earlier call counts only if @call is its kept answer. */
+/* Check that the call answers @err, and that its sentence contains @a and @b, mostly the parameter
+ * and its value. The sentence of an earlier call counts only if @call is a stored answer. */
 #define assert_refused(call, err, a, b) \
 	(strchr(#call, '(') ? (void)weir_fail(-EIO, "no sentence of this call") : (void)0, \
 	 test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__))
@@ -70,7 +70,7 @@ static inline void test_assert_refused(int64_t answer, int err, const char *a, c
 	_fail(file, line);
 }
 
-/* A filter with a fixed seed, so that failures repeat. */
+/* Return: a filter with a fixed seed, so that failures repeat. */
 static inline struct weir_filter *test_filter_as(uint32_t kind, uint64_t capacity,
                                                  double fp_rate, bool bound)
 {
@@ -92,14 +92,14 @@ static inline struct weir_filter *test_filter(uint32_t kind, uint64_t capacity, 
 	return test_filter_as(kind, capacity, fp_rate, false);
 }
 
-/* A filter that is full at its capacity, even if its kind can grow. */
+/* Return: a filter that is full at its capacity, even if its kind can grow. */
 static inline struct weir_filter *test_bound_filter(uint32_t kind, uint64_t capacity,
                                                     double fp_rate)
 {
 	return test_filter_as(kind, capacity, fp_rate, true);
 }
 
-/* A builder with the same fixed seed. */
+/* Return: a builder with the fixed seed of test_filter(). */
 static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
 {
 	struct weir_builder_options options = WEIR_BUILDER_OPTIONS_INIT;
@@ -117,7 +117,7 @@ static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
 static const uint32_t test_kinds[] __attribute__((unused)) = { WEIR_KINDS(TEST_KIND) };
 #undef TEST_KIND
 
-/* The number that a shape has under @name; 0: its kind has none of that name. */
+/* Return: the number of a shape with this name, or 0 if the kind has no such number. */
 static inline uint32_t test_number(const struct weir_shape *shape, const char *name)
 {
 	const char *field;
@@ -132,7 +132,7 @@ static inline void test_assert_same_shape(const struct weir_shape *a, const stru
 	assert_memory_equal(a, b, sizeof *a);
 }
 
-/* A new folder under TMPDIR. The caller gives it to test_folder_remove(). */
+/* Return: a new folder under TMPDIR. The caller gives it to test_folder_remove(). */
 static inline char *test_folder(void)
 {
 	const char *root = getenv("TMPDIR");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Gives steps to a filter that already holds raw keys, as older images do. No public call does
- * that. */
+ * Gives normalisation to a filter that already has raw keys, as older images have. No public call
+ * does that. */
 #ifndef WEIR_TESTS_TEXTS_H
 #define WEIR_TESTS_TEXTS_H
 

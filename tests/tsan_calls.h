@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * The calls that a compiler inserts with -fsanitize=thread, for a file that replaces
- * ThreadSanitizer's run time. Here are the calls that need not do anything, and the names of the
- * plain accesses, which that file defines. A program includes this once. */
+ * ThreadSanitizer's run time. This header defines the calls that need not do anything, and names
+ * the plain accesses, which that file defines. A program includes this header once. */
 #ifndef WEIR_TESTS_TSAN_CALLS_H
 #define WEIR_TESTS_TSAN_CALLS_H
 
-/* The compiler makes the calls by name: no header declares them. */
+/* The compiler calls these functions by name, so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 void __tsan_init(void)
@@ -21,8 +21,8 @@ void __tsan_func_exit(void)
 {
 }
 
-/* Hints of the library about liburcu, whose order ThreadSanitizer does not see. A program with
- * liburcu has that order anyway, and det's own grace periods give it: these must add none. */
+/* Hints of the library about liburcu, whose order ThreadSanitizer does not see. Programs here have
+ * this order from liburcu, or from det's own grace periods, so the hints must add none. */
 void __tsan_acquire(void *address)
 {
 	(void)address;

@@ -62,7 +62,7 @@ static void put_all(unsigned char *trial, const struct file *f, bool from_now)
 		put(trial, f, at, from_now);
 }
 
-/* Take all pieces from one side, and in turn each piece that differs from the other side. */
+/* Take all pieces from one side. Then take one differing piece, each in turn, from the other. */
 static void each_alone(unsigned char *trial, const struct file *f, bool from_now, const char *when)
 {
 	put_all(trial, f, !from_now);

@@ -77,7 +77,7 @@ int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
 	       __real_linkat(a, from, b, to, flags);
 }
 
-/* The library makes no fcntl64() call with an argument that is not a pointer, except locks. */
+/* The library passes a third argument to fcntl64() only for locks, and that one is a pointer. */
 int __real_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...)

@@ -27,7 +27,7 @@ extern struct redis_type server_types[2]; /* for BF.* and for CF.* */
 
 struct redis_io {
 	unsigned char *at; /* the next byte to read, or the bytes written */
-	size_t bytes, room; /* bytes not read yet, or bytes written; capacity */
+	size_t bytes, room; /* not read yet, or written; bytes that fit into @at */
 	bool failed;
 };
 

@@ -311,7 +311,7 @@ static const struct test_shape shapes[] = {
 	{ .shape = SHAPE(32, 4, 3) },
 };
 
-/* One line for each level at least. */
+/* Each of the two levels has at least one line. */
 static unsigned block_lines(const struct weir_shape *shape)
 {
 	(void)shape;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The writer of a handle, for the models: it claims the handle, begins, fills next, publishes, and
- * frees what is no longer published after a grace period.
+ * The writer of a handle, for the models. The writer claims the handle, begins, fills next and
+ * publishes. After a grace period it frees the old record and the filters of that record.
  *
- * The process declares the variables: old and kept, the filters that its record named; next;
- * leaving, the record itself; g, its own grace period; k and carried, for a copy. */
+ * A writer's process declares these variables: leaving, the old record; old and kept, the filters
+ * of that record; next; g, the process's grace period; k and carried, for a copy. */
 #ifndef LOADERS
 #define LOADERS 1
 #endif

@@ -28,9 +28,9 @@ struct reloads {
 	/* the kind allows a save during inserts */
 	bool saves;
 	atomic_uint inserting;
-	/* of each inserter: the number of keys recorded, before their inserts */
+	/* for each inserter: the number of keys that are inserted or about to be inserted */
 	_Alignas(64) _Atomic uint64_t recorded[MOST_THREADS];
-	/* of each inserter: the number of keys promised, after their inserts have returned */
+	/* for each inserter: the number of keys whose inserts have returned */
 	_Alignas(64) _Atomic uint64_t promised[MOST_THREADS];
 	_Atomic uint64_t lookups, in_batches, measured;
 	uint64_t done[RELOAD_ACTIONS];

@@ -195,8 +195,8 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* With long and short calls, a thread that owns the whole filter in one call competes for parts in
- * the next call, and vice versa. */
+/* With long and short calls, threads compete for the whole filter and for single parts, and each
+ * thread changes between the two. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };

@@ -46,8 +46,8 @@ static struct paced {
 	atomic_bool over;
 	_Atomic uint64_t allowed; /* how many keys each inserter may insert by now */
 	_Atomic uint64_t graces;  /* grace periods that have ended */
-	/* of each inserter: keys recorded, before their inserts, and keys promised, after their
-	 * inserts */
+	/* for each inserter: the number of keys that are inserted or about to be (recorded), and
+	 * the number of keys whose inserts have returned (promised) */
 	_Atomic uint64_t recorded[MOST_THREADS], promised[MOST_THREADS];
 	_Atomic uint64_t lookups;
 	/* used only by the loader */

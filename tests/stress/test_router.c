@@ -13,8 +13,8 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
-	/* for each set: the number of clearing reloads before their begin, and after it has
-	 * returned */
+	/* for each set: how many reloads that clear the set were about to begin, and how many
+	 * have begun */
 	_Atomic uint64_t beginning[SETS], begun[SETS];
 	atomic_uint working;
 	atomic_uint_fast64_t looks, excused, reloads;

@@ -14,7 +14,7 @@
 enum { FIRST = 1000, TIMES = 64 /* at the end there are TIMES * FIRST keys */ };
 
 struct thread {
-	/* number of keys recorded, before their inserts, and promised, after their inserts */
+	/* keys that are inserted or about to be; keys whose inserts have returned */
 	_Alignas(64) atomic_uint recorded, promised;
 	uint64_t refused;
 };
