@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded. A shell command runs just before this process first syncs a regular file (AT_SYNC),
- * first renames one (AT_RENAME), or seals a live mapping (AT_SEAL). */
+ * A library to preload. A shell command runs just before this process first syncs a regular file
+ * (AT_SYNC), first renames a file (AT_RENAME), or seals a live mapping (AT_SEAL). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ int fsync(int fd)
 int msync(void *at, size_t bytes, int flags)
 {
 	static int calls;
-	if (++calls == 2) /* the first is of the live mark */
+	if (++calls == 2) /* the first call syncs the live mark */
 		come("AT_SEAL");
 	return (int)syscall(SYS_msync, at, bytes, flags);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * declare IMAGE GIB: an image of one shard that declares this many GiB of bits and holds none, for
- * the tests of the command. */
+ * declare IMAGE GIB: writes an image of one shard that declares @GIB GiB of bits but contains none,
+ * for the tests of the command. */
 #include "../declared.h"
 
 int main(int argc, char **argv)

@@ -31,10 +31,10 @@ static inline double seconds_of(clockid_t clock)
 
 static inline double seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 
-/* The processor time of this thread: the cost of a call, whatever else runs on the machine. */
+/* The processor time of this thread: the cost of a call even if other programs run. */
 static inline double cpu_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-/* A call of weir or of the system that must not fail here. */
+/* Exit with weir's sentence if a call failed. */
 static inline void must(int64_t err, const char *what)
 {
 	if (err >= 0)
@@ -54,7 +54,7 @@ static inline void *room_for(uint64_t n, size_t size)
 	return memory;
 }
 
-/* Report a promise that the example does not keep. */
+/* Report a broken promise. Return: @kept. */
 static inline bool promise(bool kept, const char *what)
 {
 	if (!kept)
@@ -70,7 +70,7 @@ static inline void arguments(bool right, const char *usage)
 	exit(2);
 }
 
-/* Return: a whole number from @least to @most; else ends with the usage line. */
+/* Return: a whole number from @least to @most. Any other text is a usage error. */
 static inline uint64_t number(const char *text, uint64_t least, uint64_t most, const char *usage)
 {
 	char *end;
@@ -83,7 +83,7 @@ static inline uint64_t number(const char *text, uint64_t least, uint64_t most, c
 	return n;
 }
 
-/* Return: the kind with this name, of @kinds; else ends with the usage line. */
+/* Return: the kind with this name, one of @kinds. Any other name is a usage error. */
 static inline uint32_t kind_of(const char *name, const uint32_t *kinds, size_t n, const char *usage)
 {
 	for (size_t i = 0; i < n; i++)
@@ -121,7 +121,7 @@ static inline void remove_folder(void)
 	rmdir(example_folder);
 }
 
-/* A folder of the example's own inside @in. It is removed at exit. */
+/* Return: a new folder for the example inside @in. It is removed at exit. */
 static inline const char *fresh_folder(const char *in)
 {
 	int len = snprintf(example_folder, sizeof example_folder, "%s/weir-XXXXXX", in);
@@ -144,13 +144,13 @@ static inline void *map_shared(const char *path, size_t bytes)
 	return memory;
 }
 
-/* Is @wrong at most three standard deviations above 1.05 times @rate of @n lookups? */
+/* Return: true if @wrong of @n is at most 1.05 times @rate and three standard deviations. */
 static inline bool within(uint64_t wrong, double rate, uint64_t n)
 {
 	return (double)wrong <= 1.05 * rate * (double)n + 3 * sqrt(rate * (double)n) + 1;
 }
 
-/* Each thread's argument is its number. Return: the seconds that the threads took. */
+/* Run @body in @n threads, each with its number. Return: the seconds that this took. */
 static inline double in_threads(unsigned n, void *(*body)(void *))
 {
 	pthread_t thread[MOST_THREADS];

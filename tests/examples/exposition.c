@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * exposition handle: print the metrics of an empty handle. exposition: read such text from standard
- * input, strictly, and print the names of its metrics. */
+ * exposition handle: print the metrics of an empty handle. exposition: read metrics from standard
+ * input with a strict reader, and print their names. */
 #include "../exposition.h"
 #include <weir/weir.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded under the weir command. Every two milliseconds each thread gets a signal whose handler
- * does not restart system calls, so that blocking calls answer EINTR. */
+ * A library to preload under the weir command. Every two milliseconds each thread gets a signal
+ * whose handler does not restart system calls, so that blocking calls answer EINTR. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded under the weir command, before the library, it loses keys, so that a test sees whether
- * the drill notices. Built with LOSE_INSERTS, every 1,000th insert answers WEIR_NEW and inserts
- * nothing. With LOSE_COPIES a reload's copy brings nothing over, and the machine is busy. With
+ * A library to preload under the weir command, before weir. It loses keys, so that a test shows
+ * whether the drill notices. With LOSE_INSERTS every 1,000th insert answers WEIR_NEW and inserts
+ * nothing. With LOSE_COPIES a reload's copy copies nothing, and the machine is busy. With
  * LOSE_SOURCE the next filter lacks the last thousand hashes of each of the loader's batches. */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ static int lose(struct weir_handle *h, uint64_t hash)
 	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : insert(h, hash);
 }
 
-/* The command inlines the insert, so its verb in the handle's head is replaced. */
+/* The command inlines the insert, so replace the verb in the handle's head. */
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
                        const struct weir_handle_options *options)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Makes an image with the generation and shards of the command line, because the weir command has
- * no option for either. make_image IMAGE GENERATION [CAPACITY SHARDS] */
+ * Makes an image with a given generation and number of shards, for which the weir command has no
+ * options. make_image IMAGE GENERATION [CAPACITY SHARDS] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <weir/weir.h>

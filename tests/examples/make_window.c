@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Makes an image of a window of three generations, a second each, because the weir command makes
- * none. Each key goes into a generation of its own, the last one into the newest, which is SECONDS
- * old then. =N stands for N more keys in the newest generation.
- * make_window IMAGE LEVEL KEYED SECONDS KEY... [=N] */
+ * Makes an image of a window of three generations, a second each, because the weir command cannot.
+ * Each key gets its own generation, the last key the newest, which is SECONDS old in the image. =N
+ * adds N more keys to the newest generation. make_window IMAGE LEVEL KEYED SECONDS KEY... [=N] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

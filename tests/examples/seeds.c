@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Preloaded random numbers: 5 first, and then always 6. So a command has a known seed, and another
- * when it tries again, whatever else it draws in between. */
+ * A library to preload, which replaces random numbers: the first is 5, all others are 6. So a
+ * command has a known seed, and another seed when it tries again. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>

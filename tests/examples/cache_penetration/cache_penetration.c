@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Cache penetration: an id that is in no database passes every cache, so a flood of such ids asks
- * the database each time.
+ * Cache penetration: an id that is in no database passes every cache, so a flood of such ids
+ * reaches the database each time.
  *
- * A real cache (redis-server, on a socket of its own) stands before a real database (database.h).
- * The requests come twice, the second time with a guard before both: a filter filled from the
- * table. During that, users sign up: each is written to the table first and then inserted. The set
- * is rebuilt from the table by a reload, as a nightly job would do. Each request's answer is known:
- * no user who has signed up may be answered no. */
+ * A real cache (redis-server, on its own socket) stands before a real database (database.h). The
+ * requests come twice, the second time with a guard before cache and database: a filter that is
+ * filled from the table. Meanwhile users sign up: each is written to the table first and then
+ * inserted. A reload rebuilds the set from the table, as a nightly job would. Each request's answer
+ * is known: a user who has signed up must never be answered no. */
 #include <stdatomic.h>
 #include <weir/guard.h>
 #include "cache.h"
@@ -18,11 +18,11 @@ enum { SIGN_UPS = 500 };
 
 static uint64_t users, requests, absent_per_mille;
 static unsigned threads;
-static atomic_ullong signed_up; /* the first of this many users are in the table and the set */
+static atomic_ullong signed_up; /* number of users in the table and the set, from the first on */
 static atomic_ullong next, asked_database, lost, found;
 static struct weir_handle *set;
 static struct weir_guard *guard; /* NULL the first time */
-static float *took;              /* us, by number of the request */
+static float *took;              /* us, for each request */
 
 static int64_t id_of(uint64_t i) { return (int64_t)key_user_snowflake(SEED, i); }
 
@@ -41,8 +41,8 @@ static void again(void *reload, int64_t id)
 	must(weir_reload_insert(reload, &id, sizeof id), "insert");
 }
 
-/* An insert after begin goes to both sets. So no user is lost, not even one who signs up after the
- * table has been read. */
+/* Inserts after the begin go to both sets. So no user is lost, even one who signs up after the
+ * reload has read the table. */
 static void rebuild(struct database *db, uint64_t from, uint64_t to)
 {
 	struct weir_reload *reload;
@@ -120,7 +120,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Return: the number of requests for which the database was asked. */
+/* Return: the number of requests that reached the database. */
 static uint64_t serve(const char *what)
 {
 	atomic_store(&next, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A server as a child of the example. It ends with this process, however that ends. Its messages go
- * to the standard error output. */
+ * A server as a child of the example. The child is killed when this process ends in any way. The
+ * child's messages go to standard error. */
 #ifndef WEIR_EXAMPLES_CHILD_H
 #define WEIR_EXAMPLES_CHILD_H
 
@@ -13,8 +13,8 @@
 
 enum { SKIPPED = 77 };
 
-/* @user: the user of the child if this process is root, or NULL. A change of user clears the signal
- * at the parent's death, so it comes before prctl(). */
+/* @user: the user of the child if this process is root, or NULL. A change of user clears the
+ * parent-death signal, so prctl() comes after it. */
 static inline _Noreturn void become(const struct passwd *user, char *const argv[])
 {
 	if (user && (setgroups(0, NULL) || setgid(user->pw_gid) || setuid(user->pw_uid)))
@@ -51,7 +51,7 @@ static inline void stop_child(pid_t child, int signal)
 		wait_for(child);
 }
 
-/* Has the child ended by itself? Then *child becomes 0. */
+/* Return: true if the child has ended by itself; *child is then 0. */
 static inline bool child_ended(pid_t *child)
 {
 	if (*child > 0 && waitpid(*child, NULL, WNOHANG) == *child)

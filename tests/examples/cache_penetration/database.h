@@ -11,14 +11,14 @@ struct database; /* a connection, used by one thread */
 
 extern const char database_name[];
 
-/* Call it once, before all others: it makes an empty table. Its files are in @folder, or are
- * removed at exit. Without such a server the example ends as skipped. */
+/* Make an empty table; call this function once, before all others. The files are in @folder, or are
+ * removed at exit. Without a server the example exits as skipped. */
 void database_start(const char *folder);
 
 struct database *database_open(void);
 void database_close(struct database *db);
 
-/* The row is committed on return. */
+/* Insert a row, which is committed on return. */
 void database_add(struct database *db, int64_t id);
 
 /* Insert the ids of @from .. @to - 1, in one transaction. */

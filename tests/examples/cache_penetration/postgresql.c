@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The table in a PostgreSQL server of the example: a new cluster in a folder of its own, with a
- * Unix socket there. PostgreSQL refuses to run as root, so then it runs as the user postgres. */
+ * The table in a private PostgreSQL server: a new cluster in its own folder, with a Unix socket
+ * there. PostgreSQL refuses to run as root, so under root the server runs as the user postgres. */
 #include <endian.h>
 #include <ftw.h>
 #include <glob.h>

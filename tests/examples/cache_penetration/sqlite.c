@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The table in a file of SQLite. */
+ * The table in an SQLite file. */
 #include <sqlite3.h>
 #include "../example.h"
 #include "database.h"
@@ -58,7 +58,7 @@ void database_close(struct database *d)
 	free(d);
 }
 
-/* Return: was there a row? */
+/* Return: true if there was a row. */
 static bool with_id(struct database *d, sqlite3_stmt *statement, int64_t id)
 {
 	must_sql(sqlite3_bind_int64(statement, 1, id), d->db);

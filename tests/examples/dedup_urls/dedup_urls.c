@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A crawler fetches each URL once, whichever of its threads finds it, and however often.
- * Usage: dedup_urls URLS THREADS RATE
+ * A crawler fetches each URL once, even if several threads find it, and however often. Usage:
+ * dedup_urls URLS THREADS RATE
  *
  * For each new key exactly one insert is answered WEIR_NEW, because with words_per_key = 1 a single
- * atomic OR decides. The thread that gets this answer fetches the URL. URLs that look seen by
- * chance are lost: at most the rate, and fewer while the filter fills.
+ * atomic OR decides. The thread that gets WEIR_NEW fetches the URL. A URL that is a false positive
+ * is never fetched: at most RATE of all URLs, and fewer while the filter fills.
  *
  * Each URL is found three times, in a random order, and perhaps by two threads at once. A table
- * counts how often each was fetched. A hash set of the same URLs, the crawler's alternative, is
- * measured. */
+ * counts how often each URL was fetched. The memory of a hash set, the crawler's alternative, is
+ * measured for the same URLs. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include "../example.h"
@@ -20,7 +20,7 @@ enum { LINKS = 3 /* to each URL */, BATCH = 64 /* are made at a time */ };
 static struct weir_filter *seen;
 static struct key_lines paths; /* paths that dpkg knows, if there are any */
 static uint64_t urls;
-static atomic_uchar *fetched;  /* how often each URL was */
+static atomic_uchar *fetched;  /* how often each URL was fetched */
 static atomic_ullong next, ns;
 
 static void *crawl(void *unused)
@@ -43,7 +43,7 @@ static void *crawl(void *unused)
 	return unused;
 }
 
-/* Two threads reach the same new URLs at the same time, one close behind the other. */
+/* Two threads reach the same new URLs at almost the same time. */
 static void *race(void *unused)
 {
 	char url[KEY_URL_ROOM];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Two proxies tell each other which objects their caches hold, so that one can fetch a missing
- * object from the other. Usage: digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER
+ * Two proxies tell each other which objects their caches hold, so that a proxy can fetch a missing
+ * object from its peer. Usage: digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER
  *
- * First each sends its digest as a compressed image. Then, in each round, new objects replace some
- * of its old ones. It makes a digest of its objects, of the same size and seed, and sends the delta
- * from the last one. The other applies the delta to the image that it keeps. Between two digests
- * the requests of each proxy are judged by an aging digest. The outcome is compared with the truth:
- * a table of each cache's objects. */
+ * First each proxy sends its digest as a compressed image. In each round new objects replace some
+ * of its old objects. The proxy then makes a digest of its objects, with the same size and seed,
+ * and sends the delta from the last digest. The peer applies the delta to its copy of the image.
+ * Between two digests the peer's requests use a digest that grows stale. A table of each cache's
+ * objects gives the truth for each request. */
 #include "../example.h"
 
 static const char usage[] = "digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER";
@@ -16,16 +16,16 @@ enum { PROXIES = 2 };
 struct proxy {
 	char sent[NAME], kept[NAME], next[NAME], delta[NAME]; /* files: its last image, the other's
 	                                copy of that, its new image, the delta between */
-	bool *has;             /* by number of the object: is it in the cache now? */
-	uint64_t first;        /* the first object in the cache, which is first in, first out */
-	struct weir_filter *peer_view; /* its digest in the other proxy */
+	bool *has;             /* for each object: it is in the cache now */
+	uint64_t first;        /* the oldest object in the cache, which is first in, first out */
+	struct weir_filter *peer_view; /* the digest as the peer has it */
 };
 
 struct wire {
 	uint64_t plain, compressed, deltas; /* bytes */
 };
 
-/* Requests, by the digest's answer and the cache's content. */
+/* Counts of requests, by the digest's answer and the cache's content. */
 struct judged {
 	uint64_t asked, gone, chance, missed;
 };
@@ -33,7 +33,7 @@ struct judged {
 static struct proxy proxy[PROXIES];
 static uint64_t objects, changed, rounds;
 
-/* A third of the objects of the two proxies is the same: URLs by number. */
+/* Return: the length of an object's URL. The two proxies share a third of their objects. */
 static size_t object(char url[KEY_URL_ROOM], const struct proxy *p, uint64_t i)
 {
 	return key_url(url, SEED, i % 3 ? 2 * i + (p == &proxy[1]) : 2 * i, NULL);
@@ -46,7 +46,7 @@ static struct weir_filter *digest(const struct proxy *p)
 	char url[KEY_URL_ROOM];
 	params.capacity = objects;
 	params.fp_rate = 0.01;
-	params.seed = SEED; /* a server takes a random one, the same for all digests of a proxy */
+	params.seed = SEED; /* in a real server: random, and the same for all its digests */
 	must(weir_create(&filter, &params), "create");
 	for (uint64_t i = p->first; i < p->first + objects; i++) {
 		size_t len = object(url, p, i);
@@ -74,7 +74,7 @@ static void send_whole(struct proxy *p, struct wire *w)
 	take(p);
 }
 
-/* One proxy makes the new digest and the delta; the other applies the delta. */
+/* One proxy makes the new digest and the delta, and its peer applies the delta. */
 static bool send_delta(struct proxy *p, struct wire *w)
 {
 	struct weir_filter *filter = digest(p);
@@ -110,7 +110,7 @@ static void turn_over(struct proxy *p, uint64_t n)
 	}
 }
 
-/* Objects that it had, has or will have, all with the same probability. */
+/* Request @n objects that the proxy had, has or will have, all with the same probability. */
 static void judge(const struct proxy *p, uint64_t since, uint64_t n, struct judged *j)
 {
 	char url[KEY_URL_ROOM];

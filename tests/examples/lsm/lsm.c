@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * A store of sorted files in levels (a log-structured merge tree): a get opens only the files whose
+ * A store of sorted files in levels (a log-structured merge tree). A get opens only the files whose
  * filter answers yes. Usage: lsm ROWS GETS BUDGET_PERCENT FOLDER
  *
  * The files of level 0 were written one after the other, each over all keys. Levels 1 and 2, ten
- * and a hundred times as large, are cut into files by key. Each file has the image of a filter
- * beside it. A filter is read when it is first asked, and kept in a cache whose budget is a part of
- * all filters' size; the least recently used filter goes first. A row of a newer level hides older
- * ones. A table of each key's newest version is the truth. */
+ * and a hundred times as large, are cut into files by key. Next to each file is an image of its
+ * filter. A filter is loaded at its first use into a cache, whose budget is a part of all filters'
+ * size; the least recently used filter is evicted first. A row of a newer level hides older rows. A
+ * table of each key's newest version gives the truth. */
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";
@@ -23,13 +23,13 @@ struct table { /* a sorted file */
 	uint8_t first[16], last[16];
 	uint64_t rows;
 	struct weir_filter *filter; /* NULL: not in the cache */
-	uint64_t bytes, asked;      /* of the filter: its size, its last use */
+	uint64_t bytes, asked;      /* the filter's size and last use */
 };
 
 static struct table tables[FILES]; /* the newest first */
 static unsigned n_tables;
 static uint64_t ids, budget, cached, all_filters, clock_now, loads;
-static uint8_t *newest; /* version of each id, 0: none */
+static uint8_t *newest; /* newest version of each id; 0: none */
 
 static int by_key(const void *a, const void *b)
 {
@@ -61,7 +61,7 @@ static void write_table(const struct row *rows, uint64_t n)
 	all_filters += t->bytes;
 }
 
-/* Write every @every-th id into a number of files. */
+/* Write every @every-th id into @files files. */
 static void write_level(uint64_t every, uint64_t offset, unsigned files, uint8_t version)
 {
 	struct row *rows = room_for(ids / every + 1, sizeof *rows);

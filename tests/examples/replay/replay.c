@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Replay protection for a server that is restarted: each request has a nonce and a time, and is
+ * Replay protection for a server that restarts: each request has a nonce and a time stamp, and is
  * accepted once. Usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE
  *
- * A request with a stamp older than the span is refused by its stamp, all others by the window. At
- * its end the server saves the window; the next start loads the file and removes it. So a file has
- * every accepted nonce. Without a file the server was killed, and it accepts nothing that was
- * stamped before the start.
+ * The server refuses a request older than the span by its stamp, and asks the window about all
+ * others. At its end the server saves the window, and the next start loads the file and removes it.
+ * So a file has every accepted nonce. If there is no file, the server was killed, and it accepts no
+ * request that was stamped before its start.
  *
- * Half of the requests come before a restart, half after it. Every fourth is a replay of an earlier
- * one, and every hundredth comes twice at once. A table counts how often each was accepted. */
+ * Half of the requests come before a restart, and half after it. Every fourth is a replay of an
+ * earlier request, and every hundredth comes twice at once. A table counts how often each was
+ * accepted. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,9 +42,9 @@ static uint64_t real_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Is the request new, and young enough for the window to know? The time is read first. A request
- * younger than the span is still remembered when the window is asked, because the window's own span
- * is longer by more than the two steps can take. */
+/* Return: true if the request is new, and young enough for the window to know. The time is read
+ * first. A request younger than the span is still in the window when the window is asked, because
+ * the window's own span is longer by more than these two steps can take. */
 static bool accept_once(struct server *s, const struct request *r, bool *stale)
 {
 	uint64_t now = real_ns();
@@ -63,13 +64,13 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	if (err == 0)
 		return unlink(file);
 	if (err != -ENOENT)
-		return err; /* damaged, or no right to read it: the operator must look */
+		return err; /* damaged or not readable: the operator must act */
 	s->not_before = real_ns();
 	o.kind = WEIR_WINDOW;
 	o.window.generations = 7;
-	o.capacity = 7 * requests; /* all may come while one generation is the newest */
+	o.capacity = 7 * requests; /* all requests may come during one generation */
 	o.fp_rate = 1e-5;
-	/* longer, for stalls between the stamp and the window */
+	/* longer than the server's span, for stalls between the stamp and the window */
 	o.window.span_seconds = span_seconds * 1.5 + 1;
 	o.window.run.timer = 1;
 	return weir_create(&s->seen, &o);
@@ -86,7 +87,7 @@ static int server_stop(struct server *s, const char *file)
 
 static struct server server;
 static struct request *sent;      /* all requests, by number */
-static atomic_uchar *accepted;    /* how often each was accepted */
+static atomic_uchar *accepted;    /* how often each request was accepted */
 static atomic_ullong next, fresh_refused, replays_refused, stale_refused;
 static uint64_t end;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Which shard has a client's session? A front end asks a router of all shards, and then only the
- * shards that may have it. Usage: routing SHARDS KEYS LOOKUPS
+ * Finds the shard that has a client's session. A front end asks a router of all shards, and then
+ * only the shards that may have the session. Usage: routing SHARDS KEYS LOOKUPS
  *
- * Each shard is an exact store: a sorted array of its addresses. The router has one set for each
- * shard. A lookup asks the router, then the stores whose bits are set; without a router it would
- * ask all stores. Half of the lookups are for addresses that some shard has, half for others from
- * the same networks. */
+ * Each shard is an exact store: a sorted array of addresses. The router has one set for each shard.
+ * A lookup asks the router, then the stores whose bits are set; without a router it would ask all
+ * stores. Half of the lookups are for addresses that some shard has, and half for other addresses
+ * from the same networks. */
 #include "../example.h"
 
 static const char usage[] = "routing SHARDS KEYS LOOKUPS";
@@ -26,8 +26,8 @@ static bool in_store(uint64_t shard, uint32_t key)
 	return bsearch(&key, store + shard * keys, keys, sizeof key, compare) != NULL;
 }
 
-/* Sessions go to the shards as their addresses come, so each network is in all shards. Every second
- * address is in no shard. */
+/* Return: the address of a session. Addresses are dealt to the shards in their order, so each
+ * network is in all shards. Every second address is in no shard. */
 static uint32_t session(uint64_t i, bool present)
 {
 	return key_address(SEED, 2 * i + !present);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 {
 	arguments(argc == 4, usage);
 	shards = number(argv[1], 1, WEIR_ROUTER_SETS, usage);
-	/* At most half of all addresses, because no shard has the other half. */
+	/* at most half of all addresses, because no shard has the other half */
 	keys = number(argv[2], 1000, KEY_NETWORKS * (uint64_t)KEY_NETWORK / 2 / shards, usage);
 	uint64_t lookups = number(argv[3], 1000, UINT32_MAX, usage);
 	store = room_for(shards * keys, sizeof *store);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT
- * A browser warns of unsafe pages. It asks its own filter, and only if that answers yes the exact
- * list, which a server has. Usage: safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER
+ * A browser warns of unsafe pages. It asks its own filter, and asks the exact list on a server only
+ * if the filter answers yes. Usage: safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER
  *
- * The kind is blocked, fuse or layered. layered answers no for certain to the well-known pages,
- * which most visits are to, because it gets them as an exclude list. Each hour some pages leave the
- * list and as many others come. The server builds the image anew and sends the delta from the last
- * one, or the whole image if that is smaller. The browser puts it beside its image and
- * refreshes. */
+ * The kind is blocked, fuse or layered. A layered filter never answers yes for the well-known
+ * pages, which most visits are to, because they are its exclude list. Each hour some pages leave
+ * the list and as many others enter it. The server builds a new image and sends the delta from the
+ * last image, or the whole image if that is smaller. The browser stores the delta next to its image
+ * and refreshes. */
 #include "../example.h"
 
 static const char usage[] = "safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER";
 
 static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_FUSE, WEIR_LAYERED };
 
-/* Pages by number: from 0 those that are ever listed, then the well-known ones, then all others. */
+/* Pages by number: first those that are ever listed, then the well-known, then all others. */
 static const uint64_t KNOWN = UINT64_C(1) << 40, OTHERS = UINT64_C(1) << 41;
 
 static uint64_t listed, known, first; /* the list has the pages from first on */
 static struct weir_params params = WEIR_PARAMS_INIT;
-static char old_image[NAME], new_image[NAME], wire[NAME]; /* of the server */
-static char image[NAME]; /* of the browser; deltas lie beside it */
+static char old_image[NAME], new_image[NAME], wire[NAME]; /* the server's files */
+static char image[NAME]; /* the browser's image, with its deltas in the same folder */
 static const char *folder;
 
 /* ---- the server's store: an exact table of the pages' text ---- */
@@ -92,7 +92,7 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 		must(saved == -EFBIG ? 0 : saved, "delta");
 		must(weir_save(filter, weir_location_path(image), &packed), "save");
 		sent = file_bytes(image);
-		while (hour) /* after the image, to which they do not belong */
+		while (hour) /* remove old deltas, which do not belong to the new image */
 			unlink(delta_name(hour--));
 	}
 	rename_over(new_image, old_image);
@@ -103,12 +103,12 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 /* ---- the browser ---- */
 
 struct visits {
-	uint64_t n, listed;            /* all visits; those to listed pages */
-	uint64_t checks, known_checks; /* questions to the server; those for well-known pages */
-	uint64_t missed, wrong;        /* no warning of a listed page; a warning of another page */
+	uint64_t n, listed;            /* all visits; visits to listed pages */
+	uint64_t checks, known_checks; /* questions to the server; those of well-known pages */
+	uint64_t missed, wrong;        /* listed pages without a warning; warnings of other pages */
 };
 
-/* 70 of 100 visits are to well-known pages, 5 to pages that are, were or will be on the list. */
+/* Of 100 visits, 70 are to well-known pages, and 5 to pages that are, were or will be listed. */
 static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 {
 	char url[KEY_URL_ROOM];
@@ -127,7 +127,7 @@ static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 	}
 }
 
-/* Return: bytes an hour. */
+/* Return: bytes sent in an hour. */
 static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint64_t *whole,
                          uint64_t *deltas, struct visits *v)
 {
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 	folder = fresh_folder(argv[6]);
 	known = listed / 4;
 	params.fp_rate = 0.001;
-	params.seed = SEED; /* the same for all images; else no delta is small */
+	params.seed = SEED; /* all images have one seed; otherwise no delta is small */
 	params.layered.exclude_keys = params.kind == WEIR_LAYERED ? known : 0;
 	for (slots = 1; slots < 2 * listed; slots *= 2)
 		;

@@ -31,17 +31,17 @@
 
 enum { WORKERS = 2, EVENTS = 64 };
 
-static struct weir_handle *set; /* made at the start, used by every thread */
-static int record = -1;         /* the keys, appended to; the job reads it */
-static int listener, stopping;  /* sockets; stopping becomes readable at the server's end */
+static struct weir_handle *set; /* created at the start, used by every thread */
+static int record = -1;         /* file of all keys, append-only, which the job reads */
+static int listener, stopping;  /* stopping: an eventfd that signals the end */
 
 struct connection {
 	int s;
 	struct lines lines;
 };
 
-/* Write the record first, then the set. A reload that reads the record later finds the key there;
- * one that read it earlier carries the current set over. */
+/* Write the record first, then the set. A reload that reads the record later finds the key there. A
+ * reload that read the record earlier carries the current set over. */
 static const char *add(const char *key, size_t len)
 {
 	char line[4096];
@@ -92,7 +92,7 @@ static void accept_one(int epoll)
 {
 	int s = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (s < 0)
-		return; /* another worker was faster, or the peer has gone */
+		return; /* another worker accepted it, or the peer has gone */
 	struct connection *c = calloc(1, sizeof *c);
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
 	if (c && epoll_ctl(epoll, EPOLL_CTL_ADD, s, &event) == 0) {
@@ -112,7 +112,7 @@ static void serve(struct connection *c)
 	free(c);
 }
 
-/* Each worker waits for new connections and for its own. The end of the process closes them. */
+/* Each worker waits for connections and for requests on them. The end of the process closes all. */
 static void *work(void *unused)
 {
 	struct epoll_event events[EVENTS], event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
@@ -138,7 +138,7 @@ static void *work(void *unused)
 	}
 }
 
-/* Messages for the operator's log: each swap, and each file that is not taken over. */
+/* Log messages for the operator: each swap, and each file that is refused. */
 static void report(void *context, int result, const char *sentence)
 {
 	(void)context;
@@ -150,9 +150,9 @@ static int start(const char *image, struct weir_follower **follower)
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
-	options.flags = WEIR_HANDLE_ANY_SEED; /* the first file's */
+	options.flags = WEIR_HANDLE_ANY_SEED; /* the seed of the first file */
 	options.absent = WEIR_ABSENT_YES;
-	options.keep_inserts = 1 << 20;       /* bytes of keys until then */
+	options.keep_inserts = 1 << 20;       /* bytes for keys inserted before the first file */
 	int err = weir_handle_create(&set, NULL, &options);
 	if (err < 0)
 		return err;
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 	sigemptyset(&end);
 	sigaddset(&end, SIGTERM);
 	sigaddset(&end, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &end, NULL); /* in every thread; main waits for them */
+	pthread_sigmask(SIG_BLOCK, &end, NULL); /* blocked in all threads; main waits */
 	record = open(argv[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	listener = listen_on(&port, SOCK_NONBLOCK);
 	stopping = eventfd(0, EFD_CLOEXEC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The parts of both servers that are not weir: a listening socket, and requests of one line
+ * The parts of both servers that do not use weir: a listening socket, and requests of one line
  * each. */
 #ifndef WEIR_EXAMPLE_LINES_H
 #define WEIR_EXAMPLE_LINES_H
@@ -31,9 +31,9 @@ struct lines {
 	size_t used;
 };
 
-/* Read once, and call answer(context, line, len) for each whole line. Return: 1 to go on; 0 if the
- * peer has ended or sent a line that is too long; -1 if there is nothing to read now, or for an
- * error, see errno. */
+/* Read once, and call answer(context, line, len) for each whole line. Return: 1 to continue; 0 if
+ * the peer has closed or a line is too long; -1 if there is nothing to read now, or for an error
+ * (errno). */
 static inline int read_lines(struct lines *l, int s,
                              void (*answer)(void *context, char *line, size_t len), void *context)
 {

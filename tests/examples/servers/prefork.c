@@ -32,7 +32,7 @@ static int listener;
 static pid_t parent, children[MOST];
 static int wanted;
 
-static volatile sig_atomic_t ending; /* in a child: end after the current connection */
+static volatile sig_atomic_t ending; /* in a child: exit after the current connection */
 
 static void end_soon(int number)
 {
@@ -54,13 +54,13 @@ static void answer(void *context, char *line, size_t len)
 		reply(c->s, "error: ? KEY\n");
 }
 
-/* Serve one connection after the other. SIGTERM interrupts the wait for the next one. At all other
- * times it is blocked, so that none is lost between the check of ending and the wait. */
+/* Serve one connection after the other. SIGTERM is blocked except during the wait for the next
+ * connection, so that no signal is lost between the check of ending and the wait. */
 static void child(const struct weir_filter *set, const sigset_t *waiting)
 {
 	struct sigaction soon = { .sa_handler = end_soon };
 	sigaction(SIGTERM, &soon, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM); /* no child outlives its parent */
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* the child ends with its parent */
 	if (getppid() != parent)
 		_exit(0);
 	while (!ending) {
@@ -98,7 +98,8 @@ static void stop_child(pid_t pid)
 		kill(pid, SIGTERM);
 }
 
-/* Give the current image to all children. If it cannot be mapped, they keep the one they have. */
+/* Give the current image to all children. If it cannot be mapped, the children keep the old
+ * image. */
 static void renew(struct weir_filter **set, const char *image, const sigset_t *waiting)
 {
 	struct weir_filter *next;
@@ -116,7 +117,7 @@ static void renew(struct weir_filter **set, const char *image, const sigset_t *w
 	fprintf(stderr, "%d children serve %s\n", wanted, image);
 }
 
-/* A child that has ended, for whatever reason, gets a successor, unless it was told to end. */
+/* Start a new child for each child that has ended by itself. */
 static void replace_ended(const struct weir_filter *set, const sigset_t *waiting)
 {
 	for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)

@@ -20,10 +20,10 @@ static const uint32_t kinds[] = { WEIR_CLASSIC, WEIR_BLOCKED };
 enum { SLOT = 1024, SPARE = 1024, ITEMS = 500, RESET = 100 /* every 100th user is reset */ };
 
 static struct weir_params params = WEIR_PARAMS_INIT;
-static double rate; /* by the layout's formula */
+static double rate; /* the rate by the layout's formula */
 static uint64_t users;
 static char file[NAME];
-static _Atomic(struct weir_filter *) *opened; /* for each user, or NULL */
+static _Atomic(struct weir_filter *) *opened; /* the open filter of each user, or NULL */
 static _Atomic(uint32_t) *directory;          /* in the file */
 static char *slots;
 static uint32_t spare[SPARE], n_spare;
@@ -33,7 +33,7 @@ static atomic_bool resetting = true;
 static size_t directory_bytes(void) { return (users * sizeof *directory + 4095) & ~4095UL; }
 static size_t file_room(void) { return directory_bytes() + (users + SPARE) * (size_t)SLOT; }
 
-/* In a new file user i has slot i. The spare slots are those that the directory does not name. */
+/* In a new file user i has slot i. Slots that the directory does not name are spare. */
 static void start(bool fresh)
 {
 	char *base = map_shared(file, file_room());
@@ -52,8 +52,8 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2. @bits: the contents of the new filter; NULL: empty. Return: the user's old filter; @old
- * receives its slot. Both are unused after a grace period. One thread at a time. */
+/* Rule A2. @bits: the new filter's contents, or NULL. @old: receives the user's old slot. Return:
+ * the old filter. Both are unused after a grace period. Only one thread may switch users. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;
@@ -101,7 +101,7 @@ static void *show(void *unused)
 	return unused;
 }
 
-/* Every item of every user, and as many others; then items of random users, as in a server. */
+/* Look up every user's items, and as many others; then items of random users, as a server does. */
 static void *look(void *unused)
 {
 	uint64_t user, sum = 0, no = 0, yes = 0;
@@ -119,7 +119,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* The first thread resets, the others look up. Items of all other users must be found. */
+/* The first thread resets users, and the others look up. Items of all other users must be found. */
 static void *reset_or_look(void *thread)
 {
 	struct weir_filter *left[SPARE / 2];
@@ -160,7 +160,7 @@ static void choose(const char *layout)
 	params.kind = kind_of(layout, kinds, 2, usage);
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
-	params.seed = SEED; /* one for all: random in a server, and kept with the file */
+	params.seed = SEED; /* one for all; in a real server random, and stored */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
 	must(weir_params_shape(&params, &plan.shape),

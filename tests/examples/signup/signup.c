@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Is this telephone number taken? A sign-up form asks a filter of all numbers, and only if that
- * answers yes the database. Usage: signup KIND NUMBERS THREADS
+ * Tells whether a telephone number is taken. A sign-up form asks a filter of all numbers, and asks
+ * the database only if the filter answers yes. Usage: signup KIND NUMBERS THREADS
  *
  * The kind is blocked, classic or fuse. The threads make and hash the numbers in blocks. A kind
  * with inserts is loaded block by block; a kind that is built once collects the hashes first. Then
@@ -21,7 +21,7 @@ static uint64_t numbers;
 static atomic_ullong next, found, found_absent, missed_alone, batch_ns, single_ns;
 static double made[MOST_THREADS], filled[MOST_THREADS]; /* seconds */
 
-/* A batch of numbers as text, side by side. */
+/* A batch of numbers as text. */
 struct batch {
 	char text[BATCH][KEY_TELEPHONE_ROOM];
 	struct iovec key[BATCH];
@@ -65,8 +65,8 @@ static void *fill(void *thread)
 	return NULL;
 }
 
-/* Look up all numbers in batches, and those of every eighth batch also one by one; then as many
- * others. */
+/* Look up all numbers in batches, and each number of every eighth batch also alone; then look up as
+ * many other numbers. */
 static void *look(void *unused)
 {
 	struct batch *b = room_for(1, sizeof *b);
@@ -100,7 +100,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* Return: the seconds, without those in which the threads made the numbers. */
+/* Return: the seconds, without the time in which the threads made the numbers. */
 static double build(unsigned threads)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
