@@ -160,9 +160,10 @@ step_gcc() {
 	packages gnuplot-nox
 	build_gcc
 	[ -z "$short" ] || build_products gcc
+	# In a short run, asan runs the suites unit, fault, fuzz and input.
 	meson_test gcc --setup all --no-suite slow --no-suite schedule --no-suite model \
 		--no-suite servers \
-		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input} # asan has them
+		${short:+--no-suite unit --no-suite fault --no-suite fuzz --no-suite input}
 }
 
 step_clang() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The keys that benchmarks and examples share: distinct, the same in every run, and of the form
- * that their comments promise. */
+ * The keys of benchmarks and examples are distinct, the same in every run, and of the form that
+ * their comments promise. */
 #include <endian.h>
 #include "../test.h"
 #include "../../bench/keys.h"
@@ -70,7 +70,7 @@ static void distinct(void **unused)
 	(void)unused;
 }
 
-/* The values are pinned, so figures from other machines and other years are of the same keys. */
+/* The values are pinned, so that figures of all machines and years are for the same keys. */
 static void the_same_for_ever(void **unused)
 {
 	static const uint64_t wanted[] = {
@@ -118,7 +118,7 @@ static void permutations_of_any_size(void **unused)
 	(void)unused;
 }
 
-/* The keys of one network lie in 16 runs of 256. Networks leave out 10/8 and 127/8. */
+/* The keys of a network lie in 16 runs of 256. No network is in 10/8 or 127/8. */
 static void addresses_are_clustered(void **unused)
 {
 	static bool runs[1 << 24], networks[1 << 16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The time that a program of the benchmark says it still takes: nothing before a tenth is done,
- * and never more than the limit that run.sh announced. */
+ * The remaining time that a benchmark program reports: nothing before a tenth is done, and never
+ * more than the limit that run.sh announced. */
 #include <cstdio>
 #include "../../bench/left.h"
 

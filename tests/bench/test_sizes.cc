@@ -19,7 +19,7 @@ void check(bool good, const char *what, const char *test)
 }
 #define CHECK(condition) check(condition, #condition, __func__)
 
-/* "L2:1/2 memory:128", in MiB; the last is the largest */
+/* as "L2:1/2 memory:128", in MiB; the last size is the largest */
 std::string words(const bench::Room &room, double seconds, double each)
 {
 	std::string all;
@@ -38,7 +38,7 @@ void usual_caches_are_measured_whole()
 	CHECK(words(room, 3.5, 0.02 / mib) == "L2:1 memory:64!");
 }
 
-/* 480 MiB of L3 led to 1.2 thousand million keys, and --quick took half an hour. */
+/* With 480 MiB of L3 a run once took 1.2 thousand million keys, and --quick took half an hour. */
 void a_large_L3_is_capped_by_time()
 {
 	bench::Room room = { 2 * mib, 480 * mib, 24 * 1024 * mib };

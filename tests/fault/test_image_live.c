@@ -107,7 +107,7 @@ static void other_replaces_it(const struct shim_call *call)
 	weir_destroy(f);
 }
 
-/* A mapped image is replaced meanwhile. The mapper opens the new image and inserts into it. */
+/* An image is replaced while it is mapped. The mapper opens the new image and inserts into it. */
 static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 {
 	struct weir_filter *f;

@@ -227,7 +227,7 @@ static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 	assert_true(late > 0 && refused > late);
 }
 
-/* Another process creates an image where there was no file, and inserts into it. */
+/* Another process creates the first image at the path, and inserts into it. */
 static void another_makes(const struct shim_call *call)
 {
 	(void)call;

@@ -47,7 +47,7 @@ extern int server_flags; /* flags that GetContextFlags() returns */
 
 /* Load the module with max-bytes @most. */
 void server_start(const char *most);
-/* Run a command of @n words, the first of which is its name. Abort without a reply. */
+/* Run a command of @n words: its name and arguments. Abort without a reply. */
 void server_call(const struct redis_string *words, int n);
 /* Delete a key. */
 void server_delete(int key);

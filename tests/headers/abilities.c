@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The table of abilities in <weir/kinds.h> is what weir_kind_can() answers.
+ * Checks that the table of abilities in <weir/kinds.h> is what weir_kind_can() answers.
  *
- * abilities KINDS.H: fails with the right table if the header has another. */
+ * abilities KINDS.H: if the header has another table, print the right table and fail. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An outside program in C: create, insert, look up, one call in a batch, one inline. */
+ * A user's program in C: creates a filter, inserts, and looks up alone, in a batch and inline. */
 #include <stdio.h>
 #include <weir/inline.h>
 #include <weir/weir.h>

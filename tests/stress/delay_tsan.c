@@ -33,7 +33,7 @@ static inline void pause_once(void)
 #endif
 }
 
-/* Of 256 waits, one sleeps for some microseconds, eight yield, and the others spin. No wait changes
+/* One of 256 waits sleeps for some microseconds, eight yield, and the others spin. No wait changes
  * errno. */
 static void wait(uint64_t r)
 {
