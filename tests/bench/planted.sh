@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Does bench/compare see a real slowdown, and nothing where there is none? On this machine, so not
-# among the tests: those use made-up runs.
-# planted.sh [--same N] [FOLDER]: builds copies of the last commit with a slowdown planted in them,
-# measures them and the commit as it is with bench_cores, and asks. With --same it measures the
-# commit as it is N times (8: 28 pairs) and asks for the rate of false alarms.
+# Tests that bench/compare reports a real slowdown and nothing else, with measurements on this
+# machine. The other tests of bench/compare use made-up runs. planted.sh [--same N] [FOLDER]: builds
+# copies of the last commit with planted slowdowns, measures them and the unchanged commit with
+# bench_cores, and compares. --same measures the unchanged commit N times (8: 28 pairs) and prints
+# the rate of false alarms.
 set -eu
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 same=0
@@ -13,11 +13,11 @@ folder=${1:-$root/build/planted}
 mkdir -p "$folder/same"
 cases='^cores/op:(hit|insert)/set:(blocked|split)/rate:0.01/.*fits:L2/.*/threads:1/'
 
-# plant NAME: what each slowdown is.
+# plant NAME: change the sources to have this slowdown.
 plant() {
 	case $1 in
 	none) ;;
-	sleep) # every key hashed waits a little
+	sleep) # a short wait for every hashed key
 		sed -i '/^\tstruct weir_batch batch = weir__batch(f, keys);/i\
 \	for (volatile size_t i = 0; i < keys.n * 8; i++) {}' src/filter/batches.c ;;
 	batch) # lookups of a batch are done one by one
@@ -35,7 +35,7 @@ int64_t weir_contains_keys(const struct weir_filter *f, struct weir_keys keys, u
 	esac
 }
 
-# built NAME: the sources with that slowdown.
+# built NAME: build the sources with this slowdown.
 built() {
 	local copy=$folder/$1
 	[ ! -e "$copy/out/bench/bench_cores" ] || return 0
@@ -57,7 +57,7 @@ built() {
 	fi
 }
 
-# measured NAME RUN.json
+# measured NAME RUN.json: measure this build.
 measured() {
 	echo "measuring $1" >&2
 	"$root/bench/collect" --begin -o "$folder/begin.json"

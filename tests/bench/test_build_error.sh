@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A build that fails under bench/run.sh: the compiler's first error comes last, with the package of
-# a missing header, and no folder of results stays. Nor does one stay after an interruption, which
-# ends all processes and is not called a failure. The build says how far it has come. The table of
-# packages has each header that weir includes.
-# test_build_error.sh SOURCE
+# Tests a build that fails under bench/run.sh: the compiler's first error comes last, with the
+# package of a missing header, and no folder of results stays. An interruption also leaves no
+# folder, ends all processes, and is not called a failure. A build reports its progress. The table
+# of packages has each header that weir includes. test_build_error.sh SOURCE
 set -eu
 source=$1
 cd "$source"
@@ -16,7 +15,7 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# stub NAME < SCRIPT: stands in for a program.
+# stub NAME < SCRIPT: replace a program by a script.
 mkdir "$work/bin"
 stub() {
 	{ echo '#!/bin/bash'; cat; } > "$work/bin/$1"
@@ -27,7 +26,7 @@ stub gnuplot < /dev/null
 stub meson <<< 'mkdir -p "$WEIR_BUILD/bench"'
 export PATH=$work/bin:$PATH WEIR_BUILD=$work/build
 
-# run WAIT: bench/run.sh with a ninja that compiles an unknown header after WAIT seconds.
+# run WAIT: call bench/run.sh with a ninja that compiles an unknown header after WAIT seconds.
 run() {
 	stub ninja <<-END
 		echo '[1/3] Compiling C object one.c.o'
@@ -67,9 +66,9 @@ run 30 INT 3
 [ "$status" -ne 0 ] || fail "not interrupted"
 [ ! -e "$work/new" ] || fail "left after an interruption: $(find "$work/new")"
 
-# Each signal ends what was started, in whatever session, and is no failure of the build. As the
-# Ctrl-C of a terminal it reaches the whole group; or it reaches alone the process that measures,
-# whose group ninja is in. MARKED is in the environment of all.
+# Each signal ends all started processes, in any session, and is not a failure of the build. A
+# terminal's Ctrl-C reaches the whole group; other signals reach only the process that measures,
+# whose group ninja is in. The environment of all processes has MARKED.
 stub ninja <<-END
 	trap 'exit 2' INT
 	cut -d ' ' -f 5 /proc/\$\$/stat > "$work/measures"
@@ -105,7 +104,7 @@ mkdir -p "$work/new/results"
 run 0
 [ -d "$work/new/results" ] || fail "a folder of the user's was removed"
 
-# Other ways to fail.
+# Other kinds of failure.
 expect() { # expect LAST-LINE < LOG
 	cat > "$work/log"
 	build_error "$work/log" 2> "$work/out"
@@ -137,7 +136,7 @@ END
 expect 'a line' < <(for i in {1..30}; do echo "line $i"; done; echo 'a line')
 [ "$(wc -l < "$work/out")" -eq 20 ] || fail "of an unknown error: $(cat "$work/out")"
 
-# The lines that belong to the error, at most eight, and none of other messages around it.
+# Print at most eight lines that belong to the error, and no lines of other messages.
 printf '%s\n' 'In file included from old.c:1:' 'old.h:1:1: warning: another' \
 	'In file included from two.c:1:' 'two.h:7:1: error: the first' '    7 | quoted' \
 	> "$work/belongs"
@@ -146,21 +145,21 @@ diff <(tail -n 3 "$work/belongs") "$work/out" || fail "lines of other messages"
 expect '    8 | quoted' < <(echo 'two.c:7:1: error: long'; printf '    %d | quoted\n' {1..30})
 [ "$(wc -l < "$work/out")" -eq 9 ] || fail "a long error: $(cat "$work/out")"
 
-# Did a build stop, as far as a log tells that has tests too?
+# Recognise a stopped build in a log that also has tests.
 for line in 'ninja: build stopped: subcommand failed.' 'ninja: error: loading build.ninja' \
 		'ninja: fatal: pipe' '../meson.build:45:0: ERROR: Dependency "x" not found'; do
 	build_failed <(echo "$line") || fail "no build that stopped: $line"
 done
 ! build_failed <(echo '3/9 weir:tool / a test FAIL 1.00s') || fail "a test is no build"
 
-# A hostile log: escapes in its first error, in its last lines and in what is missing.
+# A hostile log: escapes in the first error, in the last lines and in the missing part.
 escapes=$'\e]0;title\a\e[2J\b\r\177\xc2\x9b2J\e[31m'
 expect 'x?]0;title??[2J????2J.h is missing: install the package that has it' <<-END
 	one.c:1:10: fatal error: x$escapes.h: No such file or directory
 END
 expect '	é ?]0;title??[2J????2J end' <<< "	é $escapes end"
 expect '-e' <<< '-e'
-# The lines that lead to an error: the last 20 of many, in time that is linear in their number.
+# Of the many lines that lead to an error, print the last 20, in linear time.
 {
 	yes 'In file included from a.h:1,' | head -n 300000
 	printf '                 from b.h:%d:\n' {1..19}
@@ -172,8 +171,8 @@ expect '-e' <<< '-e'
 
 export PATH=${PATH#"$work/bin:"}
 
-# The table has each header that weir includes, with the package that has it here; those of C and
-# C++ come with the compiler, and the build makes those of scripts.
+# The table has each header that weir includes, with the package that has it on this machine. The
+# compiler brings the headers of C and C++, and the build makes the headers of scripts.
 own=$(${CC:-cc} -print-file-name=include)
 while read -r header; do
 	[[ $header = *.h && $header != arm_neon.h && $header != *.lua.h ]] || continue

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Which kind and size: a quick run asks every kind, of each what it can, and at rates that it has;
-# and no key is lost by what those kinds do that change while they are in use.
+# Tests the choice of kind and size: a quick run measures every kind, with all verbs that the kind
+# has, at rates that it supports; and no key is lost by kinds that change while they are in use.
 # test_choice.sh BENCH_CHOICE
 set -eu
 choice=$1
@@ -10,7 +10,7 @@ fail() {
 	exit 1
 }
 rows=$("$choice" --quick --no-context --benchmark_list_tests)
-# kinds OP RATE-OR-SIZE: those with such rows, sorted
+# kinds OP RATE-OR-SIZE: print the kinds with such rows, sorted.
 kinds() {
 	echo "$rows" | sed -n "s|^choice/kind:\([a-z]*\)/.*$2/.*/op:$1/.*|\1|p" | sort -u | xargs
 }
@@ -23,15 +23,15 @@ for rate in 0.01 0.001 1e-05; do
 		expect $op rate:$rate "$all"
 	done
 done
-# all but what is built once
+# all kinds but those that are built once
 expect insert rate:0.01 "blocked classic counting cuckoo frequency growing split yardstick"
 expect remove rate:0.01 "counting cuckoo"
 expect count rate:0.01 "counting cuckoo frequency"
 # cuckoo has no rate near 10 %; sixteen bits are one counter of frequency
 expect miss rate:0.1 "blocked classic counting frequency fuse growing layered split yardstick"
 expect miss bits:16 "blocked classic counting cuckoo fuse growing layered split yardstick"
-# Time may end early: every kind has its first row, at the operator's rate or the usual one, before
-# any has its second.
+# The run may end early, so every kind has its first row, at the operator's rate or the usual one,
+# before any kind has its second.
 each_kind_first() {
 	kinds=$(echo "$all" | wc -w)
 	first=$(echo "$rows" | head -n "$kinds")

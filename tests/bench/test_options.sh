@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A script that a newcomer runs answers an unknown option with one line on stderr that names the
-# option, and exit status 2. The whole usage would hide that line.
-# test_options.sh SOURCE
+# For an unknown option a script prints one line that names the option, to stderr, and exits with
+# status 2. The whole usage would hide that line. test_options.sh SOURCE
 set -eu
 cd "$1"
 failed=0

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each step of bench/run.sh is announced with its number, its own time and that of the rest, runs in
-# the script's own shell, and keeps its status. A question gets no longer than was announced, and a
-# build says how far it has come. Options are checked before anything runs.
-# test_pace.sh BENCH
+# bench/run.sh announces each step with its number, its time and the time of the rest. A step runs
+# in the script's own shell and keeps its status. A question gets no more time than announced, and a
+# build reports its progress. Options are checked before anything runs. test_pace.sh BENCH
 set -eu
 bench=$1
 fail() {
@@ -34,7 +33,7 @@ status=0
 step other "a step that fails" change 2> /dev/null || status=$?
 [ "$status $changed" = '3 yes' ] || fail "a step runs in this shell, with its status: $status"
 
-# A build: nothing before ninja counts, then how far, and its status.
+# A build: ninja's lines give the progress, and the build's status is kept.
 : > "$work/log"
 [ "$(how_far "$work/log" 1)" = configuring ] || fail "$(how_far "$work/log" 1)"
 echo '[1/11] a' > "$work/log"
@@ -48,7 +47,7 @@ followed "$work/log" change 2> "$work/out" || status=$?
 followed "$work/log" sleep 3 2> "$work/out"
 [ "$(grep -c 'compiling: 2 of 8' "$work/out")" -eq 1 ] || fail "a slow build: $(cat "$work/out")"
 
-# A question gets no longer than was announced: --within, less the second that it may begin late.
+# A question gets at most the announced time: --within, less one second for a late start.
 # shellcheck disable=SC1090
 . <(sed -n '/^ask() {$/,/^}$/p' "$bench/run.sh")
 timed() { echo "$*" > "$work/asked"; }

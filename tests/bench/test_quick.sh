@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A quick run asks what a reload at a pace leaves of readers, where the loader has a CPU to itself;
-# of few cases, since each takes ten times as long.
-# test_quick.sh BENCH_RELOAD
+# A quick run measures readers during a paced reload only if the loader has its own CPU, and in few
+# cases, because each takes ten times as long. test_quick.sh BENCH_RELOAD
 set -eu
 rows=$("$1" --quick --no-context --benchmark_list_tests)
 paced=$(echo "$rows" | grep -c '/op:hit/.*/pace:') || true

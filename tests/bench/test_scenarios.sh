@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench/scenarios.sh knows each scenario, and so do their guide and the tests; what is no option is
-# refused, with what is allowed.
-# test_scenarios.sh SOURCE
+# bench/scenarios.sh runs each scenario, and the guide and the tests name each one. An invalid
+# option is refused, and the message says what is allowed. test_scenarios.sh SOURCE
 set -eu
 cd "$1"
 failed=0
@@ -16,7 +15,7 @@ check() { # check TEXT COMMAND...
 	}
 }
 
-# refused WANTED ARGUMENT...: exit 2, with a sentence that has WANTED.
+# refused WANTED ARGUMENT...: the script exits with 2 and a sentence that contains WANTED.
 refused() {
 	local wanted=$1 answer status=0
 	shift

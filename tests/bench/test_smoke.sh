@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What bench/run.sh --smoke asks: each question answers in seconds, loses no key, and together they
-# are enough for every answer of the verdict.
-# test_smoke.sh SOURCE BENCH_QUESTION...
+# The questions of bench/run.sh --smoke: each answers in seconds and loses no key, and together they
+# give every answer of the verdict. test_smoke.sh SOURCE BENCH_QUESTION...
 set -eu
 source=$1
 shift

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A program of the benchmark that had to end in time leaves out what is left, ends with status 0,
-# and names what it left out; without --within it leaves out nothing.
-# test_within.sh BENCH_COST
+# A benchmark program whose time ends leaves out the remaining rows, names them, and exits with
+# status 0. Without --within it leaves out nothing. test_within.sh BENCH_COST
 set -eu
 cost=$1
 work=$(mktemp -d)
