@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every line of text has at most 100 columns, a tab reaching to the next multiple of 8: the tables
-# of Markdown, recorded results, quoted lines of code and the inputs of tests apart. Prints what is
-# longer.
-# columns.sh SOURCE
+# Prints each line of more than 100 columns, where a tab reaches to the next multiple of 8. Tables
+# in Markdown, recorded results, quoted code and test inputs may be wider. columns.sh SOURCE
 set -eu
 cd "$1"
-# What git tracks; without git all files but those of build folders.
+# The files that git tracks; without git all files outside of build folders.
 files() {
 	if [ -e .git ] && git ls-files 2> /dev/null; then
 		return
@@ -24,7 +22,7 @@ files | awk -v built="$work/built" '
 	/(^|\/)LICENSE$/ || /^tests\/coverage\/not-reached$/ { next }
 	{ for (folder in folders) if (index($0, folder) == 1) next; print }
 ' > "$work/files"
-# All in one go: a process for each file takes most of a minute on a busy machine.
+# One xargs for all files: a process for each file takes most of a minute on a busy machine.
 xargs -d '\n' sh -c 'for file; do [ ! -f "$file" ] || printf "%s\n" "$file"; done' sh \
 	< "$work/files" | xargs -d '\n' grep -Il . > "$work/text"
 LC_ALL=C xargs -d '\n' awk '

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Sourced by scripts that give sources to a C and a C++ compiler: from $1 (gcc or clang) and $2 the
-# compilers, the folder of the headers, and a folder that goes away at the end.
+# For scripts that compile sources with a C and a C++ compiler: source this file with the arguments
+# gcc or clang, and the folder of the headers. It sets the compilers and makes a temporary folder.
 compiler=$1 include=$2
 case $compiler in
 gcc) cxx=g++ ;;

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Are the library and the command linked and hardened as meson.build asks? Read back from what was
-# built.
-# hardening.sh LIBRARY.so LIBRARY.a COMMAND|none WORD...
+# Checks in the built files that the library and the command are linked and hardened as meson.build
+# asks. hardening.sh LIBRARY.so LIBRARY.a COMMAND|none WORD...
 # Words: relro, nodelete, -fstack-protector-strong, -fcf-protection, -D_FORTIFY_SOURCE
 set -eu
 shared=$1 static=$2 command=$3
@@ -17,7 +16,7 @@ wrong() {
 linked=$shared
 [ "$command" = none ] || linked="$shared $command"
 
-# Are all relocations done before the program begins, and read-only then?
+# All relocations are done before the program begins, and are then read-only.
 relro() {
 	for file in $linked; do
 		readelf -lW "$file" | grep -q GNU_RELRO || wrong "$file: not linked with -z relro"
@@ -26,13 +25,13 @@ relro() {
 	done
 }
 
-# Does dlclose() leave the library's code where a thread that ends still calls it?
+# dlclose() keeps the library's code, which a thread that ends may still call.
 nodelete() {
 	readelf -dW "$shared" | grep -q 'FLAGS_1.*NODELETE' ||
 		wrong "$shared: not linked with -z nodelete"
 }
 
-# calls PATTERN FLAG: they call such a function of libc.
+# calls PATTERN FLAG: the linked files call such a function of libc.
 calls() {
 	for file in $linked; do
 		nm -D --undefined-only "$file" | sed 's/.* //; s/@.*//' | grep -Eq "^$1\$" ||
@@ -42,8 +41,8 @@ calls() {
 		wrong "$static: not compiled with $2: it calls no $1"
 }
 
-# Each object carries the mark; and each function that can be called from outside begins with the
-# landing pad. A linked file has the mark too where libc's own first objects have it.
+# Each object carries the mark, and each function that other objects can call begins with a landing
+# pad. A linked file also has the mark only if libc's start files have it.
 branches() {
 	objects=$(ar t "$static" | wc -l)
 	marked=$(readelf -nW "$static" 2> "$work/empty" | grep -c 'IBT, SHSTK' || true)

@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every public header compiles alone, twice over, as C11 and as C++17, with no warning under the
-# strict flags that its users have; C++ sees no _Atomic.
-# headers.sh gcc|clang INCLUDE
+# Every public header compiles alone and included twice, as C11 and as C++17, without a warning
+# under strict flags that users may have. C++ sees no _Atomic. headers.sh gcc|clang INCLUDE
 set -eu
 . "$(dirname "$0")/compilers.sh"
-# Without -Wold-style-cast: the headers cast as C does. Without -Wshadow in C++: a function may have
-# the name of a struct, as stat() has.
+# Not -Wold-style-cast, because the headers cast as C does. Not -Wshadow in C++, because a function
+# may have the name of a struct, as stat() has.
 strict='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wcast-qual -Wcast-align -Werror'
 for header in "$include"/weir/*.h; do
 	name=weir/$(basename "$header")
@@ -16,7 +15,7 @@ for header in "$include"/weir/*.h; do
 	$compiler -std=c11 $strict -Wshadow -Wstrict-prototypes -I "$include" -fsyntax-only \
 		"$work/alone.c"
 	$cxx -std=c++17 $strict -I "$include" -fsyntax-only "$work/alone.cc"
-	# xxhash.h is not ours: only what stands in weir's own headers is looked at.
+	# Only weir's own headers are searched, not xxhash.h.
 	$cxx -std=c++17 -I "$include" -E "$work/alone.cc" > "$work/alone.ii"
 	if awk '/^# [0-9]+ "/ { ours = index($3, "/weir/") } ours' "$work/alone.ii" |
 		grep -n '_Atomic'; then
@@ -25,7 +24,7 @@ for header in "$include"/weir/*.h; do
 	fi
 	n=$((n + 1))
 done
-# All of them in one C++ translation unit, in an order that is not weir.h's own.
+# All headers in one C++ translation unit, in an order other than that of weir.h.
 for header in "$include"/weir/*.h; do
 	echo "#include <weir/$(basename "$header")>"
 done | sort -r > "$work/all.cc"

@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The compiler refuses an inlined insert into a const filter, such as weir_handle_get() returns,
-# without being asked to treat warnings as errors; what is allowed compiles with none. So it is for
-# all layouts and for one alone; and a layout that there is not, or that is named too late, is
-# refused as well.
-# inline_const.sh gcc|clang INCLUDE
+# The compiler rejects an inlined insert into a const filter, such as weir_handle_get() returns,
+# even if warnings are not errors. Allowed uses compile without a warning. This holds for all
+# layouts and for a single one. A layout that does not exist, or that is named too late, is rejected
+# too. inline_const.sh gcc|clang INCLUDE
 set -eu
 . "$(dirname "$0")/compilers.sh"
 
-source_of() { # a function around the statement $1
+source_of() { # prints a function around the statement $1
 	cat << END
 #include <weir/handle.h>
 #include <weir/inline.h>
