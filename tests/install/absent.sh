@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Everything is built with one package of Debian not installed, one package after the other, and
-# with options that leave something out. To be run as root in a clone of weir, in a bare Debian:
+# Builds everything with one Debian package not installed, for one package after the other, and with
+# options that leave something out. Run this as root in a clone of weir, in a bare Debian:
 #     tests/bare.sh tests/install/absent.sh all|CASE...
-# CASE is a package, or one of the words in the table below. A package is purged for its case:
-# hiding its .pc alone would leave its headers where a file that should not include them finds them.
+# CASE is a package, or a word of the table below. A package is purged for its case: without its .pc
+# alone, its headers would still be found by a file that should not include them.
 set -eu
 root=$PWD
 . "$root/tests/install-packages.sh"
 
-# What a case needs beside gcc: all that weir can use.
+# Packages for a case besides gcc: all that weir can use.
 packages='gcc g++ libc6-dev meson pkg-config libxxhash-dev liburcu-dev libzstd-dev zlib1g-dev
 	libjansson-dev liblzma-dev libbz2-dev libcsv-dev libhiredis-dev libssl-dev libsodium-dev
 	bind9-dev nginx-dev libpcre2-dev libbenchmark-dev libbloom-dev
@@ -51,7 +51,7 @@ wrong() {
 	failed=1
 }
 
-# begin CASE: without the package, which stands ready to be put back.
+# begin CASE: purge the package and keep its file, to install it again.
 begin() {
 	[[ $1 == *-dev || $1 == g++ || $1 == cmark-gfm ]] || return 0
 	local purged=$1
@@ -72,15 +72,15 @@ end() {
 	put_back=()
 }
 
-# summary FILE WORD: YES or NO of the first line of meson's summary that begins with WORD.
+# summary FILE WORD: print YES or NO, from the first line of meson's summary that begins with WORD.
 summary() {
 	awk -v word="$2" '{ line = $0; gsub(/\033\[[0-9;]*m/, "", line); sub(/^ +/, "", line) }
 		index(line, word) == 1 && match(line, /: *(YES|NO)$/) {
 			sub(/.*: */, "", line); print line; exit }' "$1"
 }
 
-# build CASE LACKS OPTION...: always in one folder, since ccache tells folders apart, and without
-# debug information, as bench/run.sh builds, so that ccache has most files.
+# build CASE LACKS OPTION...: build always in one folder, because ccache distinguishes folders, and
+# without debug information, as bench/run.sh builds, so that ccache has most files.
 build() {
 	local name=$1 lacks=$2 part folder=$root/build/absent
 	shift 2
@@ -109,7 +109,7 @@ build() {
 	rm -rf "$folder"
 }
 
-# Setup failed: its sentence names what is missing.
+# Setup failed, and its message must name the missing package.
 explained() {
 	local what
 	case $1 in

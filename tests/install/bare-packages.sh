@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The Debian packages in a bare Debian: installed, used, removed. They come as a tar file on
-# standard input. To be run as root in a clone of weir:
+# Installs, uses and removes the Debian packages in a bare Debian. Standard input is a tar file of
+# the packages. Run this as root in a clone of weir:
 #     tar -C build/deb -c . | tests/bare.sh tests/install/bare-packages.sh
 set -eu
 fail() {
@@ -22,14 +22,14 @@ deb() {
 }
 apt update
 
-# The command, with nothing but what it depends on.
+# The command, with only the packages that it depends on.
 apt install "$(deb weir)" "$(deb libweir0)" "$(deb libweir-redis0)"
 [ "$(weir --version | cut -d " " -f 1-2)" = "weir $version" ] ||
 	fail "weir --version: $(weir --version)"
 seq 100000 > keys
 weir build -q -p 1% -o keys.weir keys
 [ "$(weir query -c keys.weir keys)" = 100000 ] || fail "the installed weir loses keys"
-# A line "1" in each form, where no bzip2 and no xz are installed, and a field in quotes.
+# A line "1" in each compressed form, without bzip2 and xz installed, and a field in quotes.
 echo QlpoOTFBWSZTWTIpIb0AAADIAAAQIAAgACEAgrF3JFOFCQMikhvQ |
 	base64 -d > one.bz2
 echo /Td6WFoAAAFpIt42AgAhARYAAAB0L+WjAQABMQoAAABT/FFnAAEWAtBhENKQQpkNAQAAAAABWVo= |
@@ -48,7 +48,7 @@ grep -q -e --url=redis://127.0.0.1 log || fail "weir replicate: $(cat log)"
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"
 echo "weir: installed and used"
 
-# Somebody else's project, in every way that the documents name.
+# A user's project, in every way that the documents name.
 apt install gcc libc6-dev g++ make cmake pkg-config "$(deb libweir-dev)" "$(deb libweir0-dbgsym)"
 strict='-Wall -Wextra -Werror -O2'
 gcc -std=c11 $strict tests/install/outside.c -o c_shared $(pkg-config --cflags --libs weir)
@@ -76,7 +76,7 @@ id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
 	fail "libweir0-dbgsym has not the symbols of $library"
 echo "libweir-dev, libweir0-dbgsym: installed and used"
 
-# Nothing stays.
+# The removal leaves no file.
 apt install "$(deb weir-redis)"
 [ -s "$(ls /usr/lib/*/redis/modules/weir-redis.so)" ] || fail "weir-redis brings no module"
 apt purge weir weir-redis libweir0 libweir-redis0 libweir-redis-dev libweir-dev \

@@ -17,14 +17,14 @@ fail() {
 root=$PWD
 TIMEFORMAT='%R %U %S'
 
-# block PATTERN: README's shell block that has such a line.
+# block PATTERN: print README's shell block that contains such a line.
 block() {
 	awk -v pattern="$1" '/^```sh$/ { text = ""; on = 1; next }
 		/^```$/ { if (on && text ~ pattern) printf "%s", text; on = 0 }
 		on { text = text $0 "\n" }' "$root/README.md"
 }
 
-# run LINE: a mirror that fails is asked three times.
+# run LINE: run a command; retry twice, because a mirror may fail.
 run() {
 	local attempt status=0 wall user system
 	echo "# $1" | tr -s ' \t' ' '
@@ -41,7 +41,7 @@ run() {
 		cpu=$(awk -v c="$cpu" -v u="$user" -v s="$system" 'BEGIN { print c + u + s }')
 }
 
-# type_block FILE [PATTERN]: its lines, or those that have PATTERN; a line may go on in the next.
+# type_block FILE [PATTERN]: run FILE's lines, or those with PATTERN; a line may have several lines.
 type_block() {
 	local line whole=
 	cpu=0
@@ -59,7 +59,7 @@ first_example() {
 	[ -s server.c ] || fail "README.md has no example first"
 }
 
-# The installed command, and that nothing but PATH is needed for it.
+# The installed command works with nothing but PATH.
 use_command() {
 	local version
 	version=$(sed -n "s/^  version: '\(.*\)',/\1/p" "$root/meson.build")
@@ -89,7 +89,7 @@ sys.stdout.buffer.write(bz2.compress(open("keys", "rb").read()))' > keys.bz2
 	echo "setup and install took $cpu s of CPU"
 }
 
-# The clone of a user who may write nowhere else; the packages are there.
+# A clone of a user who may write only there; the packages are installed already.
 as_user() {
 	cd "$HOME/weir"
 	root=$PWD

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The tree that build-deb.sh gives to dpkg-buildpackage: whole, and no word on the way; where it
-# cannot be copied, no packages. What dpkg does with it is for tests/run.sh install.
-# build_deb.sh SOURCE
+# build-deb.sh gives a complete tree to dpkg-buildpackage, silently. If the tree cannot be copied,
+# it makes no packages. tests/run.sh install tests the packages themselves. build_deb.sh SOURCE
 set -eu
 source=$1
 work=$(mktemp -d)
@@ -29,7 +28,7 @@ for file in README.md debian/rules debian/control include/weir/weir.h src/tool/w
 done
 ! grep '^\./build/\|^\./\.git/' "$work/out/weir.files" || fail "the tree has what was built"
 
-# A tar that ends halfway.
+# A tar that fails halfway.
 printf '#!/bin/sh\n%s "$@"\nexit 2\n' "$(command -v tar)" > "$work/bin/tar"
 chmod +x "$work/bin/tar"
 rm -r "$work/out"
@@ -37,7 +36,7 @@ rm -r "$work/out"
 	fail "half a tree was packaged"
 ! grep -q 'packages of' "$work/log" || fail "half a tree was packaged"
 
-# Where to begin stands in README.md.
+# README.md names the first command.
 for file in README.md src/packaging/build-deb.sh; do
 	grep -q 'apt-get build-dep ./src/packaging' "$source/$file" ||
 		fail "$file has not what build-deb.sh needs"

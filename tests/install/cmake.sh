@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install into an empty folder, move it elsewhere, and build somebody else's CMake project with it:
-# C and C++, the shared library and the static one. Other versions are refused.
-# cmake.sh BUILD SOURCE [ROOT]: with ROOT, what is installed there already (/ for this system)
+# Installs into an empty folder, moves that folder, and builds a user's CMake project with it, in C
+# and C++, with the shared and the static library. Other versions are refused. cmake.sh BUILD SOURCE
+# [ROOT]: with ROOT, test what is installed there already (/ for this system)
 set -eu
 build=$1 source=$2 root=${3-}
 here=$(cd "$(dirname "$0")" && pwd)

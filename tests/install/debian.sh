@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What the packages declare is what the library is: the version, the soname, every symbol. The
-# packages themselves are built, installed, used and removed by tests/run.sh install.
-# debian.sh SOURCE LIBRARY.so
+# The Debian packages declare the library's version, soname and symbols as they are. tests/run.sh
+# install builds, installs, uses and removes the packages. debian.sh SOURCE LIBRARY.so
 set -eu
 source=$1 library=$2
 debian=$source/src/packaging/debian
@@ -35,8 +34,8 @@ if [ -s "$work/new" ]; then
 fi
 [ ! -s "$work/gone" ] || wrong "the library has no $(tr '\n' ' ' < "$work/gone")any more"
 
-# Whatever the build can do without is in the packages, and a build that lacks it fails. What is
-# left out is named: plugins, which have to be built again with each release of their server.
+# The packages have every optional part, and a build that lacks one fails. The exceptions are
+# listed: plugins, which must be built again for each release of their server.
 for option in $(sed -n "s/^option('\([a-z0-9]*\)', type: 'feature', value: 'auto'.*/\1/p" \
 	"$source/meson_options.txt"); do
 	grep -q -- "-D$option=\(en\|dis\)abled" "$debian/rules" ||
@@ -47,7 +46,7 @@ for package in $(grep -ho "'[a-z0-9]*-dev'" "$source/meson.build" \
 	grep -q "^ $package,\$" "$debian/control" || wrong "no Build-Depends on $package"
 done
 
-# The guides: cmark-gfm makes the HTML, all of share/doc/weir goes to libweir-dev, and no page is
+# The guides: cmark-gfm makes the HTML, libweir-dev has all of share/doc/weir, and no page is
 # compressed, which would break the links to it.
 grep -q '^ cmark-gfm,$' "$debian/control" || wrong "no Build-Depends on cmark-gfm"
 grep -q -- '-Dguides=enabled' "$debian/rules" || wrong "debian/rules makes no guides as HTML"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each optional folder can be deleted: with one of them gone, the rest is set up, its tests too, and
-# what is installed of it is built. One build folder serves all cases, so that each case compiles
-# only what is built otherwise.
+# Each optional folder can be deleted. Without it, the rest can be set up with its tests, and the
+# installed files are built. One build folder serves all cases, so that a case compiles only what
+# differs.
 #     tests/install/folders.sh SOURCE WORK [FOLDER...]
-# WORK: made for the copy of the tree and the build, and deleted in the end.
+# WORK: a folder for the copy of the tree and the build, created and deleted by this script.
 set -u
 source=$(realpath "$1") work=$(realpath -m "$2")
 shift 2
@@ -13,7 +13,7 @@ servers=$(cd "$source" && ls -d src/servers/*/ | sed 's|/$||')
 	src/replica src/tool src/packaging/completions src/packaging/cmake \
 	src/packaging/reference src/packaging tests bench
 
-# What of meson's summary, a line beginning so, is then NO.
+# Print the beginnings of those lines of meson's summary that are then NO.
 absent_without() {
 	case $1 in
 	src/servers/nginx) echo 'the module for nginx' ;;
@@ -35,7 +35,7 @@ wrong() {
 	failed=1
 }
 
-# setup OPTION...: of the tree as it is now.
+# setup OPTION...: set up the present tree.
 setup() {
 	local how=
 	[ ! -e "$work/build/build.ninja" ] || how=--reconfigure
@@ -43,13 +43,13 @@ setup() {
 		"$@" > "$work/log" 2>&1
 }
 
-# Targets of src, whose order is meson's.
+# Print the targets of src, in meson's order.
 products() {
 	ninja -C "$work/build" -t targets all |
 		sed -n 's/^\(src\/[^:]*\): \(.*_LINKER\|CUSTOM_COMMAND\).*/\1/p'
 }
 
-# built NAME: all inputs exist, those of the tests too, and what is installed is made.
+# built NAME: all inputs exist, also of the tests, and the installed files can be built.
 built() {
 	ninja -C "$work/build" -n > "$work/log" 2>&1 &&
 		ninja -C "$work/build" $(products) > "$work/log" 2>&1 && return

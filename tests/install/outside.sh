@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Install into an empty folder, then build somebody else's C and C++ programs with nothing but the
-# compiler and pkg-config, against the shared and the static library, and run them.
-# outside.sh BUILD SOURCE html|markdown: what the guides are installed as
+# Installs into an empty folder, builds a user's C and C++ programs with only the compiler and
+# pkg-config, against the shared and the static library, and runs them. outside.sh BUILD SOURCE
+# html|markdown: the form in which the guides are installed
 set -eu
 build=$1 source=$2 guides=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +27,7 @@ weir() {
 }
 export LD_LIBRARY_PATH="$libraries"
 
-# Every header and no other, the version of the headers, a soname.
+# Exactly weir's headers are installed, with the right version, and there is a soname.
 diff -r "$source/include/weir" "$work/root$prefix/include/weir" ||
 	fail "the installed headers differ from include/weir"
 version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include/weir/version.h")
@@ -36,7 +36,7 @@ version=$(sed -n 's/^#define WEIR_VERSION_STRING "\(.*\)"/\1/p' "$source/include
 readelf -d "$libraries/libweir.so" | grep -q 'SONAME.*libweir\.so\.0\.3\]' ||
 	fail "libweir.so has no soname libweir.so.0.3"
 
-# A path with a space or a quote would break the unquoted lists below; mktemp makes none.
+# The unquoted lists below need paths without spaces and quotes; mktemp makes such paths.
 strict='-Wall -Wextra -Werror'
 for optimise in -O0 -O2; do
 	shared=$(weir --cflags --libs) static=$(weir --cflags --static --libs)
@@ -54,8 +54,8 @@ readelf -d "$work/c_shared" | grep -q 'NEEDED.*libweir\.so\.0\.3' ||
 	fail "the program does not ask for libweir.so.0.3"
 readelf -d "$work/c_static" | grep -q NEEDED && fail "the static program asks for a shared library"
 
-# In a prefix that ld.so does not know, the command and the other library find libweir.so, and the
-# module for Redis needs none.
+# In a prefix that ld.so does not search, the command and the other library find libweir.so. The
+# Redis module does not need libweir.so.
 for file in "$work/root$prefix/bin/weir" "$libraries/libweir-redis.so"; do
 	[ -e "$file" ] && [ "$prefix" != /usr ] || continue
 	found=$(env -u LD_LIBRARY_PATH ldd "$file" | awk '$1 == "libweir.so.0.3" { print $3 }')
@@ -68,7 +68,7 @@ if [ -e "$module" ]; then
 		fail "$module needs what stands above"
 fi
 
-# The example servers, with what a user types.
+# The example servers, compiled as a user would.
 for flags in -Wall '-Wall -Wextra -Werror' '-Wall -Werror -std=c11'; do
 	for server in epoll prefork; do
 		cc $flags -o "$work/$server" "$source/tests/examples/servers/$server.c" \
@@ -96,14 +96,14 @@ else
 	[ ! -e "$docs/html/guides" ] || fail "there are guides as HTML without cmark-gfm"
 fi
 
-# The command, where it was built, with its manual.
+# The command and its manual, if they were built.
 if [ -e "$build/src/tool/weir" ]; then
 	"$work/root$prefix/bin/weir" --help > /dev/null || fail "the installed weir --help fails"
 	find "$work/root$prefix/share/man" -name 'weir.1*' | grep -q . ||
 		fail "the manual weir.1 is not installed"
 fi
 
-# Completions lie in the prefix. The guide of the command says how fish is told of the prefix.
+# The prefix has the completions. The command's guide says how to tell fish about the prefix.
 if [ -e "$build/src/tool/weir" ]; then
 	[ -s "$work/root$prefix/share/fish/vendor_completions.d/weir.fish" ] ||
 		fail "no completions for fish are installed"
@@ -111,7 +111,7 @@ if [ -e "$build/src/tool/weir" ]; then
 		fail "src/tool/README.md does not say where fish looks"
 fi
 
-# And removed again.
+# The uninstall removes all files.
 grep -q 'ninja -C build uninstall' "$source/README.md" || fail "README.md has no uninstall"
 ninja -C "$build" uninstall > "$work/log" 2>&1 || {
 	cat "$work/log" >&2

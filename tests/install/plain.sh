@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A plain "meson setup" where libraries that weir can do without are missing: it succeeds, names
-# what it leaves out, has neither tests nor benchmarks, optimises, and installs where Debian looks.
-# plain.sh SOURCE
+# A plain "meson setup" without libraries that are optional: it succeeds, names what it leaves out,
+# has neither tests nor benchmarks, optimises, and installs where Debian looks. plain.sh SOURCE
 set -eu
 source=$1
 work=$(mktemp -d)
@@ -13,8 +12,8 @@ fail() {
 	exit 1
 }
 
-# A pkg-config that knows no jansson and no cmocka, and no dpkg-architecture to ask for libdir. A
-# compiler to which libcsv and libbz2 are unknown, for the second setup.
+# A pkg-config without jansson and cmocka, and no dpkg-architecture to ask for libdir. For the
+# second setup, a compiler without libcsv and libbz2.
 mkdir "$work/bin"
 cat > "$work/bin/pkg-config" << 'END'
 #!/bin/sh
@@ -34,7 +33,7 @@ done
 exec "$REAL_CC" "$@"
 END
 chmod +x "$work"/bin/*
-# The programs of this machine without cmark-gfm, which nothing in front of PATH could hide.
+# This machine's programs without cmark-gfm, which no entry before PATH could hide.
 mkdir "$work/others"
 while cmark=$(command -v cmark-gfm); do
 	folder=$(dirname "$cmark")
@@ -64,7 +63,7 @@ option() {
 meson introspect --targets "$work/build" | tr ',' '\n' | grep '"name"' > "$work/targets"
 ! grep -E 'test_|bench' "$work/targets" || fail "a plain build has tests or benchmarks"
 
-# The guides are there as Markdown, and the index leads to that.
+# The guides are installed as Markdown, and the index links to them.
 made=src/packaging/reference
 ninja -C "$work/build" $made/weir $made/html > "$work/log" 2>&1 || fail "the guides are not made"
 [ -s "$work/build/$made/weir/README.md" ] || fail "README.md is not installed as Markdown"
@@ -74,7 +73,7 @@ grep -q '<a href="../README.md">' "$work/build/$made/html/index.html" ||
 	fail "HTML was asked for, and nothing is reported"
 grep -q "ERROR: Program 'cmark-gfm' not found" "$work/log" || fail "another report than wanted"
 
-# What the command does not read is named too.
+# Input formats that the command lacks are named too.
 sed -i 's/jansson |/liblzma |/' "$work/bin/pkg-config"
 CC=$work/bin/cc meson setup "$work/less" "$source" > "$work/log" 2>&1 ||
 	fail "a meson setup without liblzma, libbz2 and libcsv fails"

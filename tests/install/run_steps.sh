@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What tests/run.sh says while its steps run: run_steps.sh SOURCE. The steps are this test's own.
+# Tests the output of tests/run.sh while its steps run, with steps of this test: run_steps.sh SOURCE
 set -u
 source=$(realpath "$1")
 work=$(mktemp -d)
@@ -41,7 +41,7 @@ run() { WEIR_BUILD=$work/build bash "$work/tests/run.sh" "$@" > "$work/out" 2>&1
 has() { grep -q -- "$1" "$work/out" || fail "no line '$1'"; }
 last() { [ "$(tail -n 1 "$work/out")" = "$1" ] || fail "the last line is not '$1'"; }
 
-# Nothing was said before a step had ended.
+# A step's begin is reported before it ends.
 run quick wrong && fail 'a step that fails is no failure'
 has '^ *quick begins: .*/quick.log$'
 has '^ok *quick *1 passed, 0 failed'
@@ -51,18 +51,18 @@ has '^FAIL *wrong *0 passed, 1 failed'
 	"$(grep -n '^ok *quick' "$work/out" | cut -d : -f 1)" ] || fail 'it begins after its end'
 last '1 passed, 1 failed'
 
-# A step that takes too long has a name, and so has one that is running when all is ended.
+# The output names a step that takes too long, and a step that is running when the run is ended.
 run endless && fail 'a step that is ended is no failure'
 has '^FAIL *endless '
 has '| ended after 4 s$'
 last '0 passed, 1 failed'
 
-# A signal ends all that was started, wherever it is, and says which step was running. Each process
-# of the run has the mark in its environment.
+# A signal ends all started processes, in any session, and the output names the running step. Each
+# process of the run has the mark in its environment.
 sed -i 's/^limit=4/limit=600/' "$work/tests/run.sh"
 left() { grep -lsz "^WEIR_BUILD=$work/build\$" /proc/[0-9]*/environ; }
 
-# begin STEP: in a group of its own, and returns once the step runs.
+# begin STEP: start a run in its own process group, and return once the step runs.
 begin() {
 	rm -rf "$work/build/logs"
 	set -m
@@ -75,7 +75,7 @@ begin() {
 	done
 }
 
-# ended SIGNAL STATUS: within 10 seconds, and with all that the run had started.
+# ended SIGNAL STATUS: the run ends within 10 seconds, with all processes that it has started.
 ended() {
 	status=0
 	for _ in $(seq 200); do
@@ -85,7 +85,7 @@ ended() {
 	! kill -KILL $! 2> /dev/null || fail "$1: still running"
 	wait $! || status=$?
 	[ "$status" -eq "$2" ] || fail "$1: status $status"
-	for _ in $(seq 20); do # what a worker called to see what is left
+	for _ in $(seq 20); do # a worker's last helper processes
 		[ -n "$(left)" ] || break
 		sleep 0.05
 	done
@@ -94,7 +94,7 @@ ended() {
 	left | sed 's,/proc/\([0-9]*\)/.*,\1,' | xargs -r kill -KILL 2> /dev/null
 }
 
-# is_ended_by SIGNAL STATUS: the run has no process left and said which step was running.
+# is_ended_by SIGNAL STATUS: no process of the run is left, and the output names the running step.
 is_ended_by() {
 	ended "$@"
 	has '^FAIL stubborn was ended before it had a result: .*/stubborn.log$'
@@ -107,16 +107,16 @@ for signal in HUP=129 INT=130 QUIT=131 TERM=143; do
 	is_ended_by "${signal%=*}" "${signal#*=}"
 done
 
-# timeout sends its signal to the whole group: the workers ended before the main process could see
-# what they had started, and the step ran on.
+# timeout sends its signal to the whole group: the workers once ended before the main process could
+# see what they had started, and the step went on.
 for signal in HUP=129 INT=130 QUIT=131 TERM=143; do
 	begin stubborn
 	kill "-${signal%=*}" -- "-$!"
 	is_ended_by "${signal%=*} to the group" "${signal#*=}"
 done
 
-# One process alone: a worker takes its step with it. The one that runs the step does too, and the
-# step has failed.
+# A signal to one process: a worker ends its step with itself, and so does the process that runs the
+# step. The step has then failed.
 begin stubborn
 kill -TERM "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$(cat "$work/build/logs/pid")/status")"
 is_ended_by 'TERM to the worker' 1
@@ -126,7 +126,7 @@ ended 'TERM to the step' 1
 has '^FAIL *compiles '
 last '0 passed, 1 failed'
 
-# How far it is shows on a pipe too.
+# Progress is shown on a pipe too.
 run long || fail 'a step that passes is a failure'
 has '^ *long *[1-9] s so far: a line of the log$'
 last '1 passed, 0 failed'
