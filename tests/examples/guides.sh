@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Checks a guide, or README.md, as a reader would use it. blocks.py checks its form. Every program
-# of C then compiles without a warning, runs in an empty folder and ends with status 0. It prints
-# the block fenced as output that follows it, byte for byte, if there is one. Blocks of sh are only
-# parsed, since they install packages.
-# guides.sh MODE FILE INCLUDE LIBRARY, where MODE is one of blocks.py
+# Checks a guide, or README.md, as a reader would use it. blocks.py checks the page's form. Every C
+# program compiles without a warning, runs in an empty folder and ends with status 0. If a block
+# fenced as output follows the program, the program prints that block byte for byte. Blocks of sh
+# are only parsed, because they install packages. guides.sh MODE FILE INCLUDE LIBRARY, where MODE is
+# a mode of blocks.py
 set -eu
 [ $# -eq 4 ] || { echo "usage: guides.sh MODE FILE INCLUDE LIBRARY" >&2; exit 2; }
 mode=$1 guide=$2 include=$3 library=$(realpath "$4")
@@ -16,7 +16,7 @@ fail() {
 	exit 1
 }
 
-# check_program NAME: compiles and runs NAME.c, and compares what it prints with NAME.output.
+# check_program NAME: compile and run NAME.c, and compare its output with NAME.output.
 check_program() {
 	cc -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -I "$include" "$work/$1.c" \
 		-o "$work/$1" "$library" -Wl,-rpath,"$(dirname "$library")" -pthread ||

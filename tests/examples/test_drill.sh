@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir drill: what it reports, and that it reports lost keys: preloaded libraries lose some.
+# Tests the report of weir drill. Preloaded libraries lose keys, and the drill must report these.
 # Usage: test_drill.sh path/to/weir [LIBRARY...], the libraries of lose.c.
 losers=()
 for library in "${@:2}"; do losers+=("$(realpath "$library")"); done
@@ -9,7 +9,7 @@ for library in "${@:2}"; do losers+=("$(realpath "$library")"); done
 test_report() {
 	run 0 "$weir" drill -d 2 --every=0.2 keys
 	prints '^  lookups/s, each reader  *[0-9.]* [kMG]  *[0-9.]* [kMG]  *\(over 100\|[0-9.]*\)$'
-	# One wait for a CPU made a ratio of 24196.19.
+	# A wait for a CPU once made a ratio of 24196.19.
 	prints '^    the longest  .* \(-\|[0-9]\{1,2\}[.][0-9][0-9]\|100[.]00\|over 100\)$'
 	prints '^  lost  *0, of [0-9,]* lookups that had to find their key$'
 	prints '^  rate  *1 % asked, [0-9.]* % measured at the end'
@@ -21,7 +21,7 @@ test_report() {
 		'<= j["reload_seconds_max"] < 60'
 	json out 'j["inserts"] > 1000 and j["capacity"] >= j["source_keys"] + j["inserts"]' \
 		'and not j["overfull"]'
-	# Below the rate asked where a slow machine has not made all inserts in the time.
+	# The rate is lower if a slow machine has not made all inserts in time.
 	json out '(j["fp_rate_measured"] > 0.004 or j["inserts"] < 90000)' \
 		'and j["fp_rate_measured"] < 0.0115 and j["fp_rate_worst_reload"] < 0.0125' \
 		'and j["fp_rate"] == 0.01'
@@ -62,14 +62,14 @@ test_ways() {
 	run 0 bash -c "'$weir' drill -d 1 --json -s 7 <keys"; json out "j['source_keys'] == $n"
 	# There is always time for one reload.
 	run 0 "$weir" drill -d 1 --every=100 --json keys; json out 'j["swaps"] == 1'
-	# A filter with more keys than it has room for proves less, and the report warns of it.
+	# A filter above its capacity proves less, and the report warns of this.
 	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k keys
 	prints 'of the bits are set: .* proves less'
 	run 0 "$weir" drill -d 1 --every=0.1 -n 1000 --inserts=1k --json keys
 	json out 'j["overfull"] and j["fp_rate_measured"] > 0.5'
 }
 
-# lost LIBRARY WORDS...: the drill exits 1 and reports what was lost.
+# lost LIBRARY WORDS...: the drill exits with 1 and reports the lost keys.
 lost() {
 	run 1 env LD_PRELOAD="$1" "$weir" drill -d 1 --every=0.1 "${@:2}" --json keys
 	says '^weir drill: LOST: [0-9]* of .*keys of'
@@ -78,15 +78,15 @@ lost() {
 
 test_losses() {
 	[ ${#losers[@]} = 3 ] || return
-	# what is inserted in the 0.4 s after the last reload, not what a moment leaves
+	# keys inserted in the 0.4 s after the last reload
 	lost "${losers[0]}" --every=0.6; json out 'j["lost_at_end"] >= 1 and j["swaps"] >= 1'
 	lost "${losers[0]}" --copy --keep-previous
 	lost "${losers[1]}" --copy; json out 'j["lost"] > j["lost_at_end"]'
 	lost "${losers[2]}"; json out 'j["lost"] > j["lost_at_end"]'
 	lost "${losers[2]}" --flavor=bp -w 0
-	# A loss in what a drill does not use does it no harm.
+	# A loss in a call that the drill does not make has no effect.
 	run 0 env LD_PRELOAD="${losers[1]}" "$weir" drill -d 1 keys
-	# It makes the machine a busy one, of whose load nobody knows how much is in the figures.
+	# The library simulates a busy machine, whose load may affect the figures.
 	prints "load average was 3.0 before the drill began: others' work may be in the figures too"
 }
 

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the weir command prints of what others named, figures that JSON has no number for, and
-# signals. Usage: test_edges.sh path/to/weir path/to/make_image [path/to/interrupt.so]
+# Tests how the weir command prints names from others and numbers that JSON lacks, and how it
+# handles signals. Usage: test_edges.sh path/to/weir path/to/make_image [path/to/interrupt.so]
 make_image=$(realpath "$2") interrupt=${3:+$(realpath "$3")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# A title, a screen wiped, C1 in UTF-8 and in Latin-1, a second line, DEL.
+# A terminal title, a cleared screen, C1 in UTF-8 and in Latin-1, a second line, DEL.
 evil=$'\033]0;owned\a\033[2J\302\2332J\233\nweir: all is well\177'
 shown='\\033\]0;owned\\007\\033\[2J\\302\\2332J\\233\\nweir: all is well\\177'
 good=$'gr\303\266\303\237e'
 controls=$'[\001-\010\013\014\016-\037\177\200-\237]'
 
-# plain FILE: no control character but the ends of lines.
+# plain FILE: the file has no control character except newlines.
 plain() {
 	if LC_ALL=C grep -q "$controls" <(sed "s/$good//g" "$1"); then
 		fail "control characters in $1" "$(cat -v "$1" | head -c 600)"
@@ -20,7 +20,7 @@ plain() {
 	fi
 }
 
-# Standard error is for people, wherever it goes.
+# Messages on standard error are escaped, even if it is not a terminal.
 test_messages_are_escaped() {
 	local name
 	run 0 "$weir" build -q -s 7 -p 1% -o set.weir keys
@@ -34,25 +34,25 @@ test_messages_are_escaped() {
 		run 2 "$weir" info "$name"; plain err; says "$shown"
 		run 2 "$weir" verify "$name"; plain err; says "$shown"
 		run 2 "$weir" drill "$name"; plain err; says "$shown"
-		# A message that begins with the name says it once.
+		# A message that begins with the name has the name once.
 		run 2 "$weir" verify "$name"
 		if [ "$(grep -o owned err | wc -l)" = 1 ]; then ok; else fail 'named twice'; fi
 	done
-	# So does one that is nothing but escapes.
+	# A name of escapes alone is printed once.
 	run 2 "$weir" verify $'\033\033\033'
 	if [ "$(grep -o '\\033\\033\\033' err | wc -l)" = 1 ]; then ok; else fail 'named twice'; fi
-	# One that stands by chance in the message is named still.
+	# A name that the message contains by chance is still printed.
 	ln -sf /dev/stdin f
 	run 2 bash -c "echo nonsense | '$weir' query f keys"
 	says '^weir query: f: not a weir image: byte 0'
 	run 2 "$weir" "$evil"; plain err; says "$shown"
 	run 2 "$weir" plan -n "$evil" -p 1%; plain err; says "$shown"
 	run 2 "$weir" query "$good.weir" keys; plain err; says "^weir query: $good.weir: "
-	# A report goes to standard error where the image takes standard output.
+	# If the image goes to standard output, the report goes to standard error.
 	run 0 bash -c "'$weir' build -p 1% -o - keys >stdout.weir"; plain err
 }
 
-# getopt's own messages would quote the argument as it is.
+# getopt's own messages would print the argument unescaped.
 test_wrong_options_are_escaped() {
 	local command
 	for command in plan build query info merge add seal verify drill; do
@@ -71,10 +71,10 @@ test_wrong_options_are_escaped() {
 	run 0 "$weir" plan --key=1000 --rat=1% # abbreviated as ever
 }
 
-# Keys and names stay as they are in a pipe.
-# A line that is selected is the caller's own; a name is that of others, and may end at a terminal.
+# Lines from the caller stay unchanged in a pipe. A name may come from others, and the pipe may end
+# at a terminal, so names are escaped.
 test_a_pipe_gets_lines_as_they_are() {
-	# Of the words only those in ASCII: others have bytes of control characters within them.
+	# Use only the ASCII words, because other words contain bytes of control characters.
 	{ printf 'one\n%s\n' "${evil//$'\n'/-}"; printf 'two\377\n'
 		grep -v '[^ -~]' keys; } >evil_keys
 	run 0 "$weir" build -q -p 1% -o "$evil" evil_keys
@@ -85,7 +85,7 @@ test_a_pipe_gets_lines_as_they_are() {
 	run 0 "$weir" info "$evil"; plain out; prints "^$shown\$"
 }
 
-# on_terminal WORDS...: leaves what the terminal gets in ./typed.
+# on_terminal WORDS...: run a command on a terminal, and store its output in ./typed.
 on_terminal() {
 	local status=0
 	printf '%q ' "$@" >command.sh
@@ -123,7 +123,7 @@ test_a_terminal_gets_them_escaped() {
 	if grep -q '^a\\nb|c|' bars; then ok; else fail 'query -0' "$(cat -v typed)"; fi
 }
 
-# JSON holds a name as it is if it is UTF-8, else escaped as in messages.
+# JSON has a name unchanged if the name is UTF-8, and otherwise escaped as in messages.
 test_names_in_json() {
 	local name
 	cp set.weir "$good.weir"; cp set.weir $'gr\303\266\377.weir'; cp set.weir $'c\302\2331\177'
@@ -135,7 +135,7 @@ test_names_in_json() {
 	json typed '[i["image"] for i in j] == ["gr\u00f6\u00dfe.weir", "c\x9b1\x7f"]'
 }
 
-# A number above 2^63 - 1 is a string of its digits, and never negative.
+# A number above 2^63 - 1 is printed as a string of digits, and never negative.
 test_large_generation_in_json() {
 	local number
 	for number in 0 9007199254740993 9223372036854775807; do
@@ -152,7 +152,7 @@ test_large_generation_in_json() {
 	done
 }
 
-# Signals interrupt every call that waits: no exit status, file or line changes by it.
+# Signals interrupt every blocking call. No exit status, file or line may change.
 test_interrupted_keys_and_images() {
 	if [ -z "$interrupt" ]; then
 		echo 'skipped: nothing can be preloaded in this build'

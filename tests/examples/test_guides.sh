@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Can guides.sh fail? A good guide, a page of commands and a README pass; each planted fault is
-# reported with its place.
-# test_guides.sh INCLUDE LIBRARY
+# Tests guides.sh: a good guide, a page of commands and a README pass, and each planted fault is
+# reported with its place. test_guides.sh INCLUDE LIBRARY
 set -eu
 include=$(realpath "$1") library=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +17,7 @@ wrong() {
 check() {
 	"$here/guides.sh" "$1" "$2" "$include" "$library" > log 2>&1
 }
-# plant NAME MODE FILE SENTENCE SCRIPT: FILE changed by sed is refused with SENTENCE.
+# plant NAME MODE FILE SENTENCE SCRIPT: change FILE by sed; guides.sh must refuse it with SENTENCE.
 plant() {
 	planted=$((planted + 1))
 	sed "$5" "$3" > changed.md

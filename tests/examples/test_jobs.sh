@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Do the jobs that the documents show work in a crontab? Each is one line, with a PATH above it that
-# finds an installed weir, no % that ends the command, and no pipe into weir. The first document's
-# job runs as cron runs it: where the export fails midway, the old set stays.
-# Usage: test_jobs.sh path/to/weir DOCUMENT...
+# Tests that the jobs in the documents work in a crontab. Each job is one line, below a PATH that
+# finds an installed weir, without a % that ends the command, and without a pipe into weir. The
+# first document's job runs as cron runs it; if the export fails midway, the old set stays. Usage:
+# test_jobs.sh path/to/weir DOCUMENT...
 documents=()
 for document in "${@:2}"; do
 	documents+=("$(realpath "$document")")
 done
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# A document's lines, without the star of a comment in C; then PATH lines and jobs: lines that begin
-# with five fields of time, and what is between a block's job and its end.
+# Print a document's PATH lines and jobs, without the star of a C comment. A job is a line that
+# begins with five fields of time, and the rest of its block.
 field='[0-9*][0-9*/,-]*'
 is_job="^($field +){5} *[a-z]"
 for document in "${documents[@]}"; do
@@ -31,7 +31,7 @@ for document in "${documents[@]}"; do
 done
 grep -E 'export-keys *\|[^|]' "${documents[@]}" && fail "a pipe from the export" || ok
 
-# As cron: /bin/sh, the PATH line and nothing else of the environment, the command up to a %.
+# Run as cron does: /bin/sh, only PATH in the environment, the command up to a %.
 sed 's/^ \* *\([0-9*P]\)/\1/' "${documents[0]}" | sed 's|/usr/local/bin|'"$work/bin|g
 	s|/var/lib/app|$work/app|g" >lines
 path=$(grep '^PATH=' lines | tail -n 1)

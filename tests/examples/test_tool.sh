@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The weir command as a user meets it: every subcommand, every exit code, every form of input.
-# Usage: test_tool.sh path/to/weir. Prints what failed, then how many; exits 1 if any did.
+# Tests the weir command as a user meets it: every subcommand, exit code and form of input. Usage:
+# test_tool.sh path/to/weir. Prints the failed checks; exits with 1 if any failed.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 test_main() {
@@ -39,7 +39,7 @@ test_plan() {
 	json out 'all(abs(l["fp_rate"] / 0.01 - 1) < 0.03' \
 		'and l["capacity"] == 10**6 for l in j["layouts"]' \
 		'if l["kind"] not in ("growing", "cuckoo", "fuse", "layered"))'
-	# The three directions agree, and the suffixes mean what they say.
+	# The three ways to ask agree, and suffixes have their meaning.
 	run 0 "$weir" plan -n 1e6 -m 2M --json
 	json out 'all(l["bytes"] <= 2 * 2**20 and l["fp_rate"] < 0.001' \
 		'for l in j["layouts"] if l["kind"] == "blocked" and l["words_per_key"] == 4)'
@@ -50,7 +50,7 @@ test_plan() {
 	json out 'j["layouts"][0]["capacity"] == 1500'
 	run 0 "$weir" plan -n 1T -m 2TiB --json
 	json out 'j["layouts"][0]["bytes"] > 2 * 2**40 * 0.99'
-	# A layout that cannot do it has its reason, beside the layouts that can.
+	# A layout that cannot reach the rate is listed with the reason.
 	run 0 "$weir" plan -n 10T -p 2e-6; prints '^\*  *blocked z='; prints '^- blocked z=1: .'
 	run 0 "$weir" plan -n 10T -p 2e-6 --json
 	json out 'len(j["layouts"]) >= 5 and len(j["layouts"][0]["error"]) > 10'
@@ -98,11 +98,11 @@ test_build() {
 	run 0 "$weir" build --json -p 1% -o all.weir all_keys
 	json out "0.0096 < j['fp_rate_measured'] < 0.0104 and j['keys'] == $all"
 	run 0 "$weir" query -c all.weir all_keys; prints "^$all\$"
-	# Lines that repeat take no room, if the number of keys is given.
+	# Repeated lines need no capacity if the number of keys is given.
 	cat keys keys keys >repeated
 	run 0 "$weir" build -o repeated.weir repeated
 	prints "hint  *about 67 % of the lines repeat others: -n [0-9]* makes room"
-	# More keys than the given number: built if that is meant, with a warning.
+	# More keys than the given number: built with a warning if the option allows that.
 	run 0 "$weir" build --allow-overfull -n 1000 -p 1% -o small.weir keys
 	says 'more keys than its capacity'
 	run 0 "$weir" query -c small.weir keys; prints "^$n\$"
@@ -110,7 +110,7 @@ test_build() {
 	json out 'j[0]["saturated"] and j[0]["fp_rate_estimated"] > 0.99'
 	run 0 "$weir" build --allow-overfull --json -n 10 -p 1% -o full.weir keys
 	json out 'j["saturated"] and j["keys_estimated"] is None'
-	# One seed, one layout: the same bytes, however many threads and passes.
+	# With one seed and layout the bytes are the same, for any number of threads and passes.
 	run 0 "$weir" build -q -s 7 -n "$n" -p 1% -t 1 -o one.weir keys
 	run 0 "$weir" build -q -s 0x7 -p 1% -t 4 -o four.weir keys
 	same one.weir four.weir 'one pass, two passes'
@@ -121,7 +121,7 @@ test_build() {
 }
 
 test_build_trouble() {
-	# Numbers of another kind.
+	# Numbers that another kind has.
 	run 2 "$weir" build -k classic -z 2 -o no.weir keys
 	says '^weir build: --words 2: not for kind classic'
 	run 2 "$weir" build -k classic -g 2 -o no.weir keys
@@ -164,7 +164,7 @@ test_build_trouble() {
 	if [ -w /dev/full ]; then
 		run 2 bash -c "'$weir' build -q -o - keys >/dev/full"
 		says 'standard output: .*o space left'
-		# The image stands there, and it was said that nothing could be written.
+		# It once said that nothing could be written although the image was there.
 		rm -f full.weir
 		run 2 bash -c "'$weir' build -o full.weir keys >/dev/full"
 		says '^weir build: full.weir was saved, but its report could not be written: No sp'
@@ -212,8 +212,8 @@ test_input() {
 		same as_is.weir one.weir "--as-is wrong_$file"
 	done
 	absent cut.weir 'damaged input'
-	# An empty file is an empty set if that is meant; a last line needs no newline; an empty
-	# line is a key.
+	# An empty file is an empty set with the option; a last line needs no newline; an empty line
+	# is a key.
 	: >empty
 	run 0 "$weir" build -q --allow-empty -o empty.weir empty
 	run 1 "$weir" query empty.weir keys
@@ -230,7 +230,7 @@ test_input() {
 	run 0 "$weir" build --json --skip-empty -o two.weir three; json out 'j["keys"] == 2'
 	run 0 "$weir" query --skip-empty three.weir three
 	if [ "$(wc -l <out)" = 2 ]; then ok; else fail '--skip-empty'; fi
-	# Two files are not one: the last line of the first ends there.
+	# Files are not joined: the last line of the first file ends with the file.
 	run 0 "$weir" build --json -o three.weir three three; json out 'j["keys"] == 6'
 	# A carriage return is part of the key.
 	printf 'crlf\r\n' >crlf; run 0 "$weir" build -q -p 0.0001% -n 1000 -o crlf.weir crlf
@@ -244,7 +244,7 @@ test_null_and_long() {
 	run 0 "$weir" build -0 --json -p 0.0001% -n 1000 -o nul.weir nul; json out 'j["keys"] == 4'
 	run 0 "$weir" query -0 nul.weir nul; same out nul_ended 'query -0'
 	run 1 "$weir" query -c nul.weir nul; prints '^0$'
-	# Keys longer than any buffer: 5 MB beside short ones.
+	# Keys longer than any buffer: 5 MB, next to short keys.
 	{
 		echo short
 		head -c 5000000 /dev/zero | tr '\0' x
@@ -370,7 +370,7 @@ test_merge() {
 	says 'full.weir: more keys than its capacity'
 	run 1 "$weir" merge -o new.weir first.weir other.weir
 	says '^weir merge: other.weir, merged into first.weir: .*seed'
-	# It did not name the remedy, which works as it stands there.
+	# The message names a remedy that works as printed. It once did not.
 	says ': make other.weir anew of its keys, .*: weir build --like=first.weir -o NEW KEYS$'
 	rm other.weir
 	run 0 "$weir" build -q --like=first.weir -o other.weir second
@@ -388,7 +388,7 @@ test_merge() {
 	absent new.weir 'failed merges'
 }
 
-# A terminal gets a progress line, which is erased at the end; nothing else gets one.
+# Only a terminal gets a progress line, which is erased at the end.
 test_progress() {
 	local slow="{ cat keys; sleep 1; cat keys; } | '$weir' build -p 1% -n $n -o term.weir"
 	run 0 bash -c "$slow"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir add: into an image that is replaced, or changed in place; weir seal: what a killed process
-# left live. Usage: test_tool_add.sh path/to/weir.
+# Tests weir add, which replaces an image or changes it in place, and weir seal, which seals an
+# image that a killed process left live. Usage: test_tool_add.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1000 >first
@@ -12,7 +12,7 @@ live() {
 	run 0 "$weir" info --json set.weir
 	json out "j[0]['live'] is $1"
 }
-# A process whose messages are in ./said waits for the lock: that it says after a second.
+# Wait until a process, whose messages are in ./said, reports that it waits for the lock.
 until_it_waits() { soon grep -qs 'its turn' said; }
 
 test_add_replaces() {
@@ -44,13 +44,13 @@ test_add_replaces() {
 	if [ "$(stat -c %a set.weir)" = 640 ]; then ok; else fail --mode; fi
 }
 
-# marked IMAGE OVERFULL SHRINK: what its builder allowed, so that servers take it over.
+# marked IMAGE OVERFULL SHRINK: the image has these marks, so that servers load it.
 marked() {
 	run 0 "$weir" info --json "$1"
 	json out "(j[0]['overfull_allowed'], j[0]['shrink_allowed']) == ($2, $3)"
 }
 
-# A set that was meant to be small was refused by servers once something had been added to it.
+# Servers once refused a small set with the mark SHRINK after keys were added to it.
 test_add_keeps_what_was_allowed() {
 	made
 	run 0 "$weir" add -q set.weir few; marked set.weir False False
@@ -60,7 +60,7 @@ test_add_keeps_what_was_allowed() {
 	run 0 "$weir" add -q --live small.weir first; marked small.weir False True
 }
 
-# To keys that are added is done what was done to those that are there.
+# Added keys are normalised as the keys of the image were.
 test_add_does_the_same_to_keys() {
 	run 0 "$weir" build -q -s 7 --trim --lowercase -n 100 -o text.weir <(printf 'One\n')
 	run 0 "$weir" add -q text.weir <(printf ' TWO\r\n')
@@ -121,7 +121,7 @@ test_add_trouble() {
 	run 2 "$weir" add --live packed.weir more; says 'is compressed'
 }
 
-# Of two at the same time neither is lost: the second waits for the first.
+# Of two adds at the same time none is lost: the second waits for the first.
 test_adds_take_turns() {
 	made 4000
 	mkfifo late
@@ -137,7 +137,7 @@ test_adds_take_turns() {
 	wait
 	echo late >key_late
 	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
-	# A third one waits for the second, which waited for an image that was replaced then.
+	# A third add waits for the second, which has waited for an image that was then replaced.
 	mkfifo later
 	"$weir" add -q set.weir late &
 	local first=$!
@@ -157,7 +157,7 @@ test_adds_take_turns() {
 	run 0 "$weir" query -c set.weir key_late more; prints '^501$'
 }
 
-# What it is to do stood in the image that was there before its turn came.
+# The image says how keys are treated, and may be replaced before the add's turn.
 test_add_looks_after_its_turn() {
 	made
 	run 0 "$weir" build -q --zstd --like=set.weir -o packed.weir first
@@ -173,7 +173,7 @@ test_add_looks_after_its_turn() {
 	run 0 "$weir" query -c set.weir more; prints '^500$'
 }
 
-# The shell had no way to end the live state that a killed process left.
+# Without weir seal the shell could not end the live state that a killed process left.
 test_seal() {
 	made
 	cp set.weir before.weir
@@ -211,7 +211,7 @@ lock_files() {
 	if [ "$(find . -name '.weir-live-*' | wc -l)" = "$1" ]; then ok; else fail "lock files"; fi
 }
 
-# Two that add at once: the first to end leaves the image live, and says so by its status.
+# Of two adds in place at once, the first to end leaves the image live, and its exit status says so.
 test_live_exit_status() {
 	made
 	rm -f pipe
@@ -231,7 +231,7 @@ test_live_exit_status() {
 	run 0 "$weir" query -c set.weir first more; prints '^1500$'
 }
 
-# The lock file of a live image in another folder; where there can be none, it does not go live.
+# The lock file may be in another folder. Without a lock file an image does not go live.
 test_lock_dir() {
 	made
 	mkdir -p locks
@@ -249,7 +249,7 @@ test_lock_dir() {
 	run 0 "$weir" query -c set.weir first more; prints '^1500$'
 }
 
-# The key of a keyed image is needed to change it in place too, and to seal it.
+# To change a keyed image in place and to seal it, the key is needed.
 test_keyed_in_place() {
 	run 0 "$weir" build -q --keyed-by=key -n 2000 -p 1% -o keyed.weir first
 	run 2 "$weir" add -q --live keyed.weir more; says '^weir add: keyed.weir: is keyed: give'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Kinds that are built once and the weir command: build makes them from files and pipes, within
-# bounded memory, and what changes filters refuses them.
-# Usage: test_tool_built.sh path/to/weir [path/to/seeds.so]
+# Tests kinds that are built once: build makes them from files and pipes within bounded memory, and
+# commands that change filters refuse them. Usage: test_tool_built.sh path/to/weir
+# [path/to/seeds.so]
 seeds=${2:+$(realpath "$2")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -21,11 +21,11 @@ test_build() {
 	run 0 "$weir" info --json f.weir
 	json out "(j[0]['kind'] == 'fuse' and j[0]['fingerprint_bits'] == 8 and
 		abs(j[0]['keys_estimated'] - 20000) < 100 and j[0]['capacity'] == 20000)"
-	# each key twice, from a pipe: the same set
+	# each key twice, from a pipe, gives the same set
 	run 0 "$weir" build -q -k fuse -s 5 -o once.weir keys
 	run 0 "$weir" build -q -k fuse -s 5 -o twice.weir <(cat keys keys)
 	same once.weir twice.weir 'equal sets are equal images'
-	# what was counted is no estimate; and cuckoo, which keeps each copy, knows of none
+	# the counted number is not called an estimate; cuckoo, which stores each copy, cannot count
 	run 0 "$weir" build --json -k fuse -s 5 -o twice.weir <(cat keys keys)
 	json out 'j["keys"] == 40000 and j["keys_different"] == 20000'
 	run 0 "$weir" build -k cuckoo -s 5 -n 60000 -o copies.weir <(cat keys keys)
@@ -53,14 +53,14 @@ test_refused() {
 	run 2 "$weir" merge -o m.weir once.weir twice.weir; says 'kind fuse cannot merge'
 	run 0 "$weir" build -q -k fuse -s 99 -o seed.weir keys
 	run 2 "$weir" merge -o m.weir once.weir seed.weir; says 'kind fuse cannot merge: weir build'
-	# One rule: a kind that cannot is an error, also where the other image is of another kind.
+	# A kind that cannot merge is an error, even if the other image has another kind.
 	run 0 "$weir" build -q -o blocked.weir keys
 	run 2 "$weir" merge -o m.weir once.weir blocked.weir; says 'kind fuse cannot merge'
 	run 2 "$weir" merge -o m.weir blocked.weir once.weir; says 'kind fuse cannot merge'
 }
 
-# The hashes beyond that are in a file without a name. Two threads need 126M and 3,000,000 hashes
-# 23M: however the threads' lanes are filled, 127M are too few.
+# Hashes beyond the memory go to an unnamed file. Two threads need 126M, and 3,000,000 hashes need
+# 23M, so 127M are too little for any distribution over the threads' lanes.
 test_spilled() {
 	seq 1 3000000 >many
 	run 0 "$weir" build -q -k fuse -s 5 -o all.weir many
@@ -82,7 +82,7 @@ test_replaced() {
 	run 0 "$weir" query -c r.weir others; prints '^20000$'
 }
 
-# Exact on two lists; a key that is in both is named with its two places.
+# A layered set is exact on both lists. A key in both lists is named with both places.
 test_layered() {
 	seq 100001 400000 >good
 	seq 400001 500000 >better
@@ -98,7 +98,7 @@ test_layered() {
 	run 0 "$weir" build -q -k layered -p 0.01% --exclude <(cat good) -o x.weir --force keys
 	run 0 "$weir" info x.weir; prints 'fingerprints of 13 bits'
 	run 1 "$weir" query -c x.weir good; prints '^0$'
-	# a rebuild takes over the kind
+	# a rebuild keeps the kind
 	run 0 "$weir" build -q --exclude good -o x.weir keys
 	run 0 "$weir" info x.weir; prints 'layered'
 	run 1 "$weir" query -c x.weir good; prints '^0$'
@@ -126,8 +126,8 @@ test_layered() {
 	prints 'layered  *11,700,000  12.8 MiB  *9.15  0.7813 %'
 }
 
-# -p is the rate of an answer, however many lookups that takes; a rebuild once asked for the product
-# of the two, and so each for more than the one before.
+# -p is the rate of an answer, for any number of lookups. A rebuild once asked for the product of
+# rate and lookups, and so for a larger set each time.
 test_rate_is_of_an_answer() {
 	for i in $(seq 9 32); do echo "10.$i.0.0/$i"; done >prefixes
 	local kind
@@ -152,7 +152,7 @@ test_rate_is_of_an_answer() {
 	run 0 "$weir" query -v -c none.weir <(echo 10.9.0.0); prints '^1$'
 }
 
-# Both lists cannot come from standard input: the one that is read second was empty without a word.
+# Both lists cannot come from standard input. The list that was read second was once silently empty.
 test_one_standard_input() {
 	run 2 "$weir" build -q -k layered --exclude - -o i.weir -
 	says 'exclude -: the keys are read from standard input'
@@ -163,7 +163,7 @@ test_one_standard_input() {
 	run 1 "$weir" query -c i.weir others; prints '^0$'
 }
 
-# A rebuild takes the kind over, and has to be given the list anew.
+# A rebuild keeps the kind, and needs the exclude list again.
 test_list_left_out() {
 	run 0 "$weir" build -q -k layered --exclude others -o e.weir keys
 	run 1 "$weir" build -q -o e.weir keys; says 'e.weir: is of kind layered, and what it excl'
@@ -172,16 +172,16 @@ test_list_left_out() {
 	run 0 "$weir" build -q -k layered -o e.weir keys
 }
 
-# It once showed what seed 0 would have, as if there were a secret.
+# It once showed a fingerprint of seed 0, as if there were a secret.
 test_split_has_no_seed() {
 	run 0 "$weir" build -q -k split -o split.weir keys
 	run 0 "$weir" info split.weir; prints 'seed fingerprint  *none$'
-	# From a pipe it was refused for a seed that nobody had given.
+	# From a pipe it was once refused because of a seed that was not given.
 	run 0 bash -c "cat keys | '$weir' build -q -k split -o split_piped.weir"
 	same split_piped.weir split.weir 'kind split, from a pipe'
 }
 
-# The excluded keys are counted, not the included ones: the fingerprint's width is chosen by them.
+# The number of excluded keys determines the fingerprint's width, so they are counted.
 test_counted() {
 	seq 200 >few
 	seq 1000 30999 >most
@@ -194,8 +194,8 @@ test_counted() {
 	! cmp -s counted.weir less.weir || fail 'the number changes nothing'
 }
 
-# Two keys whose hashes are one under seed 5: a seed that was given is kept, and the two are named;
-# one that was drawn is drawn again.
+# Two keys have one hash under seed 5. A given seed is kept, and both keys are named; a drawn seed
+# is drawn again.
 test_one_hash() {
 	python3 - <<-'EOF'
 	M = 2**64 - 1
@@ -240,14 +240,14 @@ test_one_hash() {
 	same z.weir drawn.weir 'seed 5 was left for seed 6'
 }
 
-# innocent_addresses, innocent_names: with a rate of a half each would be found by chance.
+# innocent_addresses, innocent_names: print absent keys, of which a rate of a half finds half.
 innocent_addresses() {
 	seq 0 4999 | awk '{ print "10.0." int($1 / 250) "." $1 % 250 }'
 	seq 0 999 | awk '{ printf "2001:db8:1::%x\n::ffff:10.1.%d.%d\n", $1, $1 / 250, $1 % 250 }'
 }
 innocent_names() { seq 5000 | awk '{ print "www" $1 ".host" $1 % 700 ".Example" }'; }
 
-# An address, or a name, is excluded by all its lookups: of whatever lengths are included.
+# An address or a name is excluded by all its lookups, for all included lengths.
 test_layered_lookups() {
 	seq 0 999 | awk '{ print "192.168." int($1 / 250) "." $1 % 250
 		print "172.16." $1 % 64 ".0/24"; print "198.18.0.0/15"
@@ -260,7 +260,7 @@ test_layered_lookups() {
 	seq 0 999 | awk '{ print "10.9.0." $1 % 250 }' >stranger
 	run 0 "$weir" query -c of_c.weir stranger
 	[ "$(cat out)" -gt 0 ] && ok || fail 'no other address is found by chance: a weak test'
-	# how many bytes were given instead of a rate; a pipe, which is read once
+	# a size instead of a rate; a pipe, which is read once
 	run 0 "$weir" build -q -k layered --cidr -m 64k -s 3 --exclude innocent -o of_m.weir ranges
 	run 1 "$weir" query -c of_m.weir innocent; prints '^0$'
 	run 0 "$weir" build -q -k layered --cidr -p 50% -s 3 --exclude innocent -o of_p.weir \
@@ -292,7 +292,7 @@ test_layered_covered() {
 	absent of_v.weir 'of lists that were refused'
 }
 
-# A list that an export failed to write was taken without a word, and the set misjudged all of it.
+# An empty exclude list, from a failed export, was once accepted silently.
 test_an_exclude_list_without_keys() {
 	seq 100 >in
 	seq 101 200 >out_of_it

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a hostile image costs the weir command: memory that does not follow from what the image
-# declares, and time that Ctrl-C ends. Usage: test_tool_cost.sh path/to/weir path/to/declare.
+# Tests the cost of hostile images: the weir command's memory does not depend on the declared sizes,
+# and Ctrl-C ends a long run. Usage: test_tool_cost.sh path/to/weir path/to/declare.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 declare=$(cd "$OLDPWD" && realpath "${2:?usage: $0 path/to/weir path/to/declare}")
 
-# within MIB STATUS WORDS...: as run, and at its peak the command had less than so much memory.
+# within MIB STATUS WORDS...: like run; the command's peak of memory must be below MIB.
 cat >peak.py <<'end'
 import resource, subprocess, sys
 status = subprocess.call(sys.argv[2:], stdin=subprocess.DEVNULL)
@@ -22,7 +22,7 @@ within() {
 # stops WORDS...: the command runs until SIGINT ends it.
 stops() { run 124 timeout -s INT -k 60 2 "$@"; }
 
-# A shard of 4 GiB was read through 4 GiB of memory, and one of 8 TiB for hours.
+# A shard of 4 GiB once took 4 GiB of memory, and a shard of 8 TiB took hours.
 test_declared() {
 	run 0 "$declare" sparse.weir 1
 	within 64 2 "$weir" verify --max-memory=1000K sparse.weir
@@ -50,23 +50,23 @@ test_declared() {
 	done
 }
 
-# A sparse old image of 16 GiB was read for a minute, though a sample was enough.
+# A sparse old image of 16 GiB was once read for a minute, although a sample is enough.
 test_old_image_is_sampled() {
 	head -n 5 keys >five
-	# With one seed in 400 two of the five share bits: the estimate is four then.
+	# Under one seed in 400 two of the five keys share bits, and the estimate is four.
 	run 0 "$weir" build -q -s 7 -m 64M -p 1% -o old.weir keys
-	# Whoever reads all of it sees that it is damaged.
+	# A full read finds that it is damaged.
 	printf '\125\252' | dd of=old.weir bs=1 seek=$(($(stat -c %s old.weir) - 100)) \
 		conv=notrunc status=none
 	run 1 "$weir" build -q -o old.weir five
 	says '^weir build: old.weir: not replaced: about 5 different keys, .*under a tenth'
 	run 0 "$weir" build -q -o old.weir keys
 	same err /dev/null 'a sample was enough, and the old image was read'
-	# So few keys that no sample tells: what is above the limit is not read.
+	# With so few keys a sample does not tell, and an image above the limit is not read.
 	run 0 "$declare" sparse.weir 16
 	run 2 "$weir" build -q --max-memory=64M -o sparse.weir five
 	says 'more than --max-memory allows .* that of the image that is replaced: -n gives another'
-	# What a sample maps of the file counts too, and around each page the kernel maps more.
+	# The mapped sample counts too, and the kernel maps more around each page.
 	within 128 0 "$weir" build -q -n 5 --max-memory=64M -o sparse.weir five
 	says '^weir build: sparse.weir: not compared with the image .*: a sample does not tell'
 	run 0 "$weir" build -q --allow-shrink -m 64M -p 1% -o old.weir five
@@ -74,7 +74,7 @@ test_old_image_is_sampled() {
 	same err /dev/null 'all of the old image was read, and decided'
 }
 
-# 36 KiB that unpack to 1 GiB took as much of verify, info and query each.
+# 36 KiB that unpack to 1 GiB once took 1 GiB of memory in verify, info and query.
 test_compressed() {
 	run 0 "$weir" build -q -s 7 -m 256M -p 50% --zstd=1 -o large.weir keys
 	within 64 0 "$weir" verify large.weir; prints '^large.weir: whole$'
@@ -108,8 +108,8 @@ test_compressed() {
 	done
 }
 
-# Of a key file in zstd format, what follows a frame is a frame: not one of an old format, whose
-# decoders nobody looks at any more.
+# In a key file in zstd format, only frames of the present format may follow a frame, because
+# decoders of old formats are no longer maintained.
 test_old_frames() {
 	printf 'a\nb\n' | zstd -q >frame.zst
 	cat frame.zst frame.zst >keys.zst

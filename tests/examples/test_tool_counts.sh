@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Kinds that count, grow or can be full: weir build, add, merge, remove, count.
-# Usage: test_tool_counts.sh path/to/weir.
+# Tests kinds that count, grow or can be full, with weir build, add, merge, remove and count. Usage:
+# test_tool_counts.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1000 >first
@@ -11,14 +11,14 @@ made() {
 	rm -f set.weir
 	run 0 "$weir" build -q -s 7 -k counting -n 2000 -p 0.1% -o set.weir "${@:-first}"
 }
-# holds N FILE...: so many of their lines are in set.weir.
+# holds N FILE...: N of the files' lines are in set.weir.
 holds() {
 	local want=$1
 	shift
 	run 0 "$weir" query --json set.weir "$@"
 	json out "j['maybe'] == $want"
 }
-# shaped IMAGE KIND BITS Z G
+# shaped IMAGE KIND BITS Z G: the image has this shape.
 shaped() {
 	run 0 "$weir" info --json "$1"
 	json out "(j[0]['kind'], j[0]['counter_bits'], j[0]['words_per_key'],
@@ -58,7 +58,7 @@ test_shape_options() {
 	absent none.weir 'a shape that was refused'
 }
 
-# layout KIND EXPRESSION: of the only or first such row of a plan, as JSON.
+# layout KIND EXPRESSION: test the first row for the kind in a plan's JSON.
 layout() {
 	json out "[$2 for r in j['layouts'] if r['kind'] == '$1'][0]"
 }
@@ -146,7 +146,7 @@ test_remove() {
 	run 0 bash -c "'$weir' remove --json set.weir - <gone"
 	says '^weir remove: set.weir: keys that were not there: 500: '
 	json out 'j["keys"] == 501 and j["removed"] == 1 and j["absent"] == 500'
-	# As often as it was added.
+	# A key can be removed as often as it was added.
 	made first half
 	run 0 "$weir" remove -q set.weir half; holds 1000 first
 	run 0 "$weir" remove -q -t 4 set.weir half half half
@@ -154,8 +154,8 @@ test_remove() {
 	holds 500 rest
 }
 
-# 2 of 1,000 keys that were never added took copies of others with them, and the command said only
-# that 998 were not there.
+# Removals of 1,000 absent keys once removed copies of 2 other keys, and the command reported only
+# that 998 were absent.
 test_remove_warns_of_other_keys_copies() {
 	made
 	seq 100001 300000 >never
@@ -176,7 +176,7 @@ test_remove_warns_of_other_keys_copies() {
 	run 0 "$weir" remove -q set.weir <(seq 5; echo never)
 	says ': with a chance of about 0\.[0-9]* % at least one of the 5 removed ones was never ad'
 	run 0 "$weir" remove -q set.weir <(seq 6 9); same err /dev/null 'all were there'
-	# Nothing was there: the image is not even written.
+	# If no key was in, the image is not even written.
 	made
 	local before
 	before=$(stat -c %i set.weir)
@@ -236,7 +236,7 @@ test_remove_trouble() {
 	done
 }
 
-# Of two at the same time neither is lost, and an add waits as well.
+# Of two removals at the same time none is lost, and an add waits, too.
 test_removals_take_turns() {
 	made
 	mkfifo late
@@ -272,7 +272,7 @@ test_count() {
 	json out 'j == [{"key": "7", "count": 15, "full": True}]'
 	run 0 "$weir" remove -q set.weir often often # a full counter stays
 	run 0 "$weir" count set.weir <(echo 7); prints '^15+	7$'
-	# In the order of the input, over the edges of groups and chunks.
+	# Counts come in the order of the input, across groups and chunks.
 	run 0 "$weir" build -q -k frequency -n 1M -p 0.1% -o often.weir all_keys keys
 	run 0 "$weir" count often.weir keys absent_keys
 	cut -f 2- out >lines
@@ -323,7 +323,7 @@ test_count_as_keys_were_added() {
 	run 2 "$weir" count keys other.weir; says 'swapped?$'
 }
 
-# A union adds; and what is added beside what others add in place would be added twice.
+# A union adds counters. Keys that another process adds in place would be added twice.
 test_merge_and_live() {
 	made
 	cp set.weir before.weir
@@ -338,7 +338,7 @@ test_merge_and_live() {
 	same set.weir both.weir 'added, and merged'
 }
 
-# A rebuild asked for no size at all.
+# A rebuild once asked for no size at all.
 test_rebuilds_of_growing() {
 	local how
 	for how in -q --like=grows.weir; do
@@ -361,7 +361,7 @@ test_rebuilds_of_growing() {
 }
 
 test_cuckoo() {
-	# a seed is given: with one in 600 another key has the fingerprint of 501
+	# a fixed seed: under one seed in 600 another key has the fingerprint of 501
 	run 0 "$weir" build -q -s 7 -k cuckoo -n 2000 -p 0.3% -o moves.weir first half
 	run 0 "$weir" build -q -o moves.weir first half # a rebuild
 	run 0 "$weir" info --json moves.weir; json out 'j[0]["kind"] == "cuckoo"'
@@ -371,7 +371,7 @@ test_cuckoo() {
 	run 2 "$weir" add --live moves.weir half; says 'is of kind cuckoo, .*: leave out --live$'
 }
 
-# --once: lines that come too often for a bucket take the room of one.
+# --once: repeated lines use the space of one copy.
 test_once() {
 	local n kind
 	for n in 1 2 3 4 5 6 7 8 9 10 11 12; do seq 900; done >often
@@ -396,7 +396,7 @@ test_once() {
 	[ ! -e none.weir ] && ok || fail 'an image that was refused is there'
 }
 
-# Kinds that can be full: what was taken, what makes room, and the image as it was.
+# A full kind: the message says what was added and what makes space, and the image stays unchanged.
 test_no_room() {
 	local t
 	rm -f moves.weir # seeds are given: how many of one key there is room for depends on them
@@ -413,10 +413,10 @@ test_no_room() {
 	done
 	for t in 1 2 3 4 5 6 7 8 9 10 11; do echo same; done >same_keys
 	run 1 "$weir" add moves.weir same_keys
-	# ten copies, but for what cannot make room for them
+	# ten copies, where a bucket pair has no slots for them
 	says 'not written: one of the keys is in it as often as it can hold a key; nothing '
 	same moves.weir before.weir 'a key that came too often'
-	# the same where the set has its capacity of others already
+	# the same with a set that is at its capacity already
 	run 0 "$weir" build -q -k cuckoo -n 1000 -p 0.3% -s 3 -o at.weir first
 	run 1 "$weir" add at.weir same_keys
 	says 'not written: one of the keys is in it as often as it can hold a key; nothing '

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir delta and weir apply. Usage: test_tool_delta.sh path/to/weir path/to/make_image
+# Tests weir delta and weir apply. Usage: test_tool_delta.sh path/to/weir path/to/make_image
 make_image=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -81,7 +81,7 @@ test_not_smaller() {
 	run 0 "$weir" query -c large.weir few; prints '^500$'
 }
 
-# opened.py FILE WORDS...: how often the command opens the file. An open and a close are two events.
+# opened.py FILE WORDS...: count the command's opens of the file; open and close are two events.
 cat >opened.py <<'end'
 import ctypes, os, struct, subprocess, sys
 OPEN, CLOSE_NOWRITE = 0x20, 0x10
@@ -98,7 +98,7 @@ while events:
 print(opened)
 end
 
-# What was checked is what is saved: a file that is swapped in between is not read.
+# The checked bytes are saved: a file that is replaced after the check is not read again.
 test_is_each_file_of_a_chain_read_once() {
 	local file opened
 	run 0 "$weir" delta -q -o three.delta set.weir second.weir
@@ -117,7 +117,7 @@ test_refused() {
 	run 1 "$weir" apply -o wrong.weir second.weir one.delta
 	says 'one.delta: is a delta from image .*, and second.weir is '
 	absent wrong.weir 'of another image'
-	# What is no regular file was not read: no refusal, but an error.
+	# A file that is not regular is not read, and gives an error, not a refusal.
 	run 2 "$weir" apply -q -o wrong.weir /dev/null one.delta
 	says 'dev/null: is not a regular file'
 	run 2 "$weir" apply -q -o wrong.weir first.weir /dev/null; says 'is not a regular file'
@@ -153,7 +153,7 @@ test_refused() {
 	run 2 "$weir" diff; says 'did you mean delta?'
 }
 
-# weir verify took none, and weir info called one with a damaged head an image.
+# weir verify once accepted no delta, and weir info called a delta with a damaged head an image.
 test_a_delta_is_verified() {
 	run 0 "$weir" verify one.delta
 	prints '^one.delta: a delta from image [0-9a-f]\{16\} to [0-9a-f]\{16\}: head, map and '

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # An exit code means the same in every command: 0 done or found, 1 not found or refused, 2 an error,
-# damage included. Each command is brought to each code that it has.
-# Usage: test_tool_exit.sh path/to/weir path/to/weir.1 [path/to/lose.so]
+# including damage. The test makes each command exit with each of its codes. Usage:
+# test_tool_exit.sh path/to/weir path/to/weir.1 [path/to/lose.so]
 page=$(realpath "$2")
 parquet=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../parquet")
 lose=${3:+$(realpath "$3")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# code STATUS COMMAND...: as run, and the command is in the table of the codes below. One that
-# refuses or fails leaves no file "new" behind, nor anything beside it.
+# code STATUS COMMAND...: like run, and note the command's code for the table below. A command that
+# refuses or fails leaves no file "new" and no other file.
 declare -A met
 code() {
 	local status=$1 name=$2
@@ -24,7 +24,7 @@ code() {
 	[ "$status" = 0 ] || absent new "$*"
 	[ "$status" != 2 ] || says '^weir'
 }
-# damaged FILE: a copy of it, ./damaged, with two bytes of its middle changed.
+# damaged FILE: copy the file to ./damaged and change two bytes in the middle.
 damaged() {
 	cp "$1" damaged
 	printf '\125\252' | dd of=damaged bs=1 seek=$(($(stat -c %s "$1") / 2)) conv=notrunc \
@@ -96,7 +96,7 @@ test_readers() {
 	code 2 plan
 }
 
-# An address list passes lines that are no address, with --skip-bad, and says how many.
+# With --skip-bad, query skips lines that are not addresses, and prints their number.
 test_query_skips_what_is_no_address() {
 	run 0 "$weir" build -q --cidr -n 100 -p 1e-6 -o nets <(echo 10.0.0.0/8)
 	printf 'name\n10.1.1.1\n300.1.1.1\n\n10.0.0.0/33\n10.2.2.2\nlast\n' >mixed
@@ -114,11 +114,11 @@ test_query_skips_what_is_no_address() {
 	says '^weir query: mixed:1: .name.: not an IP .*(--skip-bad passes over such lines)$'
 	# It said that five were passed over, as if --skip-bad had been given.
 	says '^weir query: lines without an answer: 5: all others were looked up$'
-	code 0 query --cidr -q nets mixed                         # one is found: as of grep -q
+	code 0 query --cidr -q nets mixed                         # one is found: as with grep -q
 	code 2 query --cidr -q nets text
 }
 
-# Only verify called it damaged: the others had sums that do not match, and no remedy.
+# Only verify called a damaged image damaged; others reported a wrong sum, without a remedy.
 test_damage_has_a_name_and_a_remedy() {
 	local command
 	for command in 'query damaged numbers' 'count damaged numbers' 'add damaged later' \
@@ -163,7 +163,7 @@ test_changes() {
 	code 0 seal -q set
 	code 2 seal -q no_such
 	code 2 seal -q text
-	# In use: another process adds in place and waits for its input.
+	# The image is in use: another process adds in place and waits for its input.
 	run 0 "$weir" build -q -s 7 -n 10000 -o live numbers
 	mkfifo slow
 	"$weir" add -q --live live slow 2>adder &
@@ -249,10 +249,10 @@ test_replicate() {
 	done
 }
 
-# The manual's table has each command, and a word for exactly those codes that it was brought to.
+# The manual's table has each command, and exactly the codes that this test has produced.
 test_the_table_of_the_manual() {
 	local command line codes
-	# It did not have these three among what is refused.
+	# Three refusals that the manual once lacked.
 	for line in 'no keys at all in the input' 'a full filter: more keys than there is' \
 			'more copies of one key than a filter of kind'; do
 		if sed '1,/^These are refused/d' "$page" | grep -q "^$line"; then ok; else
@@ -274,14 +274,14 @@ test_the_table_of_the_manual() {
 	done
 }
 
-# A table of fixed columns was torn apart where the terminal is narrower than it.
+# A table of fixed columns was once broken on a narrower terminal.
 test_the_manual_fits_a_narrow_terminal() {
 	local width
 	command -v man >/dev/null && command -v nroff >/dev/null || return 0
 	for width in 60 80; do
 		MANWIDTH=$width man -P cat "$page" >shown 2>torn || return 0 # a man that shows none
 		same torn /dev/null "what man says of $width columns"
-		# A line of a crontab cannot go on in the next one.
+		# A crontab line cannot be broken.
 		if grep -v '7 \* \* \* \*' shown | grep ".\{$((width + 1))\}" >wide; then
 			fail "the manual takes more than $width columns" "$(cat wide)"
 		else

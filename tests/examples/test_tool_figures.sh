@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The figures and sentences of the weir command are those of the kind: what is a copy, a place, a
-# layer; which unions there are; what a change keeps.
-# Usage: test_tool_figures.sh path/to/weir.
+# The numbers and messages of the weir command fit the kind: copies, slots and layers, the possible
+# unions, and what a change keeps. Usage: test_tool_figures.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 1000 >first
@@ -38,7 +37,7 @@ test_unions() {
 	run 0 "$weir" build -q -s 7 -k classic -o classic.weir first
 	run 1 "$weir" merge -o both.weir blocked.weir classic.weir
 	says 'classic.weir, merged into blocked.weir: it is of kind classic, and the other of kind'
-	# growing ones have as many layers as their keys need
+	# growing filters have as many layers as their keys need
 	run 0 "$weir" build -q -k growing -n 1000 --max-keys=100000 -s 9 -o small.weir half
 	run 0 "$weir" build -q -k growing -n 1000 --max-keys=100000 -s 9 -o large.weir far
 	run 0 "$weir" build -q --like=large.weir -o large2.weir <(seq 30001 50000)
@@ -63,7 +62,7 @@ test_unions() {
 	prints '  counters above 0  '; prints '  counters full  *0$'
 }
 
-# What is no key stays in a changed image: its number, and what its builder was allowed.
+# A changed image keeps its generation and its marks.
 test_what_changes_keep() {
 	local kind
 	run 0 "$weir" build -q -k counting -n 2000 -s 7 -o set.weir first

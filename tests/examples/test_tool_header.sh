@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The header of a file of fields: it is no key, and it names the column that has the keys.
-# Usage: test_tool_header.sh path/to/weir FORMS, as of test_tool_input.sh; "csv": quotes are read.
+# Tests the header of a file of fields: it is not a key, and it names the column of the keys. Usage:
+# test_tool_header.sh path/to/weir FORMS; FORMS as for test_tool_input.sh; "csv": quotes are read.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 forms=" ${2-} "
 strict='-n 1000 -p 1e-6' # no answer is yes by chance
 
-# keys_are FILE KEY...: exactly these lines of ./known are in the image.
+# keys_are FILE KEY...: of the lines of ./known, exactly these are in the image.
 keys_are() {
 	local image=$1
 	shift
@@ -28,7 +28,7 @@ test_header_is_no_key() {
 	same out <(tail -n +2 people.csv) 'the header is not printed either'
 	run 0 "$weir" query --header --json whole.weir people.csv others.csv
 	json out 'j["lines"] == 3 and j["maybe"] == 3'
-	# Without the option it is a line as any other.
+	# Without the option the header is a line like any other.
 	run 0 "$weir" build --json $strict --field=2 -o all.weir people.csv
 	json out 'j["keys"] == 3'
 	says '^weir build: hint: people.csv: the first line seems to name the columns, .*--header'
@@ -51,7 +51,7 @@ test_field_by_name() {
 	json out 'j["keys"] == 2'
 	keys_are n.weir ann@x.test bob@x.test
 	run 0 "$weir" build -q $strict --field=id -o id.weir people.csv; keys_are id.weir 1 2
-	# Its place is that of each file, whatever stood in the one before.
+	# The column's position is found in each file anew.
 	run 0 "$weir" build --json $strict --field=email -o two.weir people.csv others.csv \
 		people.csv
 	json out 'j["keys"] == 5'
@@ -63,7 +63,7 @@ test_field_by_name() {
 	run 0 "$weir" build -q $strict --field=email --delimiter=tab -o s.weir \
 		<(printf 'id\temail\n1\tbob@x.test\n')
 	keys_are s.weir bob@x.test
-	# Digits are a position, even where a column has that name.
+	# A number is a position, even if a column has that name.
 	run 0 "$weir" build -q $strict --header --field=2 -o s.weir <(printf '2,1\n3,ann@x.test\n')
 	keys_are s.weir ann@x.test
 	run 2 "$weir" build -q --field= -o s.weir people.csv; says "--field '': allowed: 1 to"
@@ -80,7 +80,7 @@ test_forms_of_a_header() {
 	run 0 "$weir" build -q $strict --field=email -o f.weir windows.csv
 	keys_are f.weir ann@x.test
 	run 0 "$weir" build -q $strict --field=id -o f.weir windows.csv; keys_are f.weir 1
-	# Blanks around the name that is asked for count as little as those around a column's.
+	# Blanks around the name are ignored, in the option and in the header.
 	run 0 "$weir" build -q $strict --field=' email ' -o f.weir people.csv
 	keys_are f.weir ann@x.test bob@x.test
 	# Without --comments a header may begin with # itself.
@@ -88,7 +88,7 @@ test_forms_of_a_header() {
 	run 0 "$weir" build -q $strict --field=email -o f.weir hash.csv
 	keys_are f.weir ann@x.test bob@x.test
 	run 0 "$weir" build --json $strict --header -o f.weir hash.csv; json out 'j["keys"] == 2'
-	# Lines of blanks alone before it are as empty as lines of nothing.
+	# Before the header, lines of blanks are skipped as empty lines are.
 	printf '\r\n \t\nid,email\r\n1,ann@x.test\r\n' >blanks.csv
 	run 0 "$weir" build -q $strict --skip-empty --field=email -o f.weir blanks.csv
 	keys_are f.weir ann@x.test
@@ -111,7 +111,7 @@ test_forms_of_a_header() {
 			'$weir' build -q -p 1e-6 --field=email -o f.weir - others.csv"
 		keys_are f.weir ann@x.test bob@x.test eve@x.test
 	done
-	# A header alone, with or without its newline, and a file of no bytes: no keys, no error.
+	# A header alone, with or without a newline, or an empty file: no keys, and no error.
 	printf 'id,email' >alone.csv
 	: >none.csv
 	run 0 "$weir" build -q $strict --allow-empty --field=email -o f.weir alone.csv none.csv \
@@ -131,8 +131,8 @@ test_quotes() {
 	absent none.weir 'a header that is no line of fields'
 }
 
-# A note of several lines in one cell, and --skip-bad took each of them for a row: a key that the
-# note only mentions was in the set, and the row's own was not.
+# With --skip-bad, each line of a note in one cell was once taken as a row. A key in the note was
+# then in the set, and the row's own key was not.
 test_skip_bad_keeps_out_of_a_cell() {
 	local how
 	printf 'id,host,note\n1,good.test,"hello\n2,evil.test,x\nbye"\n3,fine.test,ok\n' >cell.csv
@@ -159,17 +159,17 @@ test_skip_bad_keeps_out_of_a_cell() {
 		prints '3,fine.test,ok$'
 	done
 	run 2 "$weir" add -q --field=host --skip-bad cell.weir cell.csv; says 'cell.csv:2: a quote'
-	# With tabs a quote is a byte as any other, and ends nothing.
+	# With tabs a quote is an ordinary byte.
 	run 0 "$weir" build -q $strict --field=2 --delimiter=tab --skip-bad -o t.weir \
 		<(printf '1\t"a\n2\t3\n')
 	keys_are t.weir 3
-	# What --skip-bad is for: the field is missing, or the quote stands within it.
+	# --skip-bad skips rows with a missing field or with a quote inside a field.
 	run 0 "$weir" build --json $strict --field=2 --skip-bad -o t.weir \
 		<(printf '1,3\n2\n3,5" disk\n')
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
 }
 
-# One blank line before it, and the header was a key.
+# After a blank line the header was once taken as a key.
 test_a_first_line_that_is_no_header() {
 	local how
 	rm -f blank.weir
@@ -200,7 +200,7 @@ test_a_first_line_that_is_no_header() {
 	same out <(tail -n +2 people.csv) 'query goes on with the next file'
 }
 
-# Only the first file was looked at.
+# Only the first file was once checked.
 test_hint_of_a_later_header() {
 	printf '1,ann@x.test\n2,bob@x.test\n' >bare.csv
 	run 0 "$weir" build -q -t 2 --field=1 -o hint.weir bare.csv people.csv others.csv
@@ -232,7 +232,7 @@ test_wrong_names() {
 	run 2 "$weir" build -q --field=x -o none.weir long.csv; says 'has id, \.\.\.$'
 	run 2 "$weir" build -q --field=$'\e[31m' -o none.weir people.csv; says "'.033\[31m'"
 	absent none.weir 'a column that is not there'
-	# The second file is asked as well, and one that lacks the column does not hold query up.
+	# The second file is checked too. A file that lacks the column does not stop query.
 	printf 'id,mail\n9,nobody\n' >lacks.csv
 	run 2 "$weir" build -q --field=email -o none.weir people.csv lacks.csv
 	says "^weir build: lacks.csv: no column is named 'email'"
@@ -248,7 +248,7 @@ test_wrong_names() {
 	json out 'j["keys"] == 1 and j["passed_over"] == 1'
 }
 
-# In every command that takes --field.
+# --field works in every command that has it.
 test_commands() {
 	run 0 "$weir" build -q $strict -k counting --field=email -o c.weir people.csv
 	run 0 "$weir" count --field=email c.weir people.csv
@@ -266,7 +266,7 @@ test_commands() {
 	says "people.csv:2 'ann@x.test' is excluded by both.csv:2"
 }
 
-# Threads take the pieces of a file in turn, and each has to know its column.
+# Threads read pieces of a file in turn, and each thread must know the column.
 test_many_pieces() {
 	{ echo email,id; seq -f 'key-%.0f,x' 1 300000; } >left.csv
 	{ echo id,email; seq -f 'x,key-%.0f' 300001 600000; } >right.csv

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Hints about lists whose lines are keys in a wrapping, which no lookup of a bare key finds. Each of
-# these was built without a word. Keys that people have get none. Usage: test_tool_hints.sh
-# path/to/weir
+# Tests hints about lists whose lines are keys in a wrapping, which lookups of bare keys do not
+# find. Each of these lists was once built silently. Ordinary keys get no hint. Usage:
+# test_tool_hints.sh path/to/weir
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# hint PATTERN LIST: a build of that text, as printf has it, gives that hint and no other.
+# hint PATTERN LIST: a build of the text LIST (printf's format) prints this hint and no other.
 hint() {
 	printf '%b' "$2" >list
 	run 0 "$weir" build -q --force --allow-shrink -o hint.weir list
 	says "^weir build: hint: $1"
 	[ "$(grep -c hint: err)" = 1 ] && ok || fail "one hint of '$2'" "$(cat err)"
 }
-# no_hint LIST
+# no_hint LIST: a build of the text prints no hint.
 no_hint() {
 	printf '%b' "$1" >list
 	run 0 "$weir" build -q --force --allow-shrink -o hint.weir list
@@ -77,7 +77,7 @@ test_keys_that_are_meant_get_no_hint() {
 	same err /dev/null --plain-keys
 }
 
-# In 13 of 200 builds of one key the estimate was so far off. Seeds 1 to 60 have such ones.
+# In 13 of 200 builds of one key the estimate was very wrong. Seeds 1 to 60 include such builds.
 test_a_few_keys_are_not_said_to_repeat() {
 	local seed
 	for seed in $(seq 60); do

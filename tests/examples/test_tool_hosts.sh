@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Which lines of a list of domains are errors: a set of what is no domain matches nothing, and
-# nobody hears of it. Usage: test_tool_hosts.sh path/to/weir
+# Tests which lines of a list of domains are errors. A set of lines that are not domains matches
+# nothing, and nothing reports that. Usage: test_tool_hosts.sh path/to/weir
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# refused LINE PATTERN: the second line is wrong, and the message says so.
+# refused LINE PATTERN: LINE, as the second line, is refused with this message.
 refused() {
 	printf 'good.test\n%s\n' "$1" >list
 	run 2 "$weir" build -q --hosts -o none.weir list
@@ -14,7 +14,7 @@ refused() {
 	rm one.weir
 }
 
-# A whole Adblock list became a set that finds nothing, with exit 0.
+# An Adblock list once became a set that finds nothing, with exit status 0.
 test_an_adblock_list() {
 	local line
 	for line in '||adblock.com^' '@@||good.com^$document' '! Title: a list' \
@@ -42,7 +42,7 @@ test_no_domains() {
 	refused "$label.$label.$label.${label}" 'more than 253 bytes'
 }
 
-# What a list may have all the same.
+# Unusual lines that are allowed.
 test_domains() {
 	local label
 	label=$(printf 'a%.0s' {1..63})
@@ -73,7 +73,7 @@ test_domains() {
 	run 2 "$weir" query --hosts list.weir <(echo '||a.com^'); says ':1: .*Adblock'
 }
 
-# A comment or a word with =/ made it a line of dnsmasq's, and its domains were lost.
+# A comment or a word with =/ once made a line a dnsmasq line, and its domains were lost.
 test_a_line_of_an_address_is_no_other() {
 	printf '0.0.0.0 one.test#see http://x?u=/x/\n0.0.0.0 two.test # a=/b/\n' >list
 	run 0 "$weir" build --json --hosts -o one.weir list
@@ -82,8 +82,8 @@ test_a_line_of_an_address_is_no_other() {
 	refused '0.0.0.0 three.test b=/y/' 'not a domain: a domain has letters'
 }
 
-# Of the head of a usual hosts file local, localhost and 0.0.0.0 became domains: printer.local
-# matched.
+# From the head of a usual hosts file, local, localhost and 0.0.0.0 once became domains, so that
+# printer.local matched.
 test_local_names() {
 	cat >hosts <<-END
 		127.0.0.1 localhost

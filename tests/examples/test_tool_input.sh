@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Keys as people hold them: the forms of input files of the weir command.
-# Usage: test_tool_input.sh path/to/weir FORMS. FORMS: the compressed ones that it reads besides
-# gzip and zstd, of "xz bzip2". Prints what failed, then how many; exits 1 if any did.
+# Tests the forms of input files of the weir command. Usage: test_tool_input.sh path/to/weir FORMS.
+# FORMS: the compressed forms that the command reads besides gzip and zstd, from "xz bzip2". Prints
+# the failed checks and their number; exits with 1 if any failed.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 forms=${2-}
 
-# packed FORM ENDING: a file in that form is read, refused where it is damaged, or refused by name.
+# packed FORM ENDING: a file in this form is read, is refused if damaged, or is refused by name.
 packed() {
 	local form=$1 file=keys.$2
 	command -v "$form" >/dev/null || return
@@ -44,7 +44,7 @@ test_packed() {
 	run 0 "$weir" build -q -s 7 -p 1% -o one.weir keys
 	packed xz xz
 	packed bzip2 bz2
-	# Text that begins as such a file does.
+	# Text that begins like a bzip2 file.
 	printf 'BZh9 is a key\nBZh\n' >text
 	run 0 "$weir" build --json -o text.weir text; json out 'j["keys"] == 2'
 	printf 'BZh91AY' >text
@@ -69,7 +69,7 @@ test_trim_comments_lowercase() {
 	json out 'j[0]["format"] == 2 and j[0]["normalised"] == "trim, lowercase"'
 	printf '#x\n #y\n' >list2
 	run 0 "$weir" build --json --comments -o c.weir list2; json out 'j["keys"] == 1'
-	# What describes the file is in no image, and without a step all is as ever.
+	# Options that describe the file are not saved in the image.
 	run 0 "$weir" build -q -s 7 -n 10 -p 1% --comments -o file.weir <(printf '#x\nkey\n')
 	run 0 "$weir" build -q -s 7 -n 10 -p 1% -o plain.weir <(printf 'key\n')
 	same file.weir plain.weir 'options of the file change no image'
@@ -80,7 +80,7 @@ test_fields() {
 	printf 'id,name\n1,"a ""b"", c"\r\n2,plain\n3,\n4, blank \n' >t.csv
 	printf 'a "b", c\nplain\n\n blank \nname\n' >names
 	if [[ " $forms " != *" csv "* ]]; then
-		# The lines are good, so the remedy is to read them, not to pass over them.
+		# The lines are valid, so the remedy is a library that reads them, not --skip-bad.
 		run 2 "$weir" build -q --field=2 -o f.weir t.csv
 		says 't.csv:2: a quote, .* without libcsv: build it with libcsv-dev installed, or'
 		printf 'id,name\n1,a b c\r\n2,plain\n3,\n4, blank \n' >t.csv
@@ -105,12 +105,12 @@ test_fields() {
 	run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir within.csv
 	json out 'j["keys"] == 1 and j["passed_over"] == 2'
 	if [[ " $forms " == *" csv "* ]]; then
-		# After a wrong line the next one is read from its beginning.
+		# After a wrong line the next line is read from its beginning.
 		printf '1,"x"y\n2,"d"\n3,"x"y\n4,"e"\n' >within.csv
 		run 0 "$weir" build --json --skip-bad --field=2 -o f3.weir within.csv
 		json out 'j["keys"] == 2 and j["passed_over"] == 2'
 		run 0 "$weir" query -c f3.weir <(printf 'd\ne\n'); prints '^2$'
-		# Blanks are part of a field, and the delimiter is the one given, with quotes too.
+		# Blanks are part of a field, and the given delimiter is used with quotes too.
 		run 0 "$weir" build -q --field=2 -o f3.weir <(printf '"1", b ,c\n')
 		run 0 "$weir" query -c f3.weir <(printf ' b \n'); prints '^1$'
 		run 0 "$weir" build -q --field=2 --delimiter=';' -o f3.weir <(echo '"a;b,";c,d')
@@ -144,8 +144,8 @@ test_hosts_and_suffixes() {
 	run 0 "$weir" query h.weir below; same out below 'parents are looked up'
 	run 1 "$weir" query h.weir <(printf 'example.com\nd.test\ntest\norg\nxplain.org\n')
 	run 0 "$weir" query -c --hosts h.weir hosts; prints '^6$'
-	# Line ends of Windows, a comment that has what dnsmasq's lines have, no name between
-	# slashes, a name longer than any address.
+	# Windows line ends, a comment with parts of dnsmasq lines, an empty name between slashes, a
+	# name longer than any address.
 	local long
 	long=$(printf 'long-label.%.0s' {1..18})test
 	printf '0.0.0.0 cr.test\r\n0.0.0.0 g.test # see x=/y.test/z\nserver=//1.1\n%s\n' "$long" \
@@ -155,7 +155,7 @@ test_hosts_and_suffixes() {
 	run 0 "$weir" build --json -s 7 --hosts -o h2.weir hosts2; json out 'j["keys"] == 5'
 	run 0 "$weir" query h2.weir <(printf 'cr.test\ng.test\n%s\ny.test\n' "$long")
 	same out <(printf 'cr.test\ng.test\n%s\n' "$long") 'odd lines of a hosts file'
-	# Of a wrong line no domain is taken.
+	# A wrong line gives no domain at all.
 	long=$(printf 'a.%.0s' {1..128})
 	printf '0.0.0.0 first.test %s\n0.0.0.0 second.test\n' "$long" >hosts2
 	run 0 "$weir" build --json --force --hosts --suffixes --skip-bad -o h2.weir hosts2
@@ -166,14 +166,14 @@ test_hosts_and_suffixes() {
 	run 2 "$weir" build -q --hosts --cidr -o h2.weir hosts; says 'not both\|its domains'
 	run 2 "$weir" build -q --hosts --field=2 -o h2.weir hosts; says '--hosts and --field'
 	run 2 "$weir" build -q --suffixes --cidr -o h2.weir hosts; says 'not both'
-	# A plain set of domains is asked for parents if the query wants it.
+	# A query can look up parents in a plain set of domains.
 	run 0 "$weir" build -q -s 7 -o d.weir <(echo example.com)
 	run 1 "$weir" query d.weir <(echo www.example.com)
 	run 0 "$weir" query --suffixes d.weir <(echo www.example.com)
 	run 2 "$weir" query --cidr d.weir <(echo 1.2.3.4); says 'not a set of prefixes'
 }
 
-# An option that is not ended names a domain all the same.
+# An option without its second slash still names a domain.
 test_dnsmasq_without_a_second_slash() {
 	printf 'server=/kept.test/192.0.2.1\nserver=//192.0.2.1\nserver=/lost.test\n' >open.conf
 	run 2 "$weir" build -q --hosts -o open.weir open.conf
@@ -182,7 +182,7 @@ test_dnsmasq_without_a_second_slash() {
 	json out 'j["keys"] == 1 and j["passed_over"] == 1'
 }
 
-# Its number must not go to the image, whose bytes would be added as keys.
+# A closed descriptor's number must not be reused for the image, whose bytes would be added as keys.
 test_closed_standard_descriptors() {
 	local how
 	seq 100 >few
@@ -198,7 +198,7 @@ test_closed_standard_descriptors() {
 	run 0 "$weir" verify -q closed.weir
 }
 
-# As a few kilobytes of zstd can hold, and more than any memory.
+# A few kilobytes of zstd can contain a line that is longer than any memory.
 test_a_line_without_an_end() {
 	head -c $((16 << 20)) /dev/zero | tr '\0' a >line
 	run 0 "$weir" build -q -n 1 -o line.weir line
@@ -225,17 +225,18 @@ test_cidr() {
 	run 0 "$weir" query c.weir in; same out in 'addresses within prefixes'
 	run 1 "$weir" query c.weir not_in
 	run 0 "$weir" query -v c.weir not_in; same out not_in 'addresses within none'
-	# The same of a pipe, whose lengths show only at its end, and where -n and -m give the size.
+	# A pipe gives the same set, although its prefix lengths are known only at its end; -n and
+	# -m give the size.
 	run 0 "$weir" build -q --cidr -s 7 -o net1.weir nets
 	run 0 bash -c "'$weir' build -q --cidr -s 7 -o net2.weir <nets"
 	same net1.weir net2.weir 'prefixes from a pipe'
 	run 0 "$weir" build -q --cidr -n 100 -m 4K -o net2.weir nets
 	run 0 "$weir" query net2.weir in; same out in 'the size given'
-	# The rate asked for is an answer's where -n is given too.
+	# With -n, too, the asked rate is the rate of an answer.
 	run 0 "$weir" build --json --cidr -n 100 -p 1% -o net3.weir nets
 	json out 'j["capacity"] == 100 and abs(j["fp_rate_answer"] - 0.01) < 1e-4' \
 		'and abs(j["fp_rate"] * 3 - 0.01) < 1e-9'
-	# The report called 0.3333 % the rate that was asked.
+	# The report once called 0.3333 % the asked rate.
 	run 0 "$weir" build --cidr -n 100 -p 1% -o net3.weir nets
 	prints '  rate  *0.3333 % for each of 3 lookups, 1 % asked for all of them; '
 	run 0 "$weir" info net3.weir; prints '  rate of one lookup  *0.3333 %$'
@@ -272,10 +273,10 @@ test_like_and_merge() {
 	says 'what is done to keys differs'
 }
 
-# One address among prefixes, or one odd line in a hosts file, and no hint came: the deny list
-# matched nothing, with exit status 0.
+# With one address among prefixes, or one odd line in a hosts file, the hint was once missing: the
+# deny list matched nothing, with exit status 0.
 test_hints_of_mixed_lists() {
-	rm -f h.weir # whose keys were domains
+	rm -f h.weir # a set of domains
 	run 0 "$weir" build -q -o h.weir <(printf '10.0.0.0/8\n192.168.1.7\n2001:db8::/32\n')
 	says '^weir build: hint: most lines are IP prefixes: --cidr finds the addresses in them$'
 	run 0 "$weir" build -q -o h.weir <(seq -f '10.%.0f.0.0/16' 50; echo 192.0.2.1)
@@ -300,7 +301,8 @@ test_hints() {
 	run 0 "$weir" build -o hint.weir <(printf '0.0.0.0 a.test\nword\n')
 	same err /dev/null 'no hint where half of the lines are such ones'
 	test_hints_of_mixed_lists
-	# A job has -q, and servers answered no for keys that they had.
+	# Hints are printed with -q too: jobs have -q, and servers answered no for keys that they
+	# had.
 	run 0 "$weir" build -q -o hint.weir <(printf '10.0.0.0/8\n'); says 'hint: .*--cidr'
 	run 0 "$weir" build -q -o hint.weir <(printf 'a\r\nb\r\n'); says 'hint: .*--trim'
 	run 0 "$weir" build -q -o hint.weir <(printf '0.0.0.0 a.test\n'); says 'hint: .*--hosts'
@@ -320,7 +322,7 @@ test_hints() {
 	same err /dev/null 'keys as such'
 }
 
-# Whole rows were keys, which no lookup of an address found.
+# Whole rows were once keys, which no lookup of an address found.
 test_does_a_list_of_rows_get_a_hint() {
 	local command said='each of the first 4 lines has 2 commas, and is a key as a whole, such'
 	local like="as '192.0.2.3,x,2024'"
@@ -341,7 +343,7 @@ test_does_a_list_of_rows_get_a_hint() {
 		run 0 "$weir" $command rows.weir rows
 		says "^weir $command: hint: rows: $said"
 	done
-	# A job has -q, and its whole rows were keys without a word.
+	# With -q, rows were once silently taken as keys.
 	run 0 "$weir" build -q -o row.weir --allow-shrink rows
 	says "^weir build: hint: rows: $said"
 	run 0 "$weir" add -q row.weir rows; says "^weir add: hint: rows: $said"
@@ -372,7 +374,8 @@ test_do_lists_that_are_no_rows_get_no_hint_of_fields() {
 	[ "$(wc -l <err)" = 1 ] && ok || fail 'two hints of one form' "$(cat err)"
 }
 
-# No lookup of a domain found a URL, nor one of a URL a domain, without a word.
+# Lookups of a domain in a set of URLs, or of a URL in a set of domains, once silently found
+# nothing.
 test_are_urls_named_where_keys_are_domains() {
 	local said='the keys of this set are domains: give the domain of a URL alone'
 	{ seq -f 'd%.0f.test' 3000; echo https://a.test/x; echo b.test/y; } >mixed
@@ -398,7 +401,7 @@ test_are_urls_named_where_keys_are_domains() {
 	says "such as 'http://x/': $said"
 }
 
-# An empty list published a set that answers no for every key, with exit status 0.
+# An empty list once published a set that answers no for every key, with exit status 0.
 test_no_keys() {
 	: >none
 	printf '\n \n' >blank
@@ -453,9 +456,8 @@ test_no_keys() {
 	run 0 "$weir" route --build --allow-empty -q -o r.weir a=keys b=none
 }
 
-# Keys were made of the bytes between newlines: 24 of an image.
-# Of several files one without keys was passed in silence: an export that failed took its part out
-# of the set.
+# The bytes between newlines were once taken as keys: 24 of an image. A file without keys among
+# several was silently skipped, so a failed export removed its part of the set.
 test_a_file_without_keys_among_others() {
 	: >none
 	printf 'id,email\n' >alone.csv
@@ -507,7 +509,7 @@ test_no_text() {
 	json out 'j["keys"] == 2'
 }
 
-# Its bytes were keys, with exit status 0.
+# The bytes of such a file were once keys, with exit status 0.
 test_is_a_file_refused_that_is_no_list() {
 	local file zeros
 	zeros=$(printf '%0256d' 0 | tr 0 n)
@@ -548,7 +550,7 @@ test_is_a_file_refused_that_is_no_list() {
 	run 2 "$weir" build -q -k layered --exclude=little -o none.weir list; says 'little: is in'
 }
 
-# Keys of any bytes have --as-is, and those that end with NUL bytes -0.
+# --as-is allows keys of any bytes, and -0 allows keys that end with NUL bytes.
 test_are_binary_keys_taken_by_the_options_for_them() {
 	printf 'PK\3\4\nb\0\nc\r' >bytes
 	run 0 "$weir" build --json --as-is -o bytes.weir bytes; json out 'j["keys"] == 3'
@@ -558,22 +560,22 @@ test_are_binary_keys_taken_by_the_options_for_them() {
 	printf '%s\n' 'bustard ustar' PAR1 'SQLite format 3' 7z PK >words
 	run 0 "$weir" build -q -o text.weir words
 	same err /dev/null 'words that formats begin with'
-	# One key of five may have a NUL byte: the file is text all the same.
+	# One key in five may have a NUL byte, and the file still counts as text.
 	run 0 "$weir" build -q -o text.weir --allow-shrink <(printf 'a\0b\nc\nd\ne\nf\n')
 	run 2 "$weir" build -q -o text.weir <(printf 'a\0b\nc\nd\n')
 	says 'is binary, with NUL bytes'
-	# A line that a carriage return is in is one.
+	# A line with a carriage return inside is a line.
 	run 0 "$weir" build -q -o text.weir <(printf 'a\rb\nc\n')
 	run 0 "$weir" build -q -o text.weir <(printf 'a\r'); says 'hint: .*--trim'
 	{ printf 'a\r'; head -c 99999 keys | tr '\n' ' '; echo; } >long
 	run 0 "$weir" build -q -o text.weir --allow-shrink long
-	# One longer than a line may be is looked at too.
+	# A line above the limit is checked, too.
 	yes abc | head -n 4500000 | tr '\n' '\r' >mac
 	run 2 "$weir" build -q -o none.weir mac; says "old Mac, and no file of keys: tr '.r' '.n'"
 	rm mac
 }
 
-# The mark was a part of the first key, which no lookup found.
+# The byte-order mark was once a part of the first key, which no lookup found.
 test_is_a_byte_order_mark_no_part_of_the_first_key() {
 	printf '\xef\xbb\xbfone\ntwo\n' >marked
 	printf 'one\ntwo\n' >unmarked
@@ -594,13 +596,13 @@ test_is_a_byte_order_mark_no_part_of_the_first_key() {
 	run 0 "$weir" remove -q --allow-shrink count.weir marked; says "${said}1,"
 	run 0 "$weir" route --build -q -o route.weir a=marked; says "${said}1,"
 	run 0 "$weir" route route.weir marked; says "${said}1,"; prints '^one.a$'
-	# NUL-ended records may be no text: they stay as they are.
+	# NUL-ended records may not be text, so they stay unchanged.
 	printf '\xef\xbb\xbfone\0' >nul
 	run 0 "$weir" build -q -s 7 -0 -o nul.weir nul; same err /dev/null -0
 	run 0 "$weir" query -0 -c nul.weir nul; prints '^1$'
 }
 
-# A line of up to 17 MiB was taken if it ended there.
+# A line of up to 17 MiB was once accepted if it ended there.
 test_is_the_limit_of_a_line_16_MiB() {
 	head -c 16777216 /dev/zero | tr '\0' x >most
 	local file
@@ -622,7 +624,7 @@ test_is_the_advice_of_a_refusal_for_the_command_line() {
 	says ': --trim --lowercase: kind split takes keys as they are: leave it out$'
 }
 
-# It waited without a word.
+# The command once waited silently.
 test_a_terminal() {
 	has_terminal || return
 	shown 'ends them' "'$weir' build -q -o typed.weir"

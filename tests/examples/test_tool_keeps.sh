@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What an image keeps when build, merge, apply or route --build replaces it, unless --force.
-# Usage: test_tool_keeps.sh path/to/weir
+# Tests the properties that an image keeps when build, merge, apply or route --build replaces it
+# without --force. Usage: test_tool_keeps.sh path/to/weir
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq 5000 >a
@@ -16,9 +16,9 @@ run 0 "$weir" route --build -q -s 7 -o sets.weir x=a y=c z=b
 run 0 "$weir" route --build -q -s 7 -o fewer.weir x=a y=c
 run 0 "$weir" build -q -s 9 -o small.weir b
 
-# from OLD NEW: ./delta makes the one of the other.
+# from OLD NEW: make ./delta, which changes OLD into NEW.
 from() { run 0 "$weir" delta -q --force -o delta "$1" "$2"; }
-# kept IMAGE PATTERN COMMAND...: -o set.weir over a copy of it is refused, and --force does it.
+# kept IMAGE PATTERN COMMAND...: -o set.weir over a copy of IMAGE is refused; --force replaces it.
 kept() {
 	local image=$1 pattern=$2
 	shift 2
@@ -65,7 +65,7 @@ test_does_a_replaced_router_keep_its_sets() {
 	run 0 "$weir" route --build -q -o set.weir z=b y=c x=a # more of them, in another order
 }
 
-# The name of a set that is kept may begin with that of a set that is lost, and the reverse.
+# The name of a kept set may begin with the name of a lost set, and vice versa.
 test_is_a_set_lost_whose_name_begins_that_of_another() {
 	local lost='1 of its 2 sets would be lost, the first is'
 	run 0 "$weir" route --build -q -s 7 -o ads.weir ads=a other=c
@@ -74,7 +74,7 @@ test_is_a_set_lost_whose_name_begins_that_of_another() {
 	kept ads2.weir "$lost 'ads2'" route --build ads=a other=c
 }
 
-# The delta was compared by the kind of its old image, so a router became a blocked set.
+# The kind of the delta's old image was once compared, so a router could become a blocked set.
 test_is_the_kind_that_of_what_the_delta_makes() {
 	from sets.weir plain.weir
 	kept sets.weir 'is of kind router, and would be of kind blocked' apply sets.weir delta
@@ -85,7 +85,7 @@ test_is_the_kind_that_of_what_the_delta_makes() {
 	run 0 "$weir" apply -q -o set.weir plain.weir delta; same set.weir sets.weir 'of one kind'
 }
 
-# shrinks IMAGE COMMAND...
+# shrinks IMAGE COMMAND...: the command is refused because the image would shrink.
 shrinks() {
 	local image=$1
 	shift
@@ -104,7 +104,7 @@ test_does_a_replaced_image_keep_most_of_its_keys() {
 	shrinks fewer.weir route --build x=b y=b
 	run 0 "$weir" info --json set.weir
 	json out 'j[0]["shrink_allowed"] and not j[0]["overfull_allowed"]'
-	# The publisher allowed it: the image says so, and needs no option here.
+	# The publisher's image has the mark that allows shrinking, so no option is needed.
 	cp plain.weir set.weir
 	run 0 "$weir" build -q --allow-shrink -o set.weir b
 	from plain.weir set.weir
@@ -112,8 +112,8 @@ test_does_a_replaced_image_keep_most_of_its_keys() {
 	run 0 "$weir" apply -q -o copy.weir copy.weir delta; same copy.weir set.weir 'as allowed'
 }
 
-# Only one of the marks of an image allows it to shrink: not that of a key, of an overfull set or of
-# a set that keeps its keys once.
+# Only one mark of an image allows it to shrink: not the marks of a keyed set, of an overfull set or
+# of a set that stores keys once.
 test_may_only_an_image_marked_so_shrink() {
 	run 0 "$weir" build -q --keyed-by=key -o keyed_small.weir b
 	from keyed.weir keyed_small.weir
@@ -129,7 +129,7 @@ test_may_only_an_image_marked_so_shrink() {
 	shrinks counts.weir apply counts.weir delta
 }
 
-# works FIRST OTHER: the command in the message of merge makes an image that merges.
+# works FIRST OTHER: the command in merge's message makes an image that can be merged.
 works() {
 	run 1 "$weir" merge -q -o none.weir "$1" "$2"
 	says 'anew of its keys, and merge that: weir build --like='
@@ -143,7 +143,8 @@ works() {
 	rm -f none.weir
 }
 
-# It named the old image, which was then not replaced, or a pipe, which had been read.
+# The command once named the old image, which was then not replaced, or a pipe that had been read
+# already.
 test_does_the_command_that_merge_names_work() {
 	run 0 "$weir" build -q -s 9 --lowercase -o lower.weir a
 	run 0 "$weir" build -q -k classic -o classic.weir a

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The weir command's keyed images, the sets that it refuses to save, and the permissions of those
-# that it saves.
-# Usage: test_tool_keyed.sh path/to/weir. Prints what failed, then how many; exits 1 if any did.
+# Tests the weir command's keyed images, the sets that it refuses to save, and the permissions of
+# saved images. Usage: test_tool_keyed.sh path/to/weir. Prints the failed checks and their number;
+# exits with 1 if any failed.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 test_keyed() {
@@ -21,7 +21,7 @@ test_keyed() {
 	run 2 "$weir" query --keyed-by=hex keyed.weir keys; says 'keyed by another key'
 	run 0 "$weir" build -q -p 1% -o plain.weir keys
 	run 2 "$weir" query --keyed-by=raw plain.weir keys; says 'plain.weir: is not keyed'
-	# What looks at the image alone needs no key.
+	# Commands that only read the image need no key.
 	run 0 "$weir" info keyed.weir; prints '  keyed  *yes'; prints '  hash  *SipHash-2-4'
 	prints '  key fingerprint  '
 	run 0 "$weir" info --json keyed.weir plain.weir
@@ -30,7 +30,7 @@ test_keyed() {
 	run 0 "$weir" verify keyed.weir plain.weir; prints '^keyed.weir: whole$'
 	run 0 "$weir" verify --keyed-by=raw keyed.weir
 	run 2 "$weir" verify --keyed-by=hex keyed.weir; says 'another key'
-	# The forms of a key, of one pass, two and a pipe: one key, the same bytes.
+	# All forms of one key give the same bytes, with one pass, two passes and a pipe.
 	run 0 "$weir" build -q --keyed-by=hex -p 1% -o one.weir keys
 	run 0 "$weir" build -q --keyed-by=same_as_hex -n "$n" -p 1% -o two.weir keys
 	same one.weir two.weir 'a key in hexadecimal digits, and raw'
@@ -81,7 +81,7 @@ test_no_key() {
 	absent new.weir 'there was no key'
 }
 
-# allowed IMAGE OVERFULL SHRINK: its marks.
+# allowed IMAGE OVERFULL SHRINK: the image has these marks.
 allowed() {
 	run 0 "$weir" info --json "$1"
 	json out "j[0]['overfull_allowed'] is $2 and j[0]['shrink_allowed'] is $3"
@@ -100,7 +100,7 @@ test_an_empty_list_replaces_no_set() {
 		same out /dev/null 'a refused set is not reported as built'
 		same guarded.weir before.weir 'a refused set replaced an image'
 	done
-	# One option allows a set without keys, another that it is so much smaller.
+	# One option allows a set without keys, and another a much smaller set.
 	run 1 "$weir" build -q -o guarded.weir empty
 	says 'no keys in empty: .*--allow-empty publishes .*, in place of another with --allow-shr'
 	run 1 "$weir" build -q --allow-shrink -o guarded.weir empty; says 'publishes an empty set$'
@@ -117,17 +117,18 @@ test_an_empty_list_replaces_no_set() {
 	says 'not replaced: .*--allow-shrink'
 	same guarded.weir before.weir 'a refused union replaced an image'
 	run 0 "$weir" build -q --allow-shrink -o guarded.weir few; allowed guarded.weir False True
-	# A file of that name is not what -o - replaces.
+	# -o - does not replace a file named "-".
 	cp before.weir ./-
 	run 0 bash -c "'$weir' build -q -o - few >stdout.weir"
 	rm ./- stdout.weir
-	# Nothing to compare with: no image, a damaged one, one of which every bit is set.
+	# There is nothing to compare with: no image, a damaged image, an image with every bit set.
 	run 0 "$weir" build -q --allow-empty -o nothing.weir empty
 	allowed nothing.weir False False
 	head -n 10 keys >text.weir
 	run 0 "$weir" build -q --force --allow-empty -o text.weir empty
 	says '^weir build: text.weir: not compared with the file that it replaces: '
-	# A plain image takes no memory; one that must be unpacked does, and its limit is reported.
+	# A plain image takes no memory for the comparison; a compressed image does, and its limit
+	# is reported.
 	run 0 "$weir" build -q --zstd -m 8M -p 1% -o packed.weir keys
 	cp before.weir plain.old
 	run 1 "$weir" build -q --max-memory=6M -t 1 -p 1% -o plain.old few; says 'under a tenth'
@@ -157,11 +158,11 @@ test_an_overfull_set_is_not_written() {
 	run 0 "$weir" build -q --allow-overfull -n $((n / 2)) -p 1% -o over.weir keys
 	says 'over.weir: more keys than its capacity'
 	allowed over.weir True False
-	# Half as much again is saturated and no more: written, with a warning.
+	# Slightly above the capacity the set is saturated: written, with a warning.
 	run 0 "$weir" build -q -n $((n * 10 / 11)) -p 1% -o saturated.weir keys
 	says 'saturated.weir: more keys than its capacity'
 	allowed saturated.weir False False
-	# With room for all keys no set is overfull, however unevenly few of them are spread.
+	# With enough capacity no set is overfull, even if few keys are spread unevenly.
 	seq 1000 >a1000
 	local seed
 	for seed in {1..40} 32; do
@@ -180,12 +181,12 @@ test_an_overfull_set_is_not_written() {
 	allowed union.weir True False
 }
 
-# mode FILE MODE: its permissions.
+# mode FILE MODE: the file has these permissions.
 mode() {
 	if [ "$(stat -c %a "$1")" = "$2" ]; then ok; else fail "$1: $(stat -c %a "$1"), not $2"; fi
 }
 
-# A message was all: the servers that follow the image refused the new one.
+# Once there was only a message, and servers that follow the image refused the new image.
 test_does_an_image_keep_its_key() {
 	local said='not replaced: is keyed, and would be keyed by another key, which servers'
 	(umask 077; head -c 16 /dev/urandom >one_key; head -c 16 /dev/urandom >two_key)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each command on each kind of image: it works, and the image keeps its kind, or it refuses, and the
-# message names a remedy. Usage: test_tool_kinds.sh path/to/weir path/to/make_window
+# Tests each command on each kind of image: the command works and keeps the image's kind, or refuses
+# with a message that names a remedy. Usage: test_tool_kinds.sh path/to/weir path/to/make_window
 make_window=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -11,7 +11,7 @@ seq 5000 6000 >others
 echo 10.0.0.0/8 >nets
 (umask 077; printf 0123456789abcdef >key)
 
-# The images, each under the name of what it is.
+# Make the images, each in a file named after its form.
 make_images() {
 	run 0 "$weir" build -q -s 7 -o plain some
 	cp plain old
@@ -27,8 +27,8 @@ make_images() {
 	run 0 "$weir" delta -q -o delta old plain
 }
 
-# + it works; - it refuses, and the image stays. A row is a name, a sign for each of the images, and
-# the command: @ is the image, and KEYS a file of keys for it. The delta is from old to plain.
+# + the command works; - it refuses, and the image stays. A row has a name, a sign for each image,
+# and the command: @ is the image, and KEYS a file of keys for it. The delta changes old into plain.
 images=(plain keyed normalised marks sharded layered fuse router window delta)
 matrix='
 build         + + + + + - + - - -  build -q -o @ KEYS
@@ -65,7 +65,7 @@ parquet       - - - - - - - - - -  parquet @
 kind_of() { "$weir" info --json "$1" 2>/dev/null | sed -n 's/^ *"kind": "\(.*\)",$/\1/p'; }
 
 remedies='weir [a-z]+|--[a-z]|-k |apply it to|leave it out|another name|check the path'
-# one IMAGE WANTED COMMAND...: of one cell.
+# one IMAGE WANTED COMMAND...: test one cell of the matrix.
 one() {
 	local image=$1 wanted=$2 keys=some status
 	shift 2
@@ -108,7 +108,7 @@ test_each_command_works_on_a_kind_or_names_the_remedy() {
 	done <<<"$matrix"
 }
 
-# It lost its list, and became blocked, without a word.
+# A rebuild once silently lost the list and became blocked.
 test_a_rebuild_of_a_layered_image_keeps_its_list() {
 	local options
 	for options in -n\ 5000 -p\ 2% -m\ 1M --like=plain -k\ blocked '--new-seed -n 5000'; do
@@ -126,7 +126,7 @@ test_a_rebuild_of_a_layered_image_keeps_its_list() {
 	run 0 "$weir" build -q --force -k blocked -o img some
 }
 
-# Counters became bits, a key that counted once became many, without a word.
+# Counters once silently became bits, and a key that counted once became many.
 test_a_rebuild_keeps_the_kind() {
 	run 0 "$weir" build -q -k counting --counter-bits=16 --once -o img some
 	run 0 "$weir" build -q -n 9000 -o img some
@@ -151,7 +151,7 @@ test_a_rebuild_keeps_the_kind() {
 	done
 }
 
-# The new image is of another kind than the one that stands there.
+# The new image has another kind than the old image.
 test_a_set_of_another_kind_replaces_none_by_a_slip() {
 	cp router img
 	run 1 "$weir" build -q -o img some

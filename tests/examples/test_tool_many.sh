@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Lines become keys in groups, files are read in chunks: more of them than one has, and keys that a
-# chunk or a file ends in. Usage: test_tool_many.sh path/to/weir.
+# Lines become keys in groups, and files are read in chunks. Tests more groups and chunks than one,
+# and keys at the end of a chunk or file. Usage: test_tool_many.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# Of a group of lines, more keys than one call takes.
+# A group of lines has more keys than one call takes.
 test_many_domains_a_line() {
 	seq 30000 | sed 's/.*/0.0.0.0 &.a.test &.b.test &.c.test &.d.test/' >many_hosts
 	seq 30000 | sed 's/.*/x.&.a.test\nx.&.b.test\nx.&.c.test\nx.&.d.test/' >below
@@ -16,7 +16,7 @@ test_many_domains_a_line() {
 	run 0 "$weir" query -c long.weir <(tr 'AB' 'ab' <long); prints '^5$'
 }
 
-# Of a line, more lookups than one; of a group, more than one call takes; and most of them in vain.
+# A line needs several lookups, and a group more than one call takes; most of them find nothing.
 test_many_lookups_a_line() {
 	local i
 	for i in {0..255}; do
@@ -28,7 +28,7 @@ test_many_lookups_a_line() {
 			$i $i $i $i $i
 	done >mixed
 	grep -v '^99' mixed >in
-	# a seed is given: 256 lookups that must find nothing are too many for chance
+	# a fixed seed, because 256 lookups without a false positive would need luck
 	run 0 "$weir" build --json -s 7 --cidr -p 0.0001% -o nets.weir lengths
 	json out 'j["lookups"] == 10'
 	run 0 "$weir" query nets.weir mixed; same out in 'addresses within prefixes'
@@ -38,7 +38,7 @@ test_many_lookups_a_line() {
 	run 0 "$weir" query -c -t 4 nets.weir mixed9; prints "^$((9 * 1024))\$"
 }
 
-# A thread that finds no chunk has noted no length: what the others noted stays.
+# A thread without a chunk has noted no prefix length, and must keep the lengths that others noted.
 test_many_threads_note_lengths() {
 	{
 		seq 200000 | sed 's/$/ 10.0.0.0\/8/'
@@ -54,7 +54,7 @@ test_many_threads_note_lengths() {
 	done
 }
 
-# A wrong line is named by its number in its own file, however far from the beginning.
+# A wrong line is named by its number in its own file, even far from the beginning.
 test_numbers_of_lines() {
 	seq 300000 | sed 's/$/,key/' >first
 	{ cat first; echo wrong; } >second
@@ -67,8 +67,8 @@ test_numbers_of_lines() {
 	run 0 "$weir" query -c bom.weir <(printf 'one\ntwo\n'); prints '^2$'
 }
 
-# Only a file begins with the mark: further on, the same three bytes are the beginning of a key. The
-# reversed file has its chunks begin with other lines.
+# Only a file begins with a byte-order mark. Elsewhere the three bytes are the beginning of a key.
+# In the reversed file, chunks begin with other lines.
 test_is_the_mark_of_UTF_8_left_in_all_chunks_but_the_first() {
 	local mark=$'\xef\xbb\xbf'
 	{ echo first; seq -f "$mark%.0f" 200000; } >marks

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A program maps an image live while a command works on a new one in its place: no key that it
-# inserts is lost in silence. Usage:
+# A program maps an image live while a command makes a new image in its place. No key that the
+# program inserts is lost silently. Usage:
 # test_tool_meanwhile.sh path/to/weir path/to/live_insert [path/to/libat_call.so].
 live_insert=$(realpath "$2")
 at_call=${3:+$(realpath "$3")}
@@ -11,16 +11,16 @@ seq 1000 >first
 seq 1001 1010 >more
 seq 500 >half
 mkfifo late hold
-# Of a size that no pipe holds.
+# An image larger than a pipe's buffer.
 made() { run 0 "$weir" build -q -k "${1:-blocked}" -s 7 -n 200000 -p 1% -o set.weir first; }
 
-# begun WORDS...: the command has read its image, and waits for the keys in the FIFO.
+# begun WORDS...: start a command, which has read its image and waits for keys from the FIFO.
 begun() {
 	timeout 60 "$weir" "$@" 2>err &
 	command=$!
 	exec 9>late
 }
-# ended STATUS: it gets its keys, and ends so.
+# ended STATUS: give the command its keys; it must exit with STATUS.
 ended() {
 	cat "${2:-more}" >&9
 	exec 9>&-
@@ -46,7 +46,7 @@ test_does_an_insert_survive_add() {
 	found mine 1 1001
 }
 
-# With another lock file: of another folder.
+# With a lock file in another folder.
 test_does_an_insert_through_a_lock_dir_survive_add() {
 	made
 	mkdir -p locks
@@ -79,7 +79,7 @@ test_does_an_insert_survive_merge() {
 	found mine 1
 }
 
-# What a build reads is the seed, and how large it is; but its keys would go.
+# A build reads only the old image's seed and size, but would remove its keys.
 test_does_an_insert_survive_build() {
 	made
 	begun build -q -o set.weir late
@@ -114,7 +114,7 @@ test_is_an_image_replaced_while_it_is_live() {
 	done
 }
 
-# Keys may have been inserted into that image too, which does not show.
+# Keys may have been inserted into that image too, which cannot be seen.
 test_does_an_insert_into_the_image_of_another_build_survive_a_build() {
 	local live
 	for live in '' --live; do
@@ -132,7 +132,7 @@ test_does_an_insert_into_the_image_of_another_build_survive_a_build() {
 	done
 }
 
-# The same image again: no key of it is lost.
+# The same image again, so no key is lost.
 test_does_a_build_replace_an_equal_image_of_another_build() {
 	made
 	begun build -q -o set.weir late
@@ -168,7 +168,7 @@ test_does_an_insert_into_an_image_that_was_not_there_survive() {
 	done
 }
 
-# --force is for a file that is no image; the old image is read before the insert.
+# --force allows to replace a file that is not an image. The old image is read before the insert.
 test_does_an_insert_survive_a_forced_apply() {
 	[ "$at_call" ] || return 0
 	made
@@ -180,7 +180,7 @@ test_does_an_insert_survive_a_forced_apply() {
 	found mine 1
 }
 
-# An output that is only written: the merge has not read it.
+# The merge only writes this output and has not read it.
 test_does_an_insert_survive_a_merge_of_others() {
 	made
 	run 0 "$weir" build -q --like=set.weir -o a.weir first
@@ -221,7 +221,7 @@ test_is_an_output_made_anew_that_was_removed() {
 	says 'not replaced: it was .*removed'
 }
 
-# The keys are in no file: a refusal, as of an image that stays live.
+# The keys are in no file, so the exit status is that of a refusal, as for an image that stays live.
 test_does_add_or_seal_of_an_image_that_was_replaced_exit_1() {
 	local gone='set.weir: was replaced or removed during the call, so what was to be'
 	made
@@ -245,7 +245,8 @@ test_does_add_or_seal_of_an_image_that_was_replaced_exit_1() {
 	says "^weir seal: $gone sealed has no name any more"
 }
 
-# A reader's lock, so the save goes on without its own. A mapper comes just before the rename.
+# A reader has locked the image, so the save continues without its own lock. A mapper comes just
+# before the rename.
 test_is_an_insert_reported_that_a_save_under_a_readers_lock_loses() {
 	local words reader
 	[ "$at_call" ] || return 0

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a build takes of memory, beside its limit: the whole process, and not the filter alone. It
-# stays below, or is refused with a sentence. Usage: test_tool_memory.sh path/to/weir.
+# Tests the memory of a build against its limit, for the whole process, not only the filter. A build
+# stays below the limit, or is refused with a sentence. Usage: test_tool_memory.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# peak.py MIB WORDS...: run the command, whose anonymous memory is not above MIB at any look.
+# peak.py MIB WORDS...: run the command, and check often that its anonymous memory is at most MIB.
 cat >peak.py <<'end'
 import re, subprocess, sys, time
 build = subprocess.Popen(sys.argv[2:])
@@ -22,7 +22,7 @@ if peak > 1024 * float(sys.argv[1]):
     sys.exit(f"{peak / 1024:.1f} MiB, above {sys.argv[1]}: {sys.argv[2:]}")
 sys.exit(build.returncode)
 end
-# within MIB WORDS...: a build with that --max-memory.
+# within MIB WORDS...: run a build with this --max-memory.
 within() {
 	local most=$1
 	shift
@@ -32,7 +32,8 @@ within() {
 seq 800000 >lines
 gzip -1 -k lines
 
-# 800,000 hashes are 6.1 MiB: two threads had as much each, and the library twice that to load them.
+# 800,000 hashes are 6.1 MiB. Each of two threads once had as much, and the library twice that to
+# load them.
 test_readers_count() {
 	local kind t
 	for kind in blocked cuckoo; do
@@ -48,14 +49,14 @@ test_readers_count() {
 	absent of.weir 'what was refused'
 }
 
-# Those of a pipe are kept, and come to a filter then.
+# The hashes of a pipe are collected, and a filter follows.
 test_kept_hashes_count() {
 	run 0 bash -c "python3 peak.py 14 '$weir' build -q -t 2 --max-memory=14M -o of.weir <lines"
 	run 2 bash -c "'$weir' build -t 2 --max-memory=9M -o of.weir <lines"
 	says '^weir build: the hashes of the keys so far take more than the .* that --max-memory'
 }
 
-# The filter was not counted, whatever its size.
+# The filter was once not counted.
 test_filters_of_builders_count() {
 	local most
 	within 63 -t 1 -k fuse lines
@@ -70,7 +71,7 @@ test_filters_of_builders_count() {
 	absent of.weir 'what was refused'
 }
 
-# The first level is there twice at the end: of a size that is given, and of one that is not.
+# At the end there are two copies of the first level, with a given size and without.
 test_layered_counts_twice() {
 	seq 5000000 5100000 >listed
 	run 2 "$weir" build -t 1 --max-memory=70M -k layered --exclude=listed -n 8M -o of.weir lines
@@ -81,7 +82,7 @@ test_layered_counts_twice() {
 	absent of.weir 'what was refused'
 }
 
-# A kind whose keys move is saved from a copy, and so is a stream; zstd has a shard twice.
+# A kind whose keys move is saved from a copy, and so is a stream. zstd needs two copies of a shard.
 test_saving_counts() {
 	local level
 	run 2 "$weir" build -t 1 --max-memory=14M -k cuckoo -n 5M -o of.weir lines
@@ -100,7 +101,7 @@ test_saving_counts() {
 	says ' to save it: more than --max-memory allows'
 }
 
-# Who gave another image's size need not hear of that of the image that is replaced.
+# With --like there is no message about the size of the replaced image.
 test_the_size_of_another_image() {
 	run 0 "$weir" build -q -n 8M -o like.weir lines
 	cp like.weir of.weir
@@ -109,13 +110,13 @@ test_the_size_of_another_image() {
 	rm like.weir of.weir
 }
 
-# A line is kept whole, and so is what an input is unpacked in.
+# Long lines and unpacked input count, because they are kept whole.
 test_long_lines_count() {
 	head -c 8M /dev/zero | tr '\0' a >long
 	run 2 "$weir" build -n 1 --max-memory=12M -o of.weir long
 	says '^weir build: long: a line of more than .*, for which memory is too short: is it'
 	within 80 -t 1 -n 1 long
-	# What a long line took is given back behind it: short lines fill whole reads.
+	# The memory of a long line is released after it: short lines fill whole reads.
 	for _ in 1 2 3 4 5; do cat long; echo; cat lines lines lines lines; done >long_and_short
 	within 80 -t 1 -n 1M long_and_short
 	rm long_and_short
@@ -124,7 +125,7 @@ test_long_lines_count() {
 	says '^weir build: window.zst: to unpack this zstd data takes more than .* of memory'
 }
 
-# 50 KiB that unpack to lines of 200 MiB: each thread had one or two, whatever the command.
+# 50 KiB that unpack to lines of 200 MiB: each thread once had one or two lines, in every command.
 test_does_a_bomb_of_long_lines_take_the_memory() {
 	local line command
 	for line in 1 2 3 4 5 6; do
@@ -144,7 +145,7 @@ test_does_a_bomb_of_long_lines_take_the_memory() {
 	rm bomb.zst
 }
 
-# own_group: a new control group below that of this process, in $group; false if there is none.
+# own_group: make a control group below that of this process, in $group; false if that fails.
 own_group() {
 	local path
 	path=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
@@ -153,7 +154,7 @@ own_group() {
 	trap 'rmdir "$group/below" "$group"; rm -rf "$work"' EXIT
 }
 
-# The kernel killed builds in a group of 60 MiB, and one above it has the limit.
+# The kernel once killed builds in a group with a limit of 60 MiB, or below such a group.
 test_control_groups() {
 	own_group || { echo 'skipped: no control group of version 1 can be made'; return; }
 	mkdir "$group/below"
@@ -173,12 +174,12 @@ test_control_groups() {
 	[ "$(wc -l <err)" = 1 ] || fail 'one failure has several lines' "$(head err)"
 }
 
-# Only build asked its control group. The kernel killed the other commands, and add --live left the
-# image live.
+# Only build once respected its control group. The kernel killed other commands, and add --live left
+# the image live.
 test_does_a_list_kill_a_command_in_a_small_group() {
 	[ -d "$group/below" ] || return
 	local in="echo \$\$ >$group/below/cgroup.procs; exec '$weir'" command list
-	# a window as declared to a stream, however few its keys
+	# the declared window of a stream, even with few keys
 	zstd -q --long=27 <lines >window.zst
 	xz -0 --lzma2=preset=0,dict=64MiB <lines >window.xz
 	run 0 "$weir" build -q -k counting -n 1M -o counts.weir lines
@@ -197,7 +198,7 @@ test_does_a_list_kill_a_command_in_a_small_group() {
 	if is_live live.weir; then fail 'the image is left live'; else ok; fi
 	zstd -qf --long=24 <lines >window.zst
 	run 0 bash -c "$in query -q counts.weir window.zst"
-	# hashes of each thread, and as many again in the library
+	# each thread's hashes, and as many in the library
 	echo $((32 << 20)) >"$group/memory.limit_in_bytes"
 	run 0 bash -c "$in add -q -t 2 --live live.weir more"
 	run 0 "$weir" query -q live.weir more

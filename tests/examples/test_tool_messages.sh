@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the weir command prints where somebody errs, and what a shell completes.
-# Usage: test_tool_messages.sh path/to/weir path/to/weir.bash path/to/_weir path/to/weir.fish
+# Tests the weir command's messages for mistakes, and the shells' completions. Usage:
+# test_tool_messages.sh path/to/weir path/to/weir.bash path/to/_weir path/to/weir.fish
 bash=$(realpath "$2") zsh=$(realpath "$3") fish=$(realpath "$4")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -27,7 +27,7 @@ test_not_an_image_comes_first() {
 		# shellcheck disable=SC2086
 		run 2 "$weir" $command - ; says '^weir [a-z]*: -: names no image: /dev/stdin is '
 	done
-	# These read an image from no pipe.
+	# These commands cannot read an image from a pipe.
 	for command in info 'info --prometheus' add remove seal route 'delta -o x -' \
 			'apply -o x -' 'verify --from=-'; do
 		# shellcheck disable=SC2086
@@ -50,7 +50,7 @@ test_did_you_mean() {
 	run 2 "$weir" plan --zebra; says "unrecognized option '--zebra'\$"
 }
 
-# The library's words for parameters are none that the command has.
+# The library's names of parameters do not appear in the command's messages.
 test_words_of_the_command() {
 	run 2 "$weir" build -n 1M -p 1% -m 64K -o none.weir keys
 	says '-n (keys) 1000000 at -p (rate) 0.01 needs .*: -m (memory) is 65536'
@@ -71,7 +71,7 @@ test_info_explains_the_file() {
 	prints '  file  *.*: the bits begin at 4.00 KiB of it, after head, checksums and padding'
 }
 
-# -p 1 was to be below 100 %, and -p 60% at most 50 %.
+# -p 1 once had to be below 100 %, and -p 60% at most 50 %.
 test_one_rule_of_rates() {
 	local rate
 	for rate in 1 60% 0 1e-10; do
@@ -82,7 +82,7 @@ test_one_rule_of_rates() {
 	run 0 "$weir" plan -n 1M -p 1e-9
 }
 
-# One thing, one name: that of the C library, whoever reports it.
+# Messages of library and command use one name for one error, the C library's.
 test_one_vocabulary() {
 	mkdir -p dir
 	run 2 "$weir" query dir keys; says 'dir: is a directory'
@@ -90,20 +90,21 @@ test_one_vocabulary() {
 	run 2 "$weir" query keys/x keys; says ': Not a directory$'
 	ln -sf loop loop
 	run 2 "$weir" query loop keys; says ': Too many levels of symbolic links$'
-	# An operator calls no C function.
+	# Messages do not name C functions.
 	mkfifo fifo
 	run 2 "$weir" info fifo; says 'is not a regular file'
 	if grep -q 'weir_' err; then fail 'a C function' "$(cat err)"; else ok; fi
 }
 
-# missing REMEDY COMMAND...: the file "nowhere" is not there, and there is one sentence for that.
+# missing REMEDY COMMAND...: the file "nowhere" is missing, and the sentence for that is always the
+# same.
 missing() {
 	run 2 "$weir" "${@:2}"
 	says "^weir [a-z ]*: nowhere: No such file or directory: $1\$"
 	[ "$(grep -vc '^Try ' err)" = 1 ] && ok || fail "sentences: ${*:2}" "$(cat err)"
 }
 
-# A missing file of keys, a missing image and a missing image of weir add had three forms.
+# A missing file of keys, a missing image and a missing image of weir add once had three messages.
 test_a_missing_file() {
 	local image='no image to read: weir build -o makes one' command
 	local keys='no keys to read: give another file'
@@ -149,7 +150,7 @@ test_a_missing_file() {
 	}
 }
 
-# It was byte 0 that is 0x1f.
+# The message once was that byte 0 is 0x1f.
 test_a_packed_image() {
 	run 0 "$weir" build -q -o packed.weir keys
 	local tool
@@ -177,7 +178,7 @@ test_figures_of_little() {
 	run 0 "$weir" build -o tiny.weir <(echo 1)
 	if grep -q 'a second\|bits for each' out; then fail 'noise' "$(cat out)"; else ok; fi
 	prints '^  time  *[0-9.]* s$'; prints '^  memory  *64 bytes$'
-	# A rate measured on a few cache lines was printed like one of a million keys.
+	# A rate measured on few cache lines was once printed as if it were reliable.
 	local asked='^  rate  *1 % asked; not measured: under 1,000 keys that says little$'
 	run 0 "$weir" build -o few.weir <(seq 900); prints "$asked"
 	run 0 "$weir" build --json -o few.weir <(seq 900)
@@ -200,7 +201,7 @@ test_is_the_kind_named_that_was_meant() {
 	run 2 "$weir" build -k nothing -o x keys; says "--kind 'nothing': the kinds are blocked "
 }
 
-# "5: No such file or directory" was all that it said.
+# The whole message once was "5: No such file or directory".
 test_does_a_level_that_stands_apart_have_a_sentence() {
 	local command
 	run 0 "$weir" build -q -o there.weir <(echo key)
@@ -224,7 +225,7 @@ test_is_the_sentence_of_an_overfull_set_one_to_read() {
 	says ": $room too many to estimate; -n [0-9]* has room for them, $or"
 	run 1 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 900)
 	says ": $room about [89][0-9]*; -n [0-9]* has room for them, $or"
-	# -n alone was refused too, as long as -m stayed.
+	# -n alone was once refused, as long as -m stayed.
 	run 1 "$weir" build -q -p 0.01% -m 1K -o small.weir <(seq 10000)
 	says '; -n 10000 without -m has room for them, or'
 	run 0 "$weir" build -q -s 7 -n 100 -o over.weir <(seq 50)
@@ -235,7 +236,7 @@ test_is_the_sentence_of_an_overfull_set_one_to_read() {
 	says ': more keys than its capacity of 100: too many to estimate are in it, so the rate is '
 }
 
-# It was 20971520, and "at least 198180864 for 3 threads".
+# The message once had 20971520, and "at least 198180864 for 3 threads".
 test_are_bytes_of_a_limit_as_they_are_typed() {
 	run 2 "$weir" build -t 3 -k fuse --max-memory=20M -n 1M -o x keys
 	says '^weir build: --max-memory 20M: at least 189M, however few keys .* -t (threads) 3$'
@@ -243,7 +244,8 @@ test_are_bytes_of_a_limit_as_they_are_typed() {
 	says '^weir build: --max-memory 10000001: at least 63M, '
 }
 
-# completes WORDS PATTERN: what bash offers for the last of them, which a blank at the end begins.
+# completes WORDS PATTERN: bash offers this for the last word, or for a new word after a final
+# blank.
 completes() {
 	cat >offer.sh <<-'end'
 		. "$1"
@@ -256,7 +258,7 @@ completes() {
 	run 0 bash offer.sh "$bash" "$1"; prints "$2"
 }
 
-# Each option of each --help.
+# The completions have each option of each --help.
 test_completions() {
 	local command option
 	bash -n "$bash"
@@ -275,7 +277,8 @@ test_completions() {
 			fi
 		done <options
 	done
-	# Short ones, in bash too; files where one is asked for; quotes that end on their line.
+	# Short options, in bash too; file names where the option takes a file; quotes that end on
+	# their line.
 	grep -q "^	build) words='-o --output -p --rate " "$bash" && ok || fail 'short options'
 	grep -q "from build' -s o -l output -r " "$fish" && ok || fail 'no files after -o'
 	grep -q "from build' -s p -l rate -x " "$fish" && ok || fail 'files after -p'
@@ -303,7 +306,7 @@ for path in sys.argv[1:]:
 	grep -qF -- "-s k -l kind -x -a 'blocked classic counting growing " "$fish" && ok ||
 		fail 'fish: -k'
 	grep -qF -- "-l flavor -x -a 'bp memb qsbr mb'" "$fish" && ok || fail 'fish: --flavor'
-	# Texts are neither cut in a bracket nor at a first word, nor do they lose an apostrophe.
+	# Texts are not cut in a bracket or after the first word, and keep their apostrophes.
 	local wrong
 	wrong=$(sed -n "s/.* -d [\"']\(.*\)[\"']$/\1/p" "$fish" | grep -vx seconds |
 		grep -E '^[a-z]*$|\([^)]*$|(filters|dnsmasqs) ')

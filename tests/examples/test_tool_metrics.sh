@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir info --prometheus, read strictly; the metrics that the alert rules name exist; what becomes
-# of a query whose image shrinks.
-# test_tool_metrics.sh WEIR EXPOSITION ALERTS
+# Tests weir info --prometheus with a strict reader, the names of metrics in the alert rules, and a
+# query whose image shrinks. test_tool_metrics.sh WEIR EXPOSITION ALERTS
 . "$(dirname "$0")/tool_test.sh"
 exposition=$(cd "$OLDPWD" && realpath "$2") alerts=$(cd "$OLDPWD" && realpath "$3")
 
@@ -21,7 +20,7 @@ prints '^weir_image_saturated{image="od\\"d\\\\\\\\033\[2J.weir"} 0$'
 "$exposition" <text >image_names || fail "weir info --prometheus: no such text"
 [ "$(wc -l <image_names)" = 13 ] && ok || fail "not 13 metrics" "$(cat image_names)"
 
-# Each has the value that --json has, in the unit of its name.
+# Each metric has the value of --json, in the unit of its name.
 cat >compare.py <<'end'
 import json, math, os, re, sys
 json_of = json.load(open('json'))[0]
@@ -48,7 +47,7 @@ for form in '' --zstd; do
 	cp out metrics
 	run 0 python3 compare.py 13
 done
-# of bits that were not looked at, nothing
+# no metrics for bits that were not read
 run 0 "$weir" info --prometheus wide.weir
 cp out metrics
 run 0 python3 compare.py 8
@@ -66,7 +65,7 @@ grep -q '^weir_image_keys{image="wide.weir"}' out && fail "bits of a live image"
 exec 9>&-
 wait
 
-# what cannot be read has a message, and the others their lines
+# unreadable files get a message, and the other files their lines
 run 2 "$weir" info --prometheus keys day.weir absent.weir
 says 'keys: '
 says 'absent.weir: '
@@ -79,8 +78,8 @@ says 'one of them'
 # the alerts
 "$exposition" handle >handle_text || fail "no metrics of a handle"
 "$exposition" <handle_text >handle_names || fail "weir_metrics_write(): no such text"
-# those of weir replicate: tests/replica/tool/test_status.py; of nginx:
-# tests/servers/nginx/test_missing.sh
+# other tests check the metrics of weir replicate (tests/replica/tool/test_status.py) and of nginx
+# (tests/servers/nginx/test_missing.sh)
 grep -o 'weir_[a-z_]*' <(grep 'expr:' "$alerts") | grep -v '^weir_replica_\|^weir_rules_' |
 	sort -u >named
 [ "$(wc -l <named)" -ge 5 ] && ok || fail "few metrics in the alerts" "$(cat named)"
@@ -90,14 +89,14 @@ missing=$(comm -23 named there)
 for what in Saturated Stale Refused Absent; do
 	grep -q "alert: WeirSet$what" "$alerts" && ok || fail "no alert for $what"
 done
-# of a file that never came one alert, which does not speak of an old set
+# a file that never existed gives one alert, not the alert of an old set
 rule() { sed -n "/alert: WeirSet$1$/,/alert:/p" "$alerts"; }
 rule Refused | grep -q 'expr: weir_refused == 1 and weir_absent == 0$' && ok ||
 	fail "refused: there may be no old set" "$(rule Refused)"
 rule Absent | grep -q 'expr: weir_absent == 1$' && ok || fail "no rule for absent"
 rule Absent | grep -q 'old set' && fail "absent: there is no old set" || ok
 
-# an image that shrinks while keys are looked up in it: a sentence, no signal
+# an image that shrinks during lookups gives a sentence, not a signal
 seq 1 3000000 >many
 run 0 "$weir" build -q -p 0.1% -o large.weir many
 mkfifo lines
@@ -113,7 +112,7 @@ status=$?
 [ $status = 2 ] && ok || fail "a query of an image that shrinks: exit $status"
 says '^weir query: large.weir: shrank while it was read'
 
-# a tmpfs gives a hole its page when it is first read, and here it has none left
+# tmpfs allocates a hole's page at the first read, and here none is free
 mkdir small
 full='mount -t tmpfs -o size=64k none small && cp --sparse=always sparse.weir small/of.weir
 	head -c 64K /dev/zero >small/rest 2>/dev/null; exec "$0" "$@"'

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# weir parquet, and weir query of a Parquet file's column.
-# Usage: test_tool_parquet.sh path/to/weir FOLDER (of tests/parquet).
+# Tests weir parquet, and weir query with a Parquet file's column. Usage: test_tool_parquet.sh
+# path/to/weir FOLDER (tests/parquet).
 files=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 cp "$files"/*.parquet .
 
-# ask COLUMN ANSWERS TEXT...: what weir query prints of these texts is ANSWERS, lines joined by ;.
+# ask COLUMN ANSWERS TEXT...: weir query prints ANSWERS for these texts, with lines joined by ;.
 ask() {
 	local column=$1 want=$2 got
 	shift 2
@@ -15,7 +15,7 @@ ask() {
 	got=$(tr '\t' ' ' <out | paste -sd ';')
 	[ "$got" = "$want" ] && ok || fail "$column $*: '$got', not '$want'" "$(cat err)"
 }
-# wrong COLUMN TEXT SENTENCE [OPTION...]: the text is no value.
+# wrong COLUMN TEXT SENTENCE [OPTION...]: the text is refused as a value.
 wrong() {
 	local column=$1 text=$2 sentence=$3
 	shift 3
@@ -44,7 +44,7 @@ test_types() {
 	ask dated.parquet:total '12345678.75 0' 12345678.75 -12345678.75
 }
 
-# What is not exactly a value: a no would be believed.
+# A text that is not exactly a value is refused, because the answer no would be believed.
 test_no_values() {
 	local text
 	for text in '' abc 1.5 ' 1' '1 ' 2147483648 -2147483649 1e3 0x10 99999999999999999999; do
@@ -139,7 +139,7 @@ test_options() {
 	run 2 "$weir" query --max-memory=100K numbers.parquet:i32 nothing; says 'nothing: '
 }
 
-# Each filter alone would fit; all row groups' are there at once.
+# Each filter alone would fit, but the filters of all row groups are in memory at once.
 test_memory_of_all_row_groups() {
 	python3 -B "$files/large.py" large.parquet 3 1048576
 	echo 5 >texts
@@ -149,7 +149,7 @@ test_memory_of_all_row_groups() {
 	says '^weir query: large.parquet: its footer or its filters need more .* (2.50 MiB)$'
 }
 
-# More lines than are asked at once; every value in its row group.
+# More lines than one batch, and every value in its row group.
 test_many() {
 	local n
 	for n in $(seq 0 95); do echo "name $n"; done >texts
@@ -158,7 +158,7 @@ test_many() {
 	awk -F'\t' '{ sub("name ", "", $1); if (index(","$2",", "," int($1 / 32) ",")) right++ }
 		END { print right }' out >found
 	echo 2880 >want; same found want 'values that were found'
-	# a zero has two hashes, so these lines have more than are asked at once
+	# a zero has two hashes, so these lines have more than one batch
 	{ yes 0 | head -n 400; yes 28.5 | head -n 100; } >zeros
 	run 0 "$weir" query numbers.parquet:d zeros
 	sort out | uniq -c | tr -s ' \t' ' ' >found
@@ -218,7 +218,7 @@ test_list() {
 	run 0 "$weir" parquet --help; prints '^Usage: weir parquet'
 }
 
-# make_groups FILE N: a column c, and N row groups without a filter.
+# make_groups FILE N: make a file with a column c and N row groups without a filter.
 make_groups() {
 	python3 - "$1" "$2" <<-'EOF'
 		import struct, sys
@@ -234,7 +234,7 @@ make_groups() {
 	EOF
 }
 
-# A cell was as dear as all cells of its column are long: this took an hour.
+# Each cell once cost as much as all cells of its column, so this took an hour.
 test_long_table() {
 	make_groups groups.parquet 200000
 	run 1 "$weir" parquet --all groups.parquet
