@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a run.json as test_model.py wants them: each with the figures that it is given."""
+"""Rows of a run.json for test_model.py, with given figures."""
 import os
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import unittest.mock
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, '../../bench')
-# bench/model on runs of a few rows: whether those bear a prediction is asked in test_grounds.py.
+# bench/model for runs of a few rows; test_grounds.py tests whether these justify a prediction.
 ANYWAY = """
 import runpy, sys
 sys.path.insert(0, sys.argv[1])
@@ -31,7 +31,7 @@ SAMPLED = ('handoff_ns', 'step_ns', 'alone_per_second', 'alone_step_ns', 'own_ns
 
 
 def result(name, values, **counters):
-    """A row whose counters may be lists, a value for each repetition."""
+    """A row whose counters may be lists, one value per repetition."""
     question, *parts = name.split('/')
     params = {k: int(v) if v.isdigit() else v for k, v in (p.split(':') for p in parts)}
     if 'rate' in params:
@@ -71,7 +71,7 @@ def lines(fits, threads, values, **counters):
 
 
 class Modelled(unittest.TestCase):
-    """Runs made of such rows, and what the model has for them."""
+    """Makes runs of such rows, and the model's predictions for them."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -87,7 +87,7 @@ class Modelled(unittest.TestCase):
         return write(self.folder, 'run.json', document)
 
     def only(self, results, cpus=2):
-        """The one curve of a run: {threads: its point}, and what is compared."""
+        """The only curve of a run, {threads: its point}, and what is compared."""
         _, curves = predicted.predictions(load(self.path_of(results, cpus)))
         self.assertEqual(len(curves), 1)
         return {p.threads: p for p in curves[0].points}, curves[0].compared

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run.json that nobody measured: every question, with figures of a plausible shape and noise
-drawn from a seed, so that the scripts of bench/ are tested on the same data each time. synthetic.py
-[SEED [CPUS]] prints one."""
+"""A made-up run.json: every question, with figures of a plausible shape and noise drawn from a
+seed, so that the scripts of bench/ are tested on the same data each time. synthetic.py [SEED
+[CPUS]] prints one."""
 import json
 import math
 import os
@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 from figures.run import median, spread  # noqa: E402
 
 SIZES = {'L2': 500000, 'L3': 10000000, 'memory': 100000000}
-# name: ns a lookup in L2, bits a key and measured rate over asked, how much of it is under a lock
+# name: ns per lookup in L2, bits per key, measured rate over requested rate, share under a lock
 SETS = {
     'blocked': (3.0, 1.07, 0.99, 0.0),
     'classic': (9.0, 1.0, 1.0, 0.0),
@@ -52,8 +52,7 @@ class Synthetic:
         self.results = []
 
     def values(self, name, true):
-        """Repetitions about a value that this run has: now and then one is disturbed, as a
-        neighbour does."""
+        """Repetitions around a value of this run; some are disturbed, as by another program."""
         true *= math.exp(self.dice.gauss(0, self.drift))
         values = []
         for _ in range(self.repetitions):
@@ -95,7 +94,7 @@ class Synthetic:
         )
 
     def pair(self, result, calm):
-        """What the same threads do undisturbed, in turn with the values."""
+        """What the same threads do undisturbed, alternating with the values."""
         values = [1e9 / v for v in self.values('calm', 1e9 / calm)]
         result['samples']['of_calm'] = [a / b for a, b in zip(result['values'], values)]
         seconds = result['counters']['reload_seconds']
@@ -204,8 +203,8 @@ class Synthetic:
         self.changing_kinds()
 
     def changing_kinds(self):
-        """Of kinds that remove or count keys, grow, or are built once: the rates of cuckoo and fuse
-        are lower than the one asked."""
+        """Kinds that remove or count keys, grow, or are built once. The rates of cuckoo and fuse
+        are lower than the requested one."""
         for kind, bits, own, ops in (
             ('counting', 49.8, 0.01, ('remove', 'count')),
             ('growing', 14.0, 0.01, ()),
@@ -290,7 +289,7 @@ class Synthetic:
         self.memory()
         self.cost()
         self.reload(('bp',), 0.1)
-        # smaller and faster than what weir offers: a finding, and no advice
+        # smaller and faster than weir's kinds: a finding, but no advice
         self.add(
             'choice/kind:libbloom/rate:0.01/keys:10000000/op:miss',
             1.5,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A run on a busy machine: the verdict gives no figure that other programs made, no superlative
-over half of the kinds, and says of each gap why it is there."""
+"""A run on a busy machine: the verdict has no figure that other programs caused and no superlative
+over half of the kinds, and gives the reason for each gap."""
 import importlib.machinery
 import importlib.util
 import os
@@ -96,7 +96,7 @@ class Busy(unittest.TestCase):
         fast = self.answer(self.run_of(share), 'How fast').text
         self.assertIn(f'lookups {BUSY}; in batches of 32 {BUSY}; inserts {BUSY} (', fast)
         self.assertNotRegex(fast, r'M/s|\*')
-        # The table of what the set costs had the figure all the same.
+        # The table of a set's cost has the figure nevertheless.
         _, rows = self.answer(self.run_of(share), 'What the set costs').table
         self.assertEqual({row[-1] for row in rows}, {BUSY})
 

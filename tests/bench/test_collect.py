@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/collect: what Google Benchmark wrote arrives whole in run.json, and what went wrong is
+"""bench/collect: Google Benchmark's output arrives complete in run.json, and errors are
 reported."""
 import json
 import os
@@ -154,7 +154,7 @@ class Collect(unittest.TestCase):
         self.assertEqual(len(load(self.path('run.json')).errors), 2)
 
     def test_left_out_is_no_failure(self):
-        """A program that had to end in time is not one that failed."""
+        """A program that had to end early is not reported as failed."""
         late = repetition(
             'cores/set:b', 0, error_occurred=True, error_message='left out: there was no time'
         )
@@ -199,7 +199,7 @@ class Collect(unittest.TestCase):
             'own': 10,
         }
         ours = dict(quiet, ticks=2000, busy=900, own=800)
-        elsewhere = dict(ours, process=2)  # nothing is known of the time between
+        elsewhere = dict(ours, process=2)  # nothing is known about the time between
         for end in (ours, elsewhere):
             self.assertFalse(machine.load_between(quiet, end, 2)['noisy'])
         for end, change, words in (
@@ -212,7 +212,7 @@ class Collect(unittest.TestCase):
             self.assertIn(words, ' '.join(load_now['noisy_why']))
 
     def test_own_load_average_is_no_noise(self):
-        """It counts the run itself, and what was built for it before: the CPUs were idle else."""
+        """The load average includes the run and its build: otherwise the CPUs were idle."""
         before = dict(
             load_average=1.6, idle_share=0.99, ticks=1000, busy=100, process=1, own=10
         )

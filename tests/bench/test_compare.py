@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/compare: the same code is not flagged, what was slowed down is, and what cannot be compared
-is refused."""
+"""bench/compare does not flag the same code, flags slower code, and refuses runs that cannot be
+compared."""
 import copy
 import json
 import os
@@ -34,7 +34,7 @@ class Compare(unittest.TestCase):
         return write(self.folder.name, 'after.json', run)
 
     def flags(self, run):
-        """The names flagged slower and faster, and the exit status."""
+        """The names flagged as slower and as faster, and the exit status."""
         status, out, err = compare('--json', self.before, self.after(run))
         self.assertEqual(err, '')
         results = json.loads(out)['results']
@@ -44,7 +44,7 @@ class Compare(unittest.TestCase):
 
     def assert_found(self, planted, factor, least, **noise):
         """Of the results that planted() names, slowed by factor, at least this share is flagged,
-        and next to none of the others."""
+        and almost none of the others."""
         run = Synthetic(2, plant=lambda name: factor if planted(name) else 1.0, **noise).run()
         names = {r['name'] for r in run['results'] if planted(r['name'])}
         slower, faster, status = self.flags(run)
@@ -55,8 +55,7 @@ class Compare(unittest.TestCase):
         )
 
     def test_same_code_twenty_pairs(self):
-        """A quiet machine and a noisy one: 20 pairs of each, and at most one in 20 may be
-        flagged."""
+        """20 pairs on a quiet machine and 20 on a noisy one: at most one in 20 may be flagged."""
         for name, noise in {
             'quiet': {},
             'noisy': {'noise': 0.04, 'drift': 0.02, 'disturbed': 0.08},
@@ -126,7 +125,7 @@ class Compare(unittest.TestCase):
         self.assertIn('noisy', out)
 
     def test_the_way_between_cpus_is_not_the_code(self):
-        """A row five times as slow, and no regression: but any other is."""
+        """This row is five times as slow without a regression; any other row would be one."""
         for what, regressed in (('pair', 0), ('owner', 0), ('lines', 1)):
             runs = Synthetic(1), Synthetic(1)
             for run, ns in zip(runs, (30.0, 155.0)):

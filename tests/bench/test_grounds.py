@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A prediction takes four measured cores and a quiet run. Otherwise text, page and JSON have none,
-and say which condition failed and what to do. Asked of the recorded run of bench/results, and of
-made-up ones, quiet on two and on eight cores, noisy on sixteen."""
+"""A prediction requires four measured cores and a quiet run. Otherwise text, page and JSON have
+none, and say which condition failed and what to do. The runs are the recorded run of bench/results,
+and made-up ones, quiet on two and on eight cores, noisy on sixteen."""
 import glob
 import json
 import os
@@ -77,7 +77,7 @@ class Grounds(unittest.TestCase):
             html = cores.section(load(path))
             self.assertIn(NONE, html)
             self.assertNotIn(', predicted', html)
-            self.assertNotIn('>128<', html)  # no axis reaches there
+            self.assertNotIn('>128<', html)  # no axis reaches so far
         return todo
 
     def test_a_quiet_run_on_eight_cores(self):
@@ -148,7 +148,7 @@ class Grounds(unittest.TestCase):
         self.check_predicts_nothing(self.quiet(8, disturb), 'others had 30 % of the CPUs')
 
     def test_rows_that_nothing_rests_on(self):
-        """A rival behind a lock, and readers that fill all CPUs beside a loader."""
+        """A rival with a lock, and readers that use all CPUs together with a loader."""
 
         def spoil(document):
             for r in document['results']:

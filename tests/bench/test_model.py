@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/model: on figures made up so that the answers can be worked out by hand, and are, in the
-comments."""
+"""bench/model on figures made up so that the results can be worked out by hand, as the comments
+do."""
 import json
 import math
 import os
@@ -31,7 +31,7 @@ class Model(Modelled):
         self.assertAlmostEqual(formulae.meetings(2, 0.05), 0.05 / 1.05 + 0.95 * 0.05 / 1.05)
         self.assertEqual(formulae.resident(2, MIB, 16 * MIB), 1 / 8)
         self.assertEqual(formulae.resident(64, MIB, 16 * MIB), 1)
-        # two cores do 1.8 times one: the second takes a ninth, and nine times one is the most
+        # two cores do 1.8 times one: the second loses a ninth, and nine times one is the maximum
         share = formulae.sharing(100, 180, 2)
         self.assertAlmostEqual(share, 1 / 9)
         self.assertAlmostEqual(formulae.together(100, share, 2), 180)
@@ -39,10 +39,10 @@ class Model(Modelled):
         self.assertEqual(formulae.sharing(100, 220, 2), 0)
 
     def test_meetings_are_those_of_a_simulation(self):
-        """A line, cores that access it at random: who has lost it since?"""
+        """Simulates cores that access a line at random, and counts who has lost it since."""
         dice = random.Random(7)
         for n, writes in ((2, 1.0), (2, 0.05), (5, 0.3), (16, 0.05)):
-            # of each core: has it a copy, has it the only one
+            # for each core: does it have a copy, and the only one
             copy, alone, met, steps = [False] * n, None, 0, 200000
             for _ in range(steps):
                 core, write_it = dice.randrange(n), dice.random() < writes
@@ -63,7 +63,7 @@ class Model(Modelled):
     def test_inserts_pay_for_lines(self):
         rows = [
             cores('insert', 'L2', 0, 1, [100, 100, 100]),
-            # 20 ns more where half of the lines are another's: 40 ns each, a handoff
+            # 20 ns more where half of the lines belong to others: 40 ns for each, a handoff
             owner('insert', 'L2', 8, 28, 40),
         ]
         points, compared = self.only(rows)
@@ -98,8 +98,8 @@ class Model(Modelled):
     def test_a_larger_set_has_fewer_lines_of_others(self):
         rows = [
             cores('insert', 'L3', 0, 1, [50]),
-            owner('insert', 'L2', 8, 28, 40),  # a handoff each
-            owner('insert', 'L3', 20, 26, 40),  # 0.3 of one each, of which 1/8 * 1 in the L2
+            owner('insert', 'L2', 8, 28, 40),  # one handoff each
+            owner('insert', 'L3', 20, 26, 40),  # 0.3 handoffs each, of which 1/8 * 1 in the L2
         ]
         points, _ = self.only(rows)
         for n, share in ((2, 0.3), (4, 0.25 + 0.75 * 0.2), (16, 1.0), (128, 1.0)):
@@ -117,8 +117,8 @@ class Model(Modelled):
         # 8 * 100 / (1 + 7/9)
         self.assertAlmostEqual(points[8].rate, 450e6, places=3)
         self.assertEqual(points[8].binds, 'memory bandwidth')
-        # in turn with the two, one alone did 120 and its CPU's step took 10 where theirs took 12.5:
-        # 96 each, and no share; by 180 of 200 there would be one
+        # alternating with the two, one alone did 120 and its CPU's step took 10 where theirs took
+        # 12.5: 96 each, and no share; 180 of 200 would be one
         rows[2] = lines(
             'memory', 2, [192], step_ns=12.5, alone_step_ns=10.0, alone_per_second=120e6
         )
@@ -130,8 +130,8 @@ class Model(Modelled):
         self.assertEqual((points[128].rate, points[128].binds), (12800e6, 'core'))
 
     def test_slower_cores(self):
-        """Of two threads each step took half as long again: so did the core's own part of a
-        lookup, 5 ns of 20."""
+        """With two threads each step took half as long again, and so did the core's own part of a
+        lookup, 5 of 20 ns."""
         row = cores(
             'hit', 'L3', 0, 2, [88, 89, 90], step_ns=0.3, alone_step_ns=0.2, alone_per_second=50e6
         )
@@ -161,7 +161,7 @@ class Model(Modelled):
                 [price],
                 'a handoff of 160 ns, and of 40 ns where',
             ),
-            # a single repetition shows nothing of its own
+            # a single repetition shows no share
             ([30], {}, [price], 'not explained'),
         ):
             found = self.why(cores('insert', 'L2', 0, 2, values, **beside), *more)
@@ -174,7 +174,7 @@ class Model(Modelled):
         self.assertIn('unsteady: 60 M/s to 100 M/s on one thread', self.why(row, price, one=shaky))
 
     def test_fewer_samples_than_repetitions(self):
-        """Which repetition each was taken beside is not known: their median stands for all."""
+        """Which repetition each sample belongs to is unknown: the median is used for all."""
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
         row = cores('insert', 'L2', 0, 2, [40, 41, 39], handoff_ns=80.0, alone_per_second=100e6)
         for samples in ([80.0], [60.0, 80.0], [40.0, 60.0, 80.0, 100.0]):
@@ -206,7 +206,7 @@ class Model(Modelled):
         points, compared = self.only(rows, cpus=4)
         self.assertEqual([points[n].rate for n in (1, 2, 8)], [80e6, 160e6, 640e6])
         self.assertNotIn(4, points)
-        # 0.8 of 300; and of 400, of which the loader takes half a reader's
+        # 0.8 of 300; and of 400, of which the loader takes half of one reader's
         self.assertAlmostEqual(compared[0].point.rate, 240e6)
         self.assertAlmostEqual(compared[1].point.rate, 0.8 * 400e6 * 3.5 / 4)
 
@@ -221,7 +221,7 @@ class Model(Modelled):
         self.assertEqual(self.model(self.path_of([]))[0], 0)
 
     def test_the_example(self):
-        """An older run: lookups and the limits of L3 and memory, no price of a line."""
+        """An older run: lookups and the limits of L3 and memory, without the price of a line."""
         folder = os.path.join(BENCH, 'results')
         runs = [f for f in os.listdir(folder) if f.endswith('.json')]
         self.assertTrue(runs)
@@ -267,7 +267,7 @@ class Model(Modelled):
         self.assertIn('RUN.json', self.model('--help')[1])
 
     def test_a_file_of_the_wrong_kinds(self):
-        """A sentence that names the place, and no traceback."""
+        """The message is a sentence that names the place, not a traceback."""
         for place, value, words in (
             (('machine', 'cores'), '2', "machine.cores is '2'"),
             (('machine', 'cpus_allowed'), 0, 'machine.cpus_allowed is 0'),
@@ -326,7 +326,8 @@ class Model(Modelled):
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_the_report_has_it(self):
-        """Dashed beside what was measured, with the bound that binds; and no claim without one."""
+        """The prediction is dashed, beside the measured curve, with its bound. Without one there is
+        none."""
         rows = [cores('insert', 'L2', 0, n, [100 - 20 * n] * 3, handoff_ns=40.0) for n in (1, 2)]
         pairs = {'cpu0-cpu1': 40.0, 'cpu0-cpu2': 155.5, 'cpu1-cpu2': 156.0}
         ping = {'median_ns': 155.5, 'least_ns': 40.0, 'most_ns': 156.0, 'pairs': 3, **pairs}

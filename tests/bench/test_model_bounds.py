@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/model: which price and which limit it takes, from figures made up so that the answers can
-be worked out by hand, and are, in the comments."""
+"""bench/model: which price and which limit it uses, from figures made up so that the results can be
+worked out by hand, as the comments do."""
 import os
 import sys
 import unittest
@@ -15,11 +15,12 @@ from figures.constants import own_cache  # noqa: E402
 
 class Bounds(Modelled):
     def test_lookups_with_some_inserts(self):
-        """Of 20 accesses one writes; its price is that of such a mix, and its bound lines read."""
+        """One of 20 accesses writes: the price is that of such a mix, the bound that of lines
+        read."""
         rows = [cores('mixed', 'L2', 0, 1, [100]), owner('mixed', 'L2', 8, 28, 40)]
         points, _ = self.only(rows)
         self.assertAlmostEqual(points[2].rate, 2e9 / (10 + 20))
-        # 20 ns where 2 * 0.95 * 0.05 + 0.05^2 / 1.05 meet one: on 8 cores so much more often
+        # 20 ns if 2 * 0.95 * 0.05 + 0.05^2 / 1.05 meet once; on 8 cores proportionally more often
         often = 0.05 * 7 / 7.05 + 0.95 * 0.35 / 1.35
         seldom = (0.05 + 0.95 * 0.05) / 1.05
         self.assertAlmostEqual(points[8].rate, 8e9 / (10 + 20 * often / seldom))
@@ -38,7 +39,7 @@ class Bounds(Modelled):
             self.assertEqual(points[8].binds, 'memory bandwidth')
         rows = [cores('hit', 'L3', 0, 1, [200]), lines('L3', 1, [100]), lines('L3', 2, [180])]
         points, _ = self.only(rows)
-        # one thread does more than the limit's one: its own twice as much is shared alike
+        # one thread exceeds the limit's one thread, so twice its own throughput is shared
         self.assertAlmostEqual(points[8].rate, 900e6, places=3)
         self.assertEqual(points[8].binds, 'L3 bandwidth')
 
@@ -59,14 +60,14 @@ class Bounds(Modelled):
         rows = [cores('hit', 'memory', 0, 1, [100])]
         rows += [lines('memory', n, [r]) for n, r in ((1, 100), (2, 200), (4, 200))]
         points, _ = self.only(rows, cpus=4)
-        # four do twice what one does: each further one takes a third
+        # four do twice as much as one: each further one loses a third
         self.assertAlmostEqual(points[8].rate, 8e8 / (1 + 7 / 3), places=3)
 
     def test_many_duplicates(self):
         rows = [cores('zipf', 'L3', 0, 1, [100]), owner('insert', 'L2', 8, 28, 40)]
         points, _ = self.only(rows)
-        new = formulae.distinct(SIZES['L3'] * 8 // 10, 1 << 20)  # so many are drawn at most
-        # of 16 cores with a MiB each every line is some other's
+        new = formulae.distinct(SIZES['L3'] * 8 // 10, 1 << 20)  # the largest number of draws
+        # with 16 cores of a MiB each, every line belongs to another core
         self.assertAlmostEqual(points[16].rate, 16e9 / (10 + new * 15 / 16 * 40), delta=1)
 
     def test_a_price_of_each_number_of_cores(self):
@@ -74,12 +75,12 @@ class Bounds(Modelled):
         rows += [owner('insert', 'L2', 8, 28, 40, 2), owner('insert', 'L2', 8, 68, 80, 4)]
         points, _ = self.only(rows, cpus=4)
         self.assertAlmostEqual(points[2].rate, 2e9 / (10 + 20))
-        # 60 ns, where three of four are another's: a handoff of 80
+        # 60 ns, where three of four belong to others: a handoff takes 80
         for n in (4, 8):
             self.assertAlmostEqual(points[n].rate, n * 1e9 / (10 + 80 * (n - 1) / n))
 
     def test_no_price_is_below_nothing(self):
-        """By chance lines of others seemed to be cheaper than its own: nobody gains by them."""
+        """By chance other cores' lines seem cheaper than own lines: the price is then 0."""
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 28, 8, 40)]
         points, _ = self.only(rows)
         for n in (2, 128):
@@ -149,7 +150,7 @@ class Bounds(Modelled):
             self.assertEqual((point.rate, point.binds), (640e6, 'core'))
 
     def test_one_reader_was_measured(self):
-        """With the loader beside it: no limit is below that, and none is missing."""
+        """Measured with the loader beside it: no limit is below that, and none is missing."""
         name = 'reload/phase:copy/op:hit/flavor:bp/keys:3000000/threads:1'
         row = result(name, [80], of_calm=0.8, calm_per_second=1e8, bytes=4 * MIB, shared=0)
         for more in ([], [lines('L3', 1, [50]), lines('L3', 2, [60])]):

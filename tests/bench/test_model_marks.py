@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/model: what its figures are marked with, and what it names: prices and limits that a run
-lacks, rows that spread or shared a CPU, straight lines."""
+"""bench/model: the marks of its figures, and what it names: missing prices and limits, rows that
+spread or shared a CPU, straight lines."""
 import json
 import os
 import sys
@@ -14,7 +14,7 @@ from figures import beyond, cores as report, past  # noqa: E402
 from figures.run import load  # noqa: E402
 
 PRICE = 'memory/what:owner/how:{}/fits:{}'
-WIDE = [50, 100, 150]  # its quartiles lie 50 % of the median apart
+WIDE = [50, 100, 150]  # the quartiles are 50 % of the median apart
 
 
 def shared(row):
@@ -29,7 +29,7 @@ def wide(row):
 
 class Marks(Modelled):
     def rows_of(self, results, cpus=2):
-        """{the words of a curve: its figures} of the first table, and all of the text."""
+        """{a curve's label: its figures} of the first table, and the whole text."""
         status, out, err = self.model(self.path_of(results, cpus))
         self.assertEqual((status, err), (0, ''))
         table = out.partition('million keys a second')[2].partition('\n\n')[0].split('\n')[1:]
@@ -40,7 +40,7 @@ class Marks(Modelled):
         return json.loads(self.model('--json', self.path_of(results, cpus))[1])
 
     def test_a_price_whose_row_shared_a_cpu(self):
-        """Named, and of the two curves that which lacks it is an upper bound, everywhere."""
+        """It is named, and of the two curves the one without it is an upper bound everywhere."""
         rows = [cores('insert', 'L2', batch, 1, [100]) for batch in (0, 1024)]
         rows += [owner('insert', 'L2', 8, 28, 40), shared(owner('batch', 'L2', 8, 13, 40))]
         name = PRICE.format('batch', 'L2') + '/threads:2 (left out: its threads shared a CPU)'
@@ -75,21 +75,21 @@ class Marks(Modelled):
         self.assertIn(f'missing: {name} (left out: its threads shared a CPU), random lines', out)
         self.assertIn('no bound by L3 bandwidth for all but inserts, which are upper bounds', out)
         self.assertEqual(figures['lookups'][:2], ['100', '<200'])
-        # inserts have a limit of their own
+        # inserts have a separate limit
         rows.append(cores('insert', 'L3', 0, 1, [100]))
         out = self.rows_of([*rows, owner('insert', 'L2', 8, 28, 40), lines('L3', 2, [180])])[1]
         name = 'memory/what:fetch-or/where:random/pages:huge/fits:L3'
         self.assertIn(f"missing: {name}, random locked or's in the L3 on one core and on all", out)
 
     def test_what_nothing_needs_is_not_missing(self):
-        """No curve meets that limit; and of no other number of cores it could be taken."""
+        """No curve reaches that limit, and no other number of cores could supply it."""
         rows = [cores('hit', 'L2', 0, 1, [100]), lines('L3', 1, [100])]
         rows.append(shared(lines('L3', 2, [180])))
         self.assertNotIn('missing:', self.rows_of(rows)[1])
         self.assertEqual(self.document(rows)['missing'], [])
 
     def test_one_of_several_prices_left_out(self):
-        """What is there is taken instead: named, and no upper bound."""
+        """An available price is used instead: it is named, and there is no upper bound."""
         rows = [cores('insert', 'L2', 0, 1, [100]), owner('insert', 'L2', 8, 38, 40, 4)]
         figures, out = self.rows_of([*rows, shared(owner('insert', 'L2', 8, 28, 40))], 4)
         self.assertIn(PRICE.format('insert', 'L2') + '/threads:2 (left out: its threads', out)
@@ -114,7 +114,8 @@ class Marks(Modelled):
         self.assertIn('is left out, as threads shared a CPU', self.only(rows)[1][0].why)
 
     def test_rows_that_spread(self):
-        """All that rests on one has the mark: the row of one thread, the price, the limit."""
+        """All that depends on such a row has the mark: the row of one thread, the price, the
+        limit."""
         one, price = cores('insert', 'L2', 0, 1, [100] * 3), owner('insert', 'L2', 8, 28, 40)
         self.assertNotIn('~', self.rows_of([one, price])[1])
         figures, out = self.rows_of([one, wide(price)])
@@ -138,7 +139,7 @@ class Marks(Modelled):
         self.assertRegex(self.rows_of(rows)[1], r' 2 +200 M/s +200 M/s~ +1.00')
         rows[0] = wide(rows[0])
         self.assertRegex(self.rows_of(rows)[1], r' 2 +200 M/s~ +200 M/s~ +1.00')
-        # what one thread did in turn with it is what counts then
+        # then the alternating measurement of one thread counts
         rows[1] = cores('hit', 'L2', 0, 2, [200] * 3, alone_per_second=1e8)
         self.assertRegex(self.rows_of(rows)[1], r' 2 +200 M/s +200 M/s +1.00')
 
@@ -155,7 +156,7 @@ class Marks(Modelled):
         rows.append(lines('L3', 2, [199, 198, 197]))
         self.assertFalse(self.document(rows)['limits'][0]['noisy'])
         self.assertNotIn('~', self.rows_of(rows)[1])
-        # of five repetitions two show no share at all
+        # two of five repetitions show no share at all
         rows[-1] = lines('L3', 2, [210, 205, 199, 198, 198])
         self.assertTrue(self.document(rows)['limits'][0]['noisy'])
         self.assertIn('b~', self.rows_of(rows)[0]['lookups'][-1])
@@ -164,7 +165,7 @@ class Marks(Modelled):
         return ' '.join(beyond.past(load(self.path_of(results))))
 
     def test_straight_lines(self):
-        """Two cores that get twice what one does show no limit, which is not that there is none."""
+        """Two cores with twice the throughput of one show no limit; there may still be one."""
         rows = [cores('hit', 'L3', 0, 1, [100]), lines('L3', 1, [100]), lines('L3', 2, [200])]
         figures, out = self.rows_of(rows)
         self.assertEqual(figures['lookups'][:3], ['100', '200', '400s'])
@@ -178,7 +179,7 @@ class Marks(Modelled):
         self.assertIn(words, self.finding(rows))
         rows[2] = lines('L3', 2, [150])
         self.assertNotIn('straight', self.rows_of(rows)[1] + self.finding(rows))
-        # in the L2 each core has its own
+        # in the L2 each core has its own lines
         rows[0] = cores('hit', 'L2', 0, 1, [100])
         self.assertNotIn('straight', self.rows_of(rows)[1] + self.finding(rows))
 
@@ -198,7 +199,7 @@ class Marks(Modelled):
             self.assertIn('noisy: a row that it rests on spreads by 50 %', self.finding(rows))
 
     def test_a_row_without_pairs(self):
-        """It is the run that lacks them; the rest is shown."""
+        """The pairs are missing in the run; the rest is shown."""
         facts = {'median_ns': 40.0, 'least_ns': 30.0, 'most_ns': 50.0}
         row = result('memory/what:pair/how:ping', [1.0], **facts)
         out = self.rows_of([row])[1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/model: what it shows of its predictions, and beside which rows it sets them."""
+"""bench/model: which predictions it shows, and the measured rows beside them."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ from figures.words import value  # noqa: E402
 
 
 def renamed(row, before, after):
-    """The row of another contender, rate, ..."""
+    """The row under the name of another contender, rate, ..."""
     key = before.split(':')[0]
     row['name'] = row['name'].replace(before, after)
     row['params'][key] = after.split(':')[1]
@@ -54,7 +54,7 @@ class Shown(Modelled):
         self.assertEqual(self.only(rows)[1], [])
 
     def test_what_a_line_costs(self):
-        """10 ns more where half of the lines are another's: 20 ns each, half of a handoff."""
+        """10 ns more where half of the lines belong to others: 20 ns each, half of a handoff."""
         rows = [owner('insert', 'L2', 8, 18, 40), owner('insert', 'L2', 8, 68, 80, 4)]
         self.assertIn(
             'a line that another core wrote last, inserts and duplicates in the L2:'
@@ -128,7 +128,8 @@ class Shown(Modelled):
         self.assertIn('Of 4 rows', out)
 
     def test_the_columns_are_cores(self):
-        """Of reloads readers; where the loader would have no core, there is no figure."""
+        """In reloads the columns are readers. Where the loader would have no core, there is no
+        figure."""
         rows = [cores('hit', 'L2', 0, 1, [100]), reload('bp', 1, [80]), reload('bp', 2, [130])]
         lines_of = self.model(self.path_of(rows))[1].split('\n')
         at = next(i for i, line in enumerate(lines_of) if line.startswith('million keys'))
@@ -175,9 +176,9 @@ class Shown(Modelled):
         rows = [cores('hit', 'L2', 0, 1, [100])]
         words = f'64 cores would look up {value(6400e6, "keys/s")} in the L2 (core)'
         self.assertIn(words, self.found(rows))
-        # no limit was measured: nothing is claimed
+        # no limit was measured, so nothing is said
         self.assertNotIn('64 cores', self.found([cores('hit', 'L3', 0, 1, [100])]))
-        # of rows of reloads another finding speaks
+        # another finding covers rows of reloads
         rows = [reload('bp', n, [80 * n]) for n in (1, 3)]
         self.assertNotIn('more than one thread', self.found(rows, 4))
 

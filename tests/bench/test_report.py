@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bench/report: one file that needs nothing else, whose verdict states what the results bear and
-nothing more."""
+"""bench/report: one self-contained file, whose verdict says only what the results justify."""
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ VOID = {'meta', 'link', 'br', 'hr', 'img', 'input'}
 
 
 class Page(HTMLParser):
-    """Checks that elements nest, and collects what could reach for the network."""
+    """Checks that elements nest, and collects whatever could use the network."""
 
     def __init__(self, text):
         super().__init__()
@@ -118,7 +117,7 @@ class Report(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which('gnuplot'), 'gnuplot is not installed')
     def test_at_most_five_curves_a_plot(self):
-        """The rest stand behind 'All figures', where none is missing; first comes the default."""
+        """The other curves are under 'All figures', which is complete; the default comes first."""
         drawn = []
 
         def draw(plot, _):
@@ -143,7 +142,7 @@ class Report(unittest.TestCase):
         self.assertEqual(max(map(len, drawn)), 5)
 
     def plots_of(self, section, run):
-        """[(in front, or behind 'All figures'?, the plot, its labels)]."""
+        """[(at the front, or under 'All figures'?, the plot, its labels)]."""
         drawn = []
 
         def draw(plot, _):
@@ -237,12 +236,12 @@ class Report(unittest.TestCase):
         found = self.findings_of(self.run_of(16, disturbed=0))
         self.assertIn('rows on more than one thread ', found)
         self.assertRegex(found, r'64 cores would look up \d+ M/s in the L2 \(core\): predicted')
-        # of what the run has no bound for nothing is claimed
+        # without a measured bound, nothing is said
         self.assertNotRegex(found, '64 cores would .* in memory|64 cores would insert')
 
     def test_reloads_of_all(self):
-        """Inserts are not lookups, and where the loader has no CPU of its own it is not the reload
-        alone that costs."""
+        """Inserts are not lookups. If the loader has no CPU of its own, the reload is not the only
+        cost."""
 
         def change(document):
             reloads = [r for r in document['results'] if r['question'] == 'reload']
@@ -272,7 +271,7 @@ class Report(unittest.TestCase):
             self.assertIn(words, text)
 
     def test_a_loader_at_a_pace(self):
-        """It is no case of the reloads without a pause, and has a row beside them."""
+        """It is not among the reloads without a pause, and has a row beside them."""
 
         def change(document):
             for r in document['results']:
@@ -301,7 +300,7 @@ class Report(unittest.TestCase):
             self.assertIn(words, rows)
 
     def test_only_what_the_data_bear(self):
-        """With noise larger than the differences nothing is faster than anything."""
+        """If noise exceeds the differences, nothing is called faster."""
         text = self.findings_of(self.run_of(noise=2.0, drift=0))
         for words in (
             'Huge pages: up to',
@@ -342,7 +341,7 @@ class Report(unittest.TestCase):
         self.assertIn('others had 30 % of the CPUs', bad['May you trust this run'])
 
     def test_the_verdict_has_six_answers(self):
-        """What an operator needs, in this order; what weir does not offer is no choice."""
+        """What an operator needs, in this order. What weir does not offer is not a choice."""
         for cpus in (1, 2, 16):
             found = self.verdict_of(self.run_of(cpus))
             self.assertEqual(
@@ -358,7 +357,7 @@ class Report(unittest.TestCase):
             )
             text = ' '.join(found.values())
             self.assertNotRegex(text, 'split|shard-|libbloom|lfht|textbook|1 CPUs|theirs')
-            self.assertNotRegex(text, r'\. ')  # a sentence each
+            self.assertNotRegex(text, r'\. ')  # one sentence each
         self.assertRegex(found['It works here'], r'^0 inserted keys were lost in \d+ measurements')
         self.assertIn('0.99 to 1.00 times the one asked for', found['It works here'])
         self.assertRegex(found['How fast'], r'lookups \S+ M/s a core, \S+ M/s on 16 CPUs together')
@@ -367,7 +366,7 @@ class Report(unittest.TestCase):
         self.assertTrue(found['May you trust this run'].startswith('yes: the machine was quiet'))
 
     def test_the_verdict_is_the_same_in_text_and_page(self):
-        """Its sentences, and its tables, of which none has more than four rows."""
+        """The sentences, and the tables, none of which has more than four rows."""
         path = self.run_of()
         text = self.report('--text', path)[1].partition('\nVerdict:\n')[2]
         found = verdict.answers(load(path))
@@ -444,7 +443,7 @@ class Report(unittest.TestCase):
         self.assertEqual(self.findings_of(path).count("Debian's libbloom behind one mutex"), 1)
 
     def test_the_kinds_beside_each_other(self):
-        """What each can do, and its memory over the least that its own rate needs."""
+        """The abilities of each kind, and its memory over the minimum for its own rate."""
         run = load(self.run_of(noise=0, drift=0, disturbed=0))
         (at, kinds), *more = choice.points(run, 'rate')
         self.assertEqual((at, more), (0.01, []))
@@ -456,7 +455,7 @@ class Report(unittest.TestCase):
         html = choice.kinds_beside(run, 'rate')
         for words in (
             '1 % asked',
-            # bits a key, over log2(1 / rate), rate; hit, miss, batch, insert, remove, count
+            # bits per key, over log2(1 / rate), rate; hit, miss, batch, insert, remove, count
             '>counting</td><td>inserts, removes, counts</td><td>49.80</td><td>7.49</td>'
             '<td>0.995 % of 1 %</td><td>10</td><td>10</td><td>4</td><td>20</td>'
             '<td>25</td><td>15</td>',

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The verdict and the findings on a run without noise: each figure is the one that the run has, of
-the right result, in the right unit; and what is bad is called so."""
+"""The verdict and the findings on a run without noise: each figure is the run's, of the right
+result, in the right unit; and what is bad is called so."""
 import os
 import sys
 import tempfile
@@ -24,7 +24,7 @@ class Verdict(unittest.TestCase):
             return load(write(folder, 'run.json', document))
 
     def verdict_of(self, cpus=2, change=None, reload_every=None):
-        """{what it answers: the sentence}, and what of that is bad news."""
+        """{what it answers: the sentence}, and which of these are bad news."""
         found = verdict.answers(self.run_of(cpus, change), reload_every)
         return {a.lead: a.text for a in found}, [a.lead for a in found if a.bad]
 
@@ -34,7 +34,7 @@ class Verdict(unittest.TestCase):
         return next(a.table for a in found if a.lead == lead)
 
     def offered(self, change=None):
-        """All that weir offers, among the findings."""
+        """All kinds that weir offers, from the findings."""
         return next(findings.offered(self.run_of(change=change)))
 
     def test_speeds_are_the_best_of_their_kind(self):
@@ -49,7 +49,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(bad, [])
 
         def slower(results, _):
-            """As blocked's, by another way of asking that is slower."""
+            """The figures of blocked, by another, slower form of lookup."""
             for r in [r for r in results if r['params'].get('set') == 'blocked']:
                 again = dict(r, params=dict(r['params'], way=1), median=r['median'] / 2)
                 results.append(dict(again, values=[v / 2 for v in r['values']]))
@@ -57,7 +57,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(self.verdict_of(change=slower)[0]['How fast'], found['How fast'])
 
     def test_a_tail_of_readers_that_share_a_cpu_with_the_loader(self):
-        """Where no other was timed: nothing is reloaded then."""
+        """No other tail was measured: nothing is reloaded in this case."""
 
         def share(results, _):
             for r in results:
@@ -77,8 +77,8 @@ class Verdict(unittest.TestCase):
         self.assertIn('(10 M keys in the L3, the measured size nearest to your 2.50 M)', fast)
 
     def test_the_kinds_are_those_for_the_rate_asked(self):
-        """The rate is the caller's, or the run's, or 1 %; of the measured ones the nearest of which
-        most kinds were asked; and a dearer kind is named if it is faster."""
+        """The rate is the caller's, or the run's, or 1 %. Of the measured rates it is the nearest
+        one with most kinds. A kind that needs more memory is named if it is faster."""
 
         def more(results, document):
             changing = ('counting', 'cuckoo', 'frequency', 'fuse', 'growing')
@@ -105,7 +105,7 @@ class Verdict(unittest.TestCase):
             self.assertEqual(len(rows), 4)  # one kind for each use, though counting is faster
 
     def test_a_run_that_notes_no_abilities(self):
-        """Such as older versions wrote: of no kind is said what it is not known to do."""
+        """As older versions wrote: nothing is said about an unknown ability of a kind."""
 
         def older(results, _):
             for r in results:
@@ -184,7 +184,7 @@ class Verdict(unittest.TestCase):
         self.assertNotRegex(found['What to choose'], '(?i)huge.pages')
 
     def chosen(self, wanted, change):
-        """What to choose, with change(r) made to those rows of memory whose params are wanted."""
+        """The choice, with change(r) applied to the rows of memory that have these params."""
 
         def changed(results, _):
             rows = [r for r in results if r['question'] == 'memory']
@@ -199,7 +199,7 @@ class Verdict(unittest.TestCase):
         for ratio, batch in ((1.02, 32), (1.04, 64)):
 
             def faster(r, ratio=ratio):
-                """Than batches of 32, which are the best as it is."""
+                """Faster than batches of 32, which are otherwise the best."""
                 rate = 1e9 / (4 + 20 / 32 + 0.32) * ratio
                 r.update(median=rate, values=[rate] * len(r['values']))
 
@@ -213,7 +213,7 @@ class Verdict(unittest.TestCase):
         self.assertNotIn('uge pages', self.chosen({'pages': 'huge'}, share))
 
     def test_the_most_that_small_pages_gain(self):
-        """All batches gain 40 %, and one of them 180 %."""
+        """All batches gain 40 %, and one of them gains 180 %."""
 
         def swapped(results, _):
             for r in results:
@@ -228,7 +228,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(found, [words])
 
     def test_what_a_set_costs(self):
-        """As measured, and at ten times its keys."""
+        """As measured, and at ten times as many keys."""
         found, _ = self.verdict_of()
         self.assertEqual(
             found['What the set costs'],
@@ -346,7 +346,7 @@ class Verdict(unittest.TestCase):
         return '\n'.join(text for text, _, _ in findings.findings(self.run_of(change=change)))
 
     def test_a_pace_that_costs_nothing(self):
-        """The share that is left is what is asked of a pace: it is there."""
+        """The remaining share is what the pace requires."""
 
         def paced(results, _):
             for r in results:
@@ -358,7 +358,8 @@ class Verdict(unittest.TestCase):
         self.assertIn(words, self.findings_of(paced))
 
     def test_a_batch_is_set_beside_the_same_by_all(self):
-        """The verdict and the findings: one key a call where that was measured."""
+        """In the verdict and the findings, batches are compared with single keys where those were
+        measured."""
         words = '4.9 times the speed of batches of 1'
         self.assertIn(words, self.verdict_of()[0]['What to choose'])
         self.assertIn(words, self.findings_of(None))
@@ -375,7 +376,7 @@ class Verdict(unittest.TestCase):
         self.assertIn(words, self.findings_of(one_by_one))
 
     def test_beside_others(self):
-        """So many times as fast is weir beside the other, and not the other beside weir."""
+        """The figures say how many times weir is as fast as the other, not the reverse."""
         below = [line for _, lines, _ in findings.findings(self.run_of()) for line in lines]
         self.assertIn('3.0 times as fast as classic (9.57 bits a key, measured 1 %)', below)
         self.assertIn('13 % faster than split (', ' '.join(below))

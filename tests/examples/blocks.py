@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The form of a guide, and its blocks as files. Reports each fault as "FILE:LINE: what is wrong".
+"""Checks the form of a guide and writes its blocks as files. Prints faults as "FILE:LINE: FAULT".
 
 blocks.py guide|commands|readme|page FILE FOLDER
     guide      opens with a paragraph and a program of C, whose output follows
@@ -18,8 +18,8 @@ import sys
 OPENS_WITH = {"guide": "c", "commands": "sh", "readme": None, "page": None}
 MOST_LINES = {"guide": 300, "commands": 300, "readme": 250}
 MOST_BYTES = 12288      # of README.md
-MOST_COLUMNS = 120      # with tables; tests/headers/columns.sh holds all other text to 100
-LINES_OF_FIRST = 30     # of the program that a guide opens with
+MOST_COLUMNS = 120      # including tables; tests/headers/columns.sh limits other text to 100
+LINES_OF_FIRST = 30     # of the first program in a guide
 NAME = re.compile(r"/\* example: ([a-z0-9_-]+) \*/")
 
 
@@ -54,7 +54,8 @@ def read_blocks(lines):
 
 
 def fault_of_opening(lines, kind):
-    """A line and a sentence if the text is not a title, one paragraph and a block of @kind."""
+    """A line and a sentence if the text does not begin with a title, a paragraph and a block of
+    @kind."""
     if not re.match(r"# \S", lines[0]):
         return 1, 'the first line is not "# TITLE"'
     if not kind:
@@ -113,7 +114,7 @@ def faults_of_blocks(blocks, mode):
 
 
 def faults_of_names(path, blocks, seen):
-    """Names that @seen, which maps each to its place, has already."""
+    """Names that are already in @seen, which maps each name to its place."""
     for block in blocks:
         name = block.name() if block.kind == "c" else None
         if name in seen and name:

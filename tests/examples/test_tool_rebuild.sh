@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A job that rebuilds an image for years: what the new one keeps of the old one, and what weir build
-# does not replace. Usage: test_tool_rebuild.sh path/to/weir.
+# A job that rebuilds an image for years: what the new image keeps of the old one, and what weir
+# build refuses to replace. Usage: test_tool_rebuild.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# is IMAGE KEY: a field of weir info --json.
+# is IMAGE KEY: print a field of weir info --json.
 is() {
 	"$weir" info --json "$1" |
 		python3 -c "import json, sys; print(json.load(sys.stdin)[0]['$2'])"
@@ -19,7 +19,7 @@ seq 499 >a499
 seq 1001 >a1001
 seq 2001 >a2001
 
-# Every rebuild had a seed of its own, and servers that followed refused it for ever.
+# Without this, each rebuild has another seed, and following servers refuse it.
 test_a_rebuild_keeps_the_seed() {
 	run 0 "$weir" build -p 0.1% -o set.weir a1000
 	if grep -q ' seed ' out; then fail 'a seed of nothing'; else ok; fi
@@ -51,7 +51,7 @@ test_a_rebuild_keeps_the_seed() {
 	run 0 "$weir" query -c set.weir a1000; prints '^1000$'
 }
 
-# Other sizes are the old one's by a power of two: both can be folded to one.
+# Other sizes differ from the old one by a power of two, so that both can be folded to one size.
 test_the_size_goes_by_steps() {
 	seq 100000 >a100k
 	seq 100001 >more
@@ -79,7 +79,7 @@ test_the_size_goes_by_steps() {
 	equal "$(is step.weir bytes)" $((4 << 20)) 'as -m was, doubled twice'
 }
 
-# --like is for images that are merged: never smaller, but larger if it must be.
+# --like is for images to be merged: never smaller than the model, larger if necessary.
 test_like_doubles() {
 	run 0 "$weir" build -q -p 1% -o model.weir a1000
 	run 0 "$weir" build --json --like=model.weir -o like.weir a499
@@ -89,7 +89,7 @@ test_like_doubles() {
 	equal "$(is like.weir seed_fingerprint)" "$(is model.weir seed_fingerprint)" --like
 }
 
-# A job without the option that its image was built with made lines of what were prefixes.
+# Without this, a job that omits the option adds prefixes as plain lines.
 test_a_rebuild_does_the_same_to_keys() {
 	printf '10.0.0.0/8\n192.0.2.1\n' >nets
 	run 0 "$weir" build -q --cidr --trim -p 1% -o nets.weir nets
@@ -111,7 +111,7 @@ test_a_rebuild_does_the_same_to_keys() {
 	equal "$(is nets.weir format)" 1 'of others'
 }
 
-# The rate asked is an answer's, and an image's that of one lookup: they are not compared as one.
+# The requested rate is per answer, an image's rate per lookup: they must not be compared directly.
 test_lookups_keep_the_size() {
 	local i rate
 	for i in {0..255}; do printf '10.%d.0.0/16\n10.9.%d.0/24\n10.9.9.%d\n' $i $i $i; done >nets3
@@ -124,7 +124,7 @@ test_lookups_keep_the_size() {
 		run 0 bash -c "'$weir' build -q -p $rate -o size.weir <nets3"
 		same size.weir before.weir "$rate from a pipe"
 	done
-	# Fewer lookups leave room for more keys, and more for fewer: the bytes are kept meanwhile.
+	# With fewer lookups the same bytes can hold more keys, and with more lookups fewer keys.
 	local bytes
 	bytes=$(is size.weir bytes)
 	grep -v /24 nets3 >nets2
@@ -141,7 +141,7 @@ test_lookups_keep_the_size() {
 	equal "$(is size.weir capacity)" 5000 -n
 }
 
-# Lookups in the union ask for the lengths of both, folded or not.
+# Lookups in the union use the prefix lengths of both images, folded or not.
 test_merge_unites_lengths() {
 	run 0 "$weir" build -q --cidr -s 7 -n 2000 -m 8K -o wide.weir <(echo 10.0.0.0/8)
 	run 0 "$weir" build -q --cidr -s 7 -n 1000 -m 4K -o narrow.weir <(echo 11.1.1.0/24)
@@ -154,7 +154,7 @@ test_merge_unites_lengths() {
 	done
 }
 
-# Larger images fit where they can be folded to the size of the smallest.
+# Larger images can be merged if they can be folded to the size of the smallest.
 test_merge_folds() {
 	seq 10000 >low
 	seq 10001 15000 >high
@@ -185,7 +185,7 @@ test_merge_folds() {
 	absent none.weir 'unions that were refused'
 }
 
-# Who may write the old image has perhaps chosen its seed.
+# Whoever may write the old image may have chosen its seed.
 test_a_seed_of_others_is_not_kept() {
 	run 0 "$weir" build -q -o others.weir a1000
 	local seed
@@ -219,9 +219,9 @@ test_a_seed_of_others_is_not_kept() {
 	says 'hashed by SipHash-2-4, and are not keyed'
 }
 
-# A damaged image has lost the seed that servers ask for, or shows that something goes wrong.
+# A damaged image may have lost the seed that servers require, and may be a sign of other damage.
 test_a_damaged_image_stays() {
-	local at # seeds are given: the two bytes of damage() must not be there already
+	local at # fixed seeds: damage() must change both bytes
 	for at in 60 20; do
 		run 0 "$weir" build -q -s 7 -o whole.weir a1000
 		[ $at = 60 ] || at=$(($(stat -c %s whole.weir) - 30))
@@ -240,7 +240,7 @@ test_a_damaged_image_stays() {
 	run 0 "$weir" build -q --force -o packed.weir a1000; says 'its seed is not kept'
 }
 
-# weir build --force --keyed-by=key -o key replaced the only key, and exited 0.
+# weir build --force --keyed-by=key -o key must not replace the key.
 test_the_key_is_not_replaced() {
 	local name
 	(umask 077; head -c 16 /dev/urandom >key)
@@ -253,7 +253,7 @@ test_the_key_is_not_replaced() {
 	same key key.before 'the key'
 }
 
-# weir build -o keys.txt keys.txt replaced the keys, and exited 0.
+# weir build -o keys.txt keys.txt must not replace the keys.
 test_keys_are_not_replaced() {
 	seq 2000 >keys.txt
 	cp keys.txt keys.before
@@ -286,7 +286,7 @@ test_keys_are_not_replaced() {
 	says 'not compared with the file that it replaces'
 }
 
-# Exit 0, and yes to every key: the sentence has the number that fits.
+# The message about an overfull set names a number of keys that suffices.
 test_overfull_names_the_room_that_fits() {
 	run 0 "$weir" build -q -s 7 -n 1000 -p 1% -o grown.weir a1000
 	cp grown.weir before.weir
@@ -300,7 +300,7 @@ test_overfull_names_the_room_that_fits() {
 	run 0 "$weir" build -q -n 1800 -p 1% -o grown.weir a2001; says '; -n 2[0-9]* has room'
 }
 
-# Both at once, not one after the other has been put right.
+# Both problems are reported at once.
 test_overfull_and_shrunk_together() {
 	seq 100000 >a100k
 	run 0 "$weir" build -q -p 1% -o large.weir a100k
@@ -309,7 +309,7 @@ test_overfull_and_shrunk_together() {
 	says 'large.weir: not replaced: .*--allow-shrink$'
 }
 
-# A job whose export was cut short at 59 %, with status 0, published what there was.
+# A job whose export was cut short at 59 %, with status 0, must not publish the incomplete set.
 test_min_keys_refuses_an_export_that_was_cut_short() {
 	seq 1000 >whole
 	seq 590 >short
@@ -321,7 +321,7 @@ test_min_keys_refuses_an_export_that_was_cut_short() {
 		run 1 "$weir" build -q -k $kind --min-keys=1K -o $kind.weir short
 		says 'short: 590 keys, where --min-keys is 1000: nothing was written'
 		same $kind.weir before.weir "the image stays: $kind"
-		[ $kind != cuckoo ] || continue # its bits hold each copy of a key
+		[ $kind != cuckoo ] || continue # a cuckoo filter stores each copy of a key
 		run 1 "$weir" build -q -k $kind -n 1200 --min-keys=1e3 -o $kind.weir short_twice
 		case $kind in
 		fuse | layered) says 'short_twice: 1180 keys, 590 of them different, where' ;;

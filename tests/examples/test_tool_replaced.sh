@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a rebuild takes of the image that it replaces, and whom it trusts; the flow of a job is in
-# test_tool_rebuild.sh. Usage: test_tool_replaced.sh path/to/weir path/to/make_image
+# What a rebuild takes from the image that it replaces, and which owners it trusts; a job's flow is
+# in test_tool_rebuild.sh. Usage: test_tool_replaced.sh path/to/weir path/to/make_image
 make_image=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
@@ -10,14 +10,14 @@ seq 400000 >a400k
 seq 20000 >a20k
 seq 800000 >a800k
 
-# is EXPRESSION: about weir info --json of set.weir.
+# is EXPRESSION: check weir info --json of set.weir.
 is() {
 	run 0 "$weir" info --json set.weir
 	json out "(lambda j: $1)(j[0])"
 }
 build() { run 0 "$weir" build -q -o set.weir "$@"; }
 
-# Another layout than the image has was not taken where the size would have been kept.
+# A requested layout takes effect even where the size would be kept.
 test_a_layout_is_asked_for() {
 	build -n 1000 -p 1% -z 2 a1000; is 'j["words_per_key"] == 2'
 	build -z 4 a1000; is 'j["words_per_key"] == 4'
@@ -31,7 +31,7 @@ test_a_layout_is_asked_for() {
 	run 0 "$weir" query -c set.weir a1000; prints '^1000$'
 }
 
-# The size that -m gave is kept to the byte, whatever rate it has.
+# The size from -m is kept to the byte, whatever the rate.
 test_a_size_that_was_given() {
 	local memory
 	for memory in 1K 2000 7777 4K 33K 100000; do
@@ -44,7 +44,7 @@ test_a_size_that_was_given() {
 	done
 }
 
-# Half of an odd number of lines is rounded up: the rate asked for is kept.
+# Half of an odd number of lines is rounded up, so that the requested rate is kept.
 test_half_of_an_odd_size() {
 	rm -f set.weir
 	build -p 1% a1000; is 'j["bytes"] == 21 * 64'
@@ -52,7 +52,7 @@ test_half_of_an_odd_size() {
 	build a499; is '(j["bytes"], j["fp_rate"]) == (11 * 64, 0.01) and j["capacity"] >= 499'
 }
 
-# An image that a program has made, of other shards than the command would choose.
+# A program made the image with another number of shards than the command would choose.
 test_shards_are_kept() {
 	run 0 "$make_image" set.weir 1 400000 2
 	is 'j["shards"] == 2'
@@ -67,7 +67,7 @@ test_shards_are_kept() {
 	build a400k; is "(j['shards'], j['bytes']) == (2, $bytes)"
 }
 
-# Everybody who may write an image may have chosen its seed, whichever way.
+# Everybody who may write an image may have chosen its seed, whatever grants the right.
 test_whoever_may_write_it() {
 	local mode
 	for mode in 602 620 666; do
@@ -86,7 +86,7 @@ test_whoever_may_write_it() {
 	done
 }
 
-# An image of root's is trusted by others, and theirs by nobody but themselves.
+# All users trust an image of root; only its owner trusts another user's image.
 test_other_users() {
 	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	if [ "$(id -u)" != 0 ] || ! chmod 755 . || ! "${as[@]}" "$weir" --version >out 2>&1; then
@@ -109,7 +109,7 @@ test_other_users() {
 	cd ..
 }
 
-# Hashes that are kept until they are counted take memory beside the filter.
+# Hashes that are kept until they are counted take memory besides the filter.
 test_hashes_count_too() {
 	local build="'$weir' build -q -t 1 -p 0.0001% -o none.weir"
 	run 2 bash -c "seq 1000000 | $build --max-memory=14M"

@@ -70,7 +70,7 @@ test_keyed_and_compressed() {
 	says ': more than --max-memory allows'
 }
 
-# To the other subcommands it is a filter of the keys of all its sets.
+# The other subcommands treat it as a filter of the keys of all its sets.
 test_others_take_it_as_a_filter() {
 	run 0 "$weir" query s.weir a
 	run 0 "$weir" merge -q -o z.weir s.weir s.weir
@@ -97,7 +97,7 @@ test_plan() {
 	run 2 "$weir" plan -n 1,2 -p 1%; says 'keys'
 }
 
-# It replaced whatever stood there, the files that it read too.
+# route --build must not replace arbitrary files or its own input.
 test_what_stands_there_is_kept() {
 	cp a kept
 	run 1 "$weir" route --build -q -o kept first=a b; says 'kept: not replaced: it is neither'
@@ -128,7 +128,7 @@ test_misuse() {
 	[ ! -e x.weir ] || fail "x.weir was written"
 }
 
-# What stands at -o was replaced whatever it was, also where it was one of the files read.
+# Only an image at -o may be replaced, and no file that was read.
 test_replaces_images_alone() {
 	echo precious >notes; cp notes notes_before; cp a list
 	run 1 "$weir" route --build -q -o notes a b
@@ -149,8 +149,8 @@ test_build_to_standard_output() {
 	absent - "a file is named as standard output is"
 }
 
-# Each file is read twice, and a pipe has nothing the second time: the set was empty, or too small
-# for its keys, with exit status 0.
+# Each file is read twice, and a pipe is empty the second time. Such a set would be empty or too
+# small for its keys.
 test_a_pipe_is_not_read_twice() {
 	mkfifo fifo
 	rm -f pipe.weir
@@ -164,12 +164,12 @@ test_a_pipe_is_not_read_twice() {
 	run 0 "$weir" route pipe.weir b; prints "^6000${tab}second$"
 }
 
-# A file that grew between the two passes filled a set that had no room for it.
+# A file that grows between the two passes would overfill its set.
 test_a_file_that_changes_between_passes() {
 	local tries writer
 	seq 1000000 >long
 	echo 0 >grows
-	while echo x >>grows; do sleep 0.01; done 2>/dev/null & # at most as long as the folder
+	while echo x >>grows; do sleep 0.01; done 2>/dev/null & # ends with the folder at the latest
 	writer=$!
 	for tries in $(seq 10); do
 		"$weir" route --build -q -o grown.weir first=grows second=long 2>err && continue
@@ -180,7 +180,7 @@ test_a_file_that_changes_between_passes() {
 	says '^weir route: grows: changed while it was read: it had .* lines, then .*: build again$'
 }
 
-# A list of minutes was read without a line.
+# A list that takes minutes to read shows its progress.
 test_does_a_router_show_its_progress() {
 	has_terminal || return 0
 	local slow="{ for i in 1 2 3; do echo \$i; sleep .3; done; } |"

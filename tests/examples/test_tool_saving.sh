@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What ends the weir command while it saves, what it must not wait for before, and who may come
-# meanwhile.
-# Usage: test_tool_saving.sh path/to/weir.
+# Saves of the weir command: what interrupts them, what the command must not wait for before, and
+# changes by other processes during a save. Usage: test_tool_saving.sh path/to/weir.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
-# signalled NAME DISPOSITION STATUS WORDS...: the command gets the signal while it writes more to
-# standard output than a pipe holds; that goes to ./image.
+# signalled NAME DISPOSITION STATUS WORDS...: send the signal to the command while it writes more to
+# standard output than a pipe holds. The output goes to ./image.
 cat >signalled.py <<'end'
 import signal, subprocess, sys
 name, disposition, want = sys.argv[1:4]
@@ -33,7 +32,7 @@ test_a_signal_ends_it_as_a_signal() {
 		same err /dev/null 'an interrupted save has nothing to add'
 		signalled SIGTERM SIG_DFL -15 "$@"
 		signalled SIGHUP SIG_DFL -1 "$@"
-		# nohup, and a shell's job in the background: it goes on.
+		# As under nohup or in a background job, the command continues.
 		for name in SIGHUP SIGINT SIGTERM; do
 			signalled $name SIG_IGN 0 "$@"
 			same image set.weir "$name was ignored"
@@ -41,8 +40,8 @@ test_a_signal_ends_it_as_a_signal() {
 	done
 }
 
-# A union leaves no memory for the next image, and none is no limit. An old image that takes more
-# is not unpacked for a comparison.
+# After a union no memory is left for the next image; 0 bytes must not mean unlimited. An old image
+# that needs more is not decompressed for a comparison.
 test_memory_of_a_merge() {
 	run 0 "$weir" build -q -p 1% -o packed.weir --zstd keys
 	head -n $((n / 20)) keys >few
@@ -60,7 +59,7 @@ test_memory_of_a_merge() {
 	run 1 "$weir" merge -q -o packed.weir few.weir; says 'under a tenth'
 }
 
-# at_once STATUS WORDS...: as run, in a few seconds. waits WORDS...: for what does not come.
+# at_once STATUS WORDS...: like run, within a minute. waits WORDS...: the command must still wait.
 at_once() {
 	local status=$1
 	shift
@@ -68,8 +67,8 @@ at_once() {
 }
 waits() { run 124 timeout 0.5 "$@"; }
 
-# Who names a FIFO for keys to be read waits for its writer. Nobody else does: not for an image, a
-# place to save to, nor for a key that could be no secret. query, verify, merge and count waited.
+# A command waits for the writer of a FIFO only if it reads keys from it. It does not wait for an
+# image, an output path, or a key whose mode is too open.
 test_a_fifo_without_a_writer() {
 	mkfifo -m 600 pipe
 	mkfifo -m 644 loose
@@ -95,7 +94,7 @@ test_a_fifo_without_a_writer() {
 	done
 	waits "$weir" query --keyed-by=pipe set.weir keys
 	absent new.weir 'the keys never came'
-	# A reader that leaves at once would take the image from its writer.
+	# If the command closed the pipe at once, the writer's image would be lost.
 	{ cat set.weir; echo done >written; } >pipe &
 	at_once 2 "$weir" info pipe
 	run 0 sh -c 'exec timeout 60 "$0" query -c /dev/stdin keys <pipe' "$weir"; prints "^$n\$"
@@ -107,12 +106,12 @@ test_a_fifo_without_a_writer() {
 	same written <(echo done) 'the writer of an image has ended'
 }
 
-# The first part of an image: more than a pipe holds, so the command reads it by then.
+# The first part of an image is more than a pipe holds, so the command has begun to read it.
 much=$((1 << 17))
 
 # slowly COMMAND WORDS...: the command has read slow.weir, of $kind, and waits for the FIFO slow or
-# for more of /dev/stdin; then a job replaces slow.weir by second.weir; then ./late comes. Its
-# message ends with $lost.
+# for more of /dev/stdin. Then a job replaces slow.weir by second.weir, and ./late follows. The
+# command's message ends with $lost.
 slowly() {
 	run 0 "$weir" build -q -s 7 -k "${kind:-blocked}" -n 200000 -o slow.weir first
 	if [ "${*: -1}" = /dev/stdin ]; then
@@ -121,7 +120,7 @@ slowly() {
 		head -c $much late >&9
 	else
 		timeout 60 "$weir" "$@" 2>said &
-		exec 9>slow # opened by the command too
+		exec 9>slow # the command has opened it too
 	fi
 	cp second.weir new.weir
 	mv new.weir slow.weir
@@ -149,7 +148,7 @@ test_an_image_rebuilt_meanwhile() {
 	lost='merged is not in it: merge again' slowly merge -q -o slow.weir slow.weir /dev/stdin
 }
 
-# Where a file may not grow (ulimit -f), a message says so, and what stood there stays.
+# Beyond a limit of file size (ulimit -f), a message says so, and the old file stays.
 test_a_limit_of_files() {
 	run 0 "$weir" build -q -s 7 -n 100000 -p 1% -o set.weir keys
 	cp set.weir before.weir
@@ -169,8 +168,8 @@ test_a_limit_of_files() {
 	rm -r limited
 }
 
-# Whoever may write to the folder lets a link lead elsewhere while the keys come: what it leads to
-# is no image, and stays.
+# Whoever may write to the folder creates a link while keys are read. Its target is not an image,
+# and must stay.
 test_a_link_that_comes_meanwhile() {
 	local command
 	echo precious >diary
@@ -198,7 +197,7 @@ test_a_link_that_comes_meanwhile() {
 	rm slow.weir
 }
 
-# Two that add to one image, one of them by a union: neither loses what the other adds.
+# Two commands add to one image, one of them by a union: neither loses the other's keys.
 test_a_union_takes_its_turn() {
 	run 0 "$weir" build -q -s 7 -n 200000 -o both.weir first
 	timeout 60 "$weir" merge -q -o both.weir both.weir /dev/stdin <slow &
@@ -237,7 +236,7 @@ test_a_job_without_proc() {
 	unset LD_LIBRARY_PATH
 }
 
-# The level that is asked for is the one that is taken.
+# The requested level of compression takes effect.
 test_level_of_compression() {
 	head -n 2000 keys >few
 	local level

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is done to keys must not change by a slip: servers that follow the image refuse it then, and
-# the job that made it goes on making such ones. Usage: test_tool_steps.sh path/to/weir
+# The preparation of keys must not change by accident: following servers would refuse the image, and
+# the job would go on making such images. Usage: test_tool_steps.sh path/to/weir
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 seq -f 'Key-%.0f' 1000 >names
 seq -f '10.%.0f.0.0/16' 0 200 >nets
 lacks() { if grep -q -- "$1" "$2"; then fail "$2 has '$1'" "$(head -c 300 "$2")"; else ok; fi; }
 
-# --lowercase over a plain set was a warning and exit 0, and every later run inherited it.
+# A mere warning about --lowercase over a plain set is too little: each later run would inherit it.
 test_another_step_is_refused() {
 	run 0 "$weir" build -q -p 1% -o set.weir names
 	cp set.weir plain.weir
@@ -32,7 +32,7 @@ test_a_change_is_taken_back() {
 	run 0 "$weir" build --force --lowercase -o set.weir names
 	says '^weir build: set.weir: the image that is replaced was built without --lowercase, '
 	says 'refuse keys .*: to take this back, build it again with --force --plain-keys$'
-	# One output had both that servers refuse it, and that they go on following.
+	# Without this, one output says both that servers refuse it and that they go on following.
 	lacks 'go on following' out
 	prints '  seed  *that of the image that is replaced$'
 	run 0 "$weir" build -q -o set.weir names; same err /dev/null 'lowercase again'
@@ -50,7 +50,7 @@ test_a_change_is_taken_back() {
 	run 0 "$weir" build -q --force --plain-keys -o set.weir names
 }
 
-# Neither the message nor the manual named a way out.
+# The message names the way out.
 test_a_job_that_inherits_prefixes() {
 	run 0 "$weir" build -q --force --cidr -o set.weir nets
 	run 2 "$weir" build -q -o set.weir names
@@ -66,7 +66,7 @@ test_a_job_that_inherits_prefixes() {
 	same set.weir plain.weir 'the job'
 }
 
-# What is given from elsewhere is no other way around it.
+# --like and keys do not bypass this check.
 test_like_and_keys() {
 	run 0 "$weir" build -q --cidr -o nets.weir nets
 	cp nets.weir before.weir
@@ -91,7 +91,7 @@ test_like_and_keys() {
 	run 2 "$weir" query --plain-keys x.weir names
 }
 
-# Servers that take any seed refuse another key too.
+# Servers that accept any seed refuse another key too.
 test_another_key_is_refused_by_all() {
 	run 0 "$weir" build -q -o keyed.weir names
 	run 0 "$weir" build -q --keyed-by=key -o keyed.weir names

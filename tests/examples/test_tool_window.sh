@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Images of windows and the weir command: info, query and verify read them, the others say whose
-# they are. Usage: test_tool_window.sh path/to/weir path/to/make_window.
+# The weir command on images of windows: info, query and verify read them, the others report that it
+# is a window. Usage: test_tool_window.sh path/to/weir path/to/make_window.
 make_window=$(realpath "$2")
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 printf '%s\n' alpha beta gamma delta >keys
 (umask 077 && printf '0123456789abcdef' >key)
-# made LEVEL KEYED SECONDS [IMAGE]: gamma is in the newest generation, of that age.
+# made LEVEL KEYED SECONDS [IMAGE]: gamma is in the newest generation, which is so many seconds old.
 made() { run 0 "$make_window" "${4:-w.weir}" "$1" "$2" "$3" alpha beta gamma; }
 
 test_info() {
@@ -36,7 +36,7 @@ test_info() {
 	run 0 "$weir" info --json w.weir; json out 'j[0]["ages_seconds"] == [0, None, None]'
 }
 
-# What is compressed is read only where that is asked for; the key is not needed for figures.
+# Compressed content is read only on request. Statistics do not need the key.
 test_compressed_and_keyed() {
 	made 3 1 0.5
 	run 0 "$weir" info w.weir; prints 'compressed: not looked at'
@@ -51,7 +51,7 @@ test_compressed_and_keyed() {
 	run 2 "$weir" info --exact --max-memory=1 w.weir; says 'max-memory'
 }
 
-# As weir_measure() judges a filter: more keys than the capacity of 3,000, by three deviations.
+# Saturated as in weir_measure(): more keys than the capacity of 3,000, by three deviations.
 test_overfull() {
 	run 0 "$make_window" w.weir 0 0 0 alpha =2900
 	run 0 "$weir" info --prometheus w.weir; prints '^weir_image_saturated{image="w.weir"} 0$'
@@ -76,7 +76,7 @@ test_query() {
 	run 2 "$weir" query --cidr w.weir keys; says 'not a set of prefixes'
 }
 
-# An advance was due at the save, so by now it has come, and alpha's generation is dropped.
+# An advance is overdue since the save, and drops alpha's generation.
 test_forget_older() {
 	made 0 0 1.0
 	run 0 "$weir" query -c w.weir keys; prints '^3$'

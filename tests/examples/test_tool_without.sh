@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A command without its optional parts says which part is missing, and what builds it.
-# Usage: test_tool_without.sh path/to/weir_without
+# A command without its optional parts says which part is missing, and how to build it. Usage:
+# test_tool_without.sh path/to/weir_without
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
 
 test_replicate_that_is_not_built_is_no_typing_error() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# To be sourced by the tests of the weir command, with its path as the first argument: an empty
-# folder to work in, keys, and checks that print what failed. finish ends the test.
+# For the tests of the weir command: source this file with the command's path as the first argument.
+# It makes an empty folder, keys, and checks that print failures. finish ends the test.
 set -u
 export LC_ALL=C
 weir=$(realpath "${1:?usage: $0 path/to/weir}")
@@ -16,8 +16,7 @@ fail() {
 	[ $# -lt 2 ] || printf '    %s\n' "${@:2}"
 }
 
-# run STATUS WORDS...: the command's exit status must be STATUS; leaves its output in ./out and
-# ./err.
+# run STATUS WORDS...: the command must exit with STATUS. Its output is in ./out and ./err.
 run() {
 	local want=$1
 	shift
@@ -29,31 +28,31 @@ run() {
 		fail "exit $got, not $want: $*" "$(head -c 300 err)"
 	fi
 }
-# has PATTERN FILE: what grep finds. Words that stand there as they are need no process: half of the
-# time of these tests is processes.
+# has PATTERN FILE: search like grep. A fixed string needs no process, because processes take half
+# of the time of these tests.
 has() {
 	local text
-	IFS= read -r -d '' text <"$2" # to the first byte of 0, if any
+	IFS= read -r -d '' text <"$2" # up to the first byte of 0, if any
 	case $1 in
 	*[][*^$\\]*) ;;
 	*) [[ $text != *"$1"* ]] || return 0 ;;
 	esac
 	grep -q -- "$1" "$2"
 }
-# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout.
+# says PATTERN: the last run's stderr has it. prints PATTERN: its stdout has it.
 says() {
 	if has "$1" err; then ok; else fail "stderr lacks '$1'" "$(head -c 300 err)"; fi
 }
 prints() {
 	if has "$1" out; then ok; else fail "stdout lacks '$1'" "$(head -c 300 out)"; fi
 }
-# same FILE FILE WHAT: the two have the same bytes. absent FILE WHAT: there is no such file.
+# same FILE FILE WHAT: the two have the same bytes. absent FILE WHAT: the file does not exist.
 same() {
 	if cmp -s "$1" "$2"; then ok; else fail "$1 and $2 differ: $3" "$(cmp "$1" "$2" 2>&1)"; fi
 }
 absent() { if [ -e "$1" ]; then fail "$1 exists: $2"; else ok; fi; }
-# json FILE EXPRESSION...: a Python expression about the JSON value j; several words are one
-# expression, with blanks between them.
+# json FILE EXPRESSION...: a Python expression of the JSON value j is true. Several words are joined
+# by blanks.
 evaluate='import json, sys
 j = json.load(open(sys.argv[1]))
 sys.exit(not eval(sys.argv[2]))'
@@ -66,7 +65,7 @@ json() {
 		fail "JSON: not $*" "$(head -c 600 "$file")" "$(tail -n 1 json_err)"
 	fi
 }
-# soon WORDS...: what another process does is waited for: the command succeeds within a minute.
+# soon WORDS...: repeat the command until it succeeds, for a minute at most.
 soon() {
 	local tries
 	for tries in $(seq 1200); do
@@ -76,10 +75,11 @@ soon() {
 	fail "not within a minute: $*"
 	return 1
 }
-# What soon asks: a process adds to the image in place; a process has locked it.
+# For soon: a process adds to the image in place; a process has locked it.
 is_live() { "$weir" info --json "$1" | grep -q '"live": true'; }
 is_locked() { ! flock -n "$1" true; }
-# shown PATTERN COMMAND: until a terminal, ./typed, shows that, or for a minute; then it is ended.
+# shown PATTERN COMMAND: run it on a terminal, ./typed, until that shows the pattern, for a minute
+# at most.
 shown() {
 	: >typed
 	TERM=xterm timeout -k 60 60 script -qec "$2" /dev/null >typed 2>&1 </dev/null &
@@ -87,15 +87,15 @@ shown() {
 	kill $! 2>/dev/null
 	wait $! 2>/dev/null
 }
-# has_terminal: whether script gets a pseudo-terminal here; prints a line if not.
+# has_terminal: does script get a pseudo-terminal here? Print a line if not.
 has_terminal() {
 	script -qec true /dev/null >typed 2>&1 </dev/null && return
 	echo 'skipped: no pseudo-terminal'
 	return 1
 }
 
-# The keys: the system's words if there are any, else made ones; every seventh is enough for most
-# tests. Absent ones begin with a blank, which no word does.
+# The keys are the system's words, or made ones if there are none; most tests take every seventh.
+# Absent keys begin with a blank, unlike any word.
 for words in /usr/share/dict/american-english-insane /usr/share/dict/words none; do
 	[ -s "$words" ] && break
 done

@@ -60,12 +60,12 @@ class Types:
         return word.get(tag, '') + fields.get('name', '')
 
     def fields(self, entry, base, path):
-        """Of a struct, those of its nameless structs too."""
+        """The fields of a struct, including those of its nameless structs."""
         for tag, fields, _ in (c for c in entry[2] if c[0] == 'member'):
             of = self.at((tag, fields, []))
             name = path + fields.get('name', '')
             bits = int(fields.get('data_bit_offset', 0))
-            if 'bit_offset' in fields: # from the other end, in older forms of the data
+            if 'bit_offset' in fields: # counted from the other end, in older forms of the data
                 bits = 8 * int(fields['byte_size']) - int(fields['bit_offset']) - \
                        int(fields['bit_size'])
             place = base + int(fields.get('data_member_location', 0)) + bits // 8

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Which assertions of an older tree have no equal in this one.
+"""Prints which assertions of an older tree have no counterpart in this one.
 
 assertions.py OLD_ROOT NEW_ROOT [--all]   print what is gone; all: near and shared ones too
 
@@ -25,7 +25,7 @@ CAST = re.compile(r"\((?:(?:const|unsigned|signed|struct|enum) )*(?:\w+_t|int|ch
 TOKEN = re.compile(TEXT + r"|->|\d[\w.]*|\w+|[^\s\w]")
 WRAP = re.compile(r"weir_(?:location_\w+|keys_(?:hashes|iov|fixed|u64))$|test_done$")
 
-# What the rows of CHANGELOG.md say that name families; a second rule may follow the first.
+# What rows of CHANGELOG.md mean that name families. Another rule may follow the first.
 RENAMED = [(re.compile(old + "$"), new) for old, new in (
     (r"weir_(image_verify|save|load)_(?:fd|memory)", r"weir_\1"),
     (r"weir_(?:window_|router_)?map(?:_memory)?|weir_delta_load", "weir_load"),
@@ -66,7 +66,7 @@ def table(root):
 
 
 def closing(text, at):
-    """Where the bracket at @at closes."""
+    """The position of the bracket that closes the one at @at."""
     depth = 0
     for m in re.compile(TEXT + "|[(){}]").finditer(text, at):
         depth += (m[0] in "({") - (m[0] in ")}")
@@ -76,7 +76,7 @@ def closing(text, at):
 
 
 def helpers(text):
-    """A pattern of the names of macros and void functions that make an assertion."""
+    """A pattern of the names of macros and void functions that contain an assertion."""
     bodies = re.findall(r"^static (?:inline )?void (\w+)\([^{};]*\)\n\{\n((?:[^}\n].*\n|\n)*)\}|"
                         r"^#define (\w+)(\((?:.*\\\n)*.*)", text, re.M)
     names = {f or m for f, a, m, b in bodies if re.search(r"\b(?:%s)\(" % CALLS, a or b)}
@@ -120,7 +120,7 @@ def collect(root, names):
     texts, found = {}, []
     for folder, _, files in os.walk(os.path.join(root, "tests")):
         for path in (os.path.join(folder, name) for name in sorted(files)):
-            if re.search(r"/(?!mutants|planted)\w+\.(c|h|py|sh)$", path): # no planted bugs
+            if re.search(r"/(?!mutants|planted)\w+\.(c|h|py|sh)$", path): # without planted bugs
                 with open(path, encoding="utf-8") as file:
                     texts[os.path.relpath(path, root)] = file.read()
     in_c = [path for path in texts if path.endswith((".c", ".h"))]
@@ -143,7 +143,7 @@ class Matcher:
                 self.index[token].append(i)
 
     def equal(self, left, key):
-        """What is left of @left when each took a free one of the same key."""
+        """What remains of @left after each has taken a free one with the same key."""
         at = collections.defaultdict(list)
         for i in sorted(self.free, reverse=True):
             at[key(self.new[i])].append(i)
@@ -178,7 +178,7 @@ def main(old_root, new_root, *options):
     count = collections.Counter(equal=len(old) - len(left))
     asked = [(match.nearest(o, True), n) for n, o in enumerate(left)]
     for (ratio, _, i), n in sorted(asked, key=lambda a: (-a[0][1], -a[0][0])):
-        if i not in match.free: # taken by a nearer one
+        if i not in match.free: # a nearer one has taken it
             ratio, _, i = match.nearest(left[n], True)
         how = "near"
         if ratio < NEAR:

@@ -19,7 +19,7 @@ def git(*words):
 
 
 def tokens(text):
-    """A directive ends with its line, so the ends of its lines count; no others do."""
+    """Only a directive's line ends count, because a directive ends with its line."""
     found, directive = [], False
     for token in TOKEN.findall("\n" + text):
         if token == "\n":
@@ -41,7 +41,7 @@ def text(commit, path):
 
 
 def compare(old, new):
-    """Return: the files of which more changed than comments."""
+    """Return: the files that differ in more than comments."""
     changed = git("diff", "--name-only", old, *([new] if new else [])).split()
     other = []
     for path in changed:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each folder of src is a floor. A file uses its own folder and folders that stand earlier.
+"""Each folder of src is a floor, that is, a layer. A file uses its own folder and earlier folders.
 
 floors.py SOURCE_ROOT BUILD_ROOT
 
@@ -14,8 +14,8 @@ import re
 import subprocess
 import sys
 
-# In their order; kinds/* is each kind. A file stands on the floor with the longest name that its
-# path begins with.
+# The floors, in order; kinds/* is each kind. A file belongs to the floor with the longest matching
+# name.
 FLOORS = """
 ground metrics hash normalise kind
 kinds/common kinds/*
@@ -26,29 +26,29 @@ servers/nginx servers/bind servers/redis
 tool/output tool/input tool/images tool/drill tool/commands
 """.split()
 
-# Each of these rooms has the public headers, its own folders, and what is listed.
+# A room is a part that may use only the public headers, its own folders, and what is listed.
 ON_PUBLIC_HEADERS = {
     "replica": (), "servers/nginx": (), "servers/bind": (),
     "servers/redis": ("replica/format", "replica/store"), "tool": (),
 }
 
-# This room is built, and tested, where hiredis is not installed.
+# This room is built and tested also where hiredis is not installed.
 WITHOUT_HIREDIS = "replica/format/"
 
 PUBLIC = re.compile("weir_[a-z]")
 
-# hiredis's, for whom the module for Redis stands in.
+# A function of hiredis, which the module for Redis replaces.
 NOT_OURS = "freeReplyObject"
 
-# Kinds do not see each other. Growing and the window are made of others, and stand above them.
+# Kinds do not use each other. The growing kind and the window consist of others, on a later floor.
 APART = "kinds/"
 SHARED = ("kinds/common", "kinds/blocked")
 
-# The one reference that points up: the addresses of every struct weir_kind.
+# The only upward reference: the addresses of every struct weir_kind.
 TABLE, ENTRY = "filter/kinds.c", re.compile(r"weir__kind_[a-z]+$")
 
 def floor_of(path):
-    """The number of a file's floor, by its path below src/."""
+    """The number of a file's floor, from its path below src/."""
     fits = [n for n, floor in enumerate(FLOORS) if path.startswith(floor + "/")]
     if not fits:
         raise SystemExit("%s stands on no floor: move it, or add its folder to FLOORS" % path)
@@ -56,7 +56,7 @@ def floor_of(path):
 
 
 def room_of(path):
-    """Which of the rooms on public headers a file belongs to; else None."""
+    """Which room on public headers a file belongs to, or None."""
     return next((room for room in ON_PUBLIC_HEADERS if path.startswith(room + "/")), None)
 
 
@@ -76,7 +76,7 @@ def refusal(user, used, symbol=""):
 
 
 def sources(root):
-    """The files of src that are compiled or included, by their path below it."""
+    """The files of src that are compiled or included, as paths below src/."""
     found = []
     for folder, _, names in os.walk(root):
         found += [os.path.relpath(os.path.join(folder, name), root)
@@ -85,7 +85,7 @@ def sources(root):
 
 
 def includes(root, path, files):
-    """The files that a file includes between quotes: beside it, or below its room or src."""
+    """The files that a file includes in quotes: in its own folder, its room or src."""
     room = room_of(path)
     with open(os.path.join(root, path), encoding="utf-8") as file:
         text = file.read()
@@ -110,7 +110,7 @@ def objects(root, build):
     for command in commands:
         path = os.path.relpath(os.path.join(command["directory"], command["file"]), root)
         output = os.path.join(command["directory"], command["output"])
-        # What the tests compile once more with hooks of theirs is no part of the library.
+        # Files that the tests compile again, with hooks, are not part of the library.
         if path.startswith("..") or command["output"].startswith(("tests/", "bench/")):
             continue
         if os.path.exists(output):
@@ -119,7 +119,7 @@ def objects(root, build):
 
 
 def symbols(compiled):
-    """({symbol: {path: type}}, {path: undefined symbols}), by nm."""
+    """({symbol: {path: type}}, {path: undefined symbols}), from nm."""
     defined, wanted = collections.defaultdict(dict), collections.defaultdict(set)
     owner = {output: path for path, outputs in compiled.items() for output in outputs}
     out = subprocess.run(["nm", "-A", "-P"] + sorted(owner), check=True, text=True,
@@ -135,12 +135,12 @@ def symbols(compiled):
 
 
 def uses(compiled):
-    """(user, used, symbol, type) for each symbol that one object has from another."""
+    """(user, used, symbol, type) for each symbol that one object uses from another."""
     defined, wanted = symbols(compiled)
     for path, names in sorted(wanted.items()):
         for name in sorted(names):
             homes = defined.get(name, {})
-            # Two programs may give one name to functions of their own.
+            # Two programs may have functions of the same name.
             near = {home for home in homes if room_of(home) == room_of(path)}
             may = {home for home in homes if not refusal(path, home, name)}
             for home in sorted(near or may or homes):
@@ -206,7 +206,7 @@ def main(source, build):
         print(line)
     n = sum(len(used) for used in calls.values())
     print("%d files, %d calls from file to file, %d circles" % (len(files), n, len(met)))
-    # Objects without symbols would pass (link-time optimisation).
+    # Objects without symbols would pass, as with link-time optimisation.
     return 1 if wrong or n < 400 else 0
 
 

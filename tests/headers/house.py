@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The size of the house, and whether its verbs have every form.
+"""Checks the size of the source code, and that its verbs exist in every form.
 
 house.py SOURCE_ROOT [LIBRARY]   print the numbers; fail where one is above its limit
 
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# A number may shrink. One that grows beyond these fails the test.
+# A number may shrink. The test fails if one exceeds its limit here.
 LIMITS = {
     "files": 475,
     "files under 40 lines": 40,
@@ -25,7 +25,7 @@ OPTIONAL = ("src/replica/", "src/servers/redis/")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|(\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')", re.S)
 
 FORMS = ("", "_u64", "_hash", "_keys")
-# The objects whose verbs take keys, by the prefix of their functions, and those verbs.
+# The objects whose verbs take keys, by the prefix of their functions, and these verbs.
 GRID = {
     "weir_": "hash contains insert remove count route insert_into age",
     "weir_handle_": "hash contains insert remove count route insert_into",
@@ -34,7 +34,7 @@ GRID = {
     "weir_guard_": "ask",
     "weir_replica_": "insert",
 }
-# A hash is made of a key; from a hash there is none to make.
+# A hash is made from a key, so a hash of a hash does not exist.
 NO_HASH = "hash"
 HOLES = []
 
@@ -53,7 +53,7 @@ def sources(root):
 
 
 def bare(text):
-    """The text without comments; its lines stay where they are."""
+    """The text without comments; line numbers stay the same."""
     return COMMENT.sub(lambda m: m.group(1) or re.sub(r"[^\n]", "", m.group(0)), text)
 
 

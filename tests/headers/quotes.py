@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the planted bugs, and the list of lines that no test reaches, still quote the sources? Long
-runs alone use them; an edit that makes a quote stale shows here at once.
+"""Does each planted bug still quote the sources? Only long runs plant the bugs; this test reports a
+stale quote at once.
 
 quotes.py SOURCE_ROOT"""
 import importlib
@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-# Folder of the list, module, name of the list, folder of its sources.
+# The folder of the list, its module, the list's name, the folder of its sources.
 EXACT = (
     ("tests/servers/redis", "mutants", "MUTANTS", "src/servers/redis"),
     ("tests/replica/trust", "mutants", "MUTANTS", "src/replica/trust"),
@@ -27,7 +27,7 @@ def load(root, folder, module):
 
 
 def spread(old):
-    """A pattern for the tokens of a quote: white space may stand between any two of them."""
+    """A pattern for the tokens of a quote, with any white space between two of them."""
     pattern, before = "", ""
     for token in re.findall(r"\w+|\S", old):
         between = r"\s+" if re.match(r"\w", before) and re.match(r"\w", token) else r"\s*"
@@ -57,7 +57,7 @@ def main(root):
                 print("%s: this stands in %s %d times, not once:\n%s" %
                       (name, path, text.count(old), old))
                 wrong += 1
-    # Of a node, each bug is one place or a list of places.
+    # For a node, each bug is one place or a list of places.
     node = root / "tests/replica/node"
     for name, *places, _ in load(root, "tests/replica/node", "mutants").MUTANTS:
         for path, old, _ in places[0] if len(places) == 1 else [places]:

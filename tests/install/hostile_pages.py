@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pages that a stranger wrote to break the documents' scripts. guides.py refuses a page with NUL or
-behind a symbolic link, and says so. It and the test's own reader take linear time for backticks.
+"""Hostile pages that try to break the documents' scripts. guides.py refuses a page with NUL or
+behind a symbolic link, with a message. It and the test's own reader take linear time for backticks.
 
 hostile_pages.py SOURCE
 """
@@ -19,17 +19,17 @@ import markdown
 source = os.path.abspath(sys.argv.pop(1))
 scripts = os.path.join(source, "src", "packaging", "reference")
 sys.path.append(scripts)
-import guides # the scripts under test
+import guides # the tested scripts
 
 changelog = os.path.join(source, "src", "packaging", "debian", "changelog")
 PAGE = "# Page\n\nA sentence.\n\n"
-SECONDS = 10 # of CPU; a linear scan takes less than 1, a quadratic one minutes
+SECONDS = 10 # seconds of CPU; a linear scan takes less than 1, a quadratic one minutes
 RUNS = "".join("`" * length + "a " for length in range(1, 300))
 FENCES = "```x\n" * 20000
 
 
 def limit():
-    """A script that hangs dies by SIGXCPU. A limit of wall time fails on a busy machine."""
+    """SIGXCPU ends a script that hangs. A limit of wall time would fail on a busy machine."""
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
@@ -54,13 +54,13 @@ class Pages(unittest.TestCase):
                               check=False, preexec_fn=limit)
 
     def make(self, *pages):
-        """The pages as Markdown, and what the script says."""
+        """Make the pages as Markdown. Return what the script prints."""
         out = os.path.join(self.root, "out")
         answer = self.run_script("guides.py", "markdown", self.tree, out, out + ".d", *pages)
         return out, answer
 
     def made(self, text):
-        """@text as it is installed."""
+        """@text in its installed form."""
         self.write("page.md", PAGE + text)
         out, answer = self.make("README.md", "page.md")
         self.assertEqual((0, ""), (answer.returncode, answer.stdout))
@@ -68,7 +68,7 @@ class Pages(unittest.TestCase):
             return file.read().removeprefix(PAGE)
 
     def assert_refused(self, name, sentence):
-        """Every script that reads the page @name refuses it with @sentence alone."""
+        """Every script that reads the page @name refuses it with only @sentence."""
         index = os.path.join(self.root, "index")
         form = "html", os.path.join(self.tree, "include", "weir"), index, changelog, index + ".d"
         for answer in (self.make("README.md", name)[1],

@@ -19,14 +19,14 @@ from html import unescape
 
 import markdown
 
-# Pages of the source that are not installed: they are for those who change weir.
+# Pages of the source that are not installed, because they are for developers of weir.
 FOR_DEVELOPERS = r"tests/(model/)?[^/]+\.md|tests/examples/[^/]+/README\.md"
-# Manual pages of the system that weir's may name.
+# Manual pages of the system that weir's pages may name.
 FOREIGN = "bzip2(1) grep(1) gzip(1) xz(1) zstd(1) cron(8) crontab(5) systemd.timer(5)".split()
 
 
 def files_of(source):
-    """The files that git tracks or would add, or all of them where there is no git."""
+    """The files that git tracks or would add; without git, all files."""
     found = subprocess.run(["git", "-C", source, "ls-files", "--cached", "--others",
                             "--exclude-standard"], stdout=subprocess.PIPE,
                            stderr=subprocess.DEVNULL, text=True, check=False)
@@ -41,7 +41,7 @@ def files_of(source):
 
 
 def with_folders(names):
-    """@names, and every folder that has one of them."""
+    """@names, and every folder that contains one of them."""
     out = set(names)
     for name in names:
         while posixpath.dirname(name):
@@ -51,7 +51,7 @@ def with_folders(names):
 
 
 def faults_of_links(root, names, pages):
-    """What is wrong with the links of @pages, which are among @names, the files below @root."""
+    """The faulty links of @pages, which are among @names, the files below @root."""
     there, read = with_folders(names), {}
 
     def page(name):
@@ -74,7 +74,7 @@ def faults_of_links(root, names, pages):
 
 
 def linked_from(root, start, names):
-    """The pages that a reader of @start gets to by links."""
+    """The pages that a reader can reach from @start by links."""
     seen, new = set(), [start]
     while new:
         name = new.pop()
@@ -89,7 +89,7 @@ def linked_from(root, start, names):
 
 
 def faults_of_names(source, names, pages):
-    """Functions in guides that no header has."""
+    """Functions in guides that no header declares."""
     known = set()
     for name in names:
         if name.startswith("include/weir/"):
@@ -114,7 +114,7 @@ def faults_of_list(source, names, guides):
 
 
 def faults_of_manual(man, names):
-    """References between manual pages, and files that they name, which are among @names."""
+    """Faulty references between manual pages, and to files, which must be among @names."""
     have = {os.path.basename(name) for name in names if re.search(r"\.[1-9]$", name)}
     installed = {os.path.basename(name) for name in names}
     for page in sorted(have):
@@ -145,13 +145,13 @@ def faults_of_source(source, guides):
 
 
 def words_of(path):
-    """A page of Markdown, of each link its text alone."""
+    """The text of a page of Markdown, with only the text of each link."""
     with open(path, encoding="utf-8") as file:
         return re.sub(r"\[((?:[^][]|\[[^][]*\])*)\]\([^()\s]*\)", r"\1", file.read())
 
 
 def faults_of_index(path, guides, html):
-    """The index has each guide's title and how its first paragraph begins, and a link to it."""
+    """The index has each guide's title, the beginning of its first paragraph, and a link to it."""
     shown = [target for _, target in markdown.read(path).links
              if target.startswith("guides/" if html else "../")]
     if len(shown) != len(guides):
@@ -167,7 +167,7 @@ def faults_of_index(path, guides, html):
 
 
 def faults_of_installed(build, guides, html):
-    """@html: whether the guides are to be there as HTML too."""
+    """@html: whether the guides must exist as HTML too."""
     with tempfile.TemporaryDirectory() as root:
         subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True,
                        env=dict(os.environ, DESTDIR=root), stdout=subprocess.DEVNULL)

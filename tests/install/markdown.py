@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A page of Markdown or HTML as the links see it: where they lead, and the places on the page.
+"""Reads a page of Markdown or HTML for links.py: its links, and the places on the page.
 
 Written apart from src/packaging/reference, which makes the installed pages, so that one error does
 not hide the other.
@@ -9,7 +9,7 @@ import re
 
 
 def without_blocks(text):
-    """@text with a blank for each character in a block of code, so that lines stay."""
+    """@text with a blank for each character in a block of code; the lines stay."""
     lines, fence = [], None
     for line in text.split("\n"):
         opens = re.match(r"(```+)[^`]*$", line)
@@ -26,7 +26,7 @@ def without_blocks(text):
 def code_spans(paragraph):
     """The parts of @paragraph, each with whether it is a code span. Takes linear time: a run of
     backticks looks for its end only if an equal run follows."""
-    parts = re.split("(`+)", paragraph) # text and runs in turn
+    parts = re.split("(`+)", paragraph) # text and runs alternate
     last = {parts[n]: n for n in range(1, len(parts), 2)}
     n = 0
     while n < len(parts):
@@ -47,7 +47,7 @@ def without_code(text):
 
 
 def split_cells(text):
-    """Each line of a table with a | within a code span, which ends the cell there all the same."""
+    """Each line of a table with a | within a code span, where GitHub ends the cell nevertheless."""
     for number, line in enumerate(without_blocks(text).split("\n"), 1):
         if line.lstrip().startswith("|") and any(code and re.search(r"(?<!\\)\|", part)
                                                  for code, part in code_spans(line)):
@@ -55,7 +55,7 @@ def split_cells(text):
 
 
 def slugs(headings):
-    """The anchors that GitHub makes of headings, in order."""
+    """The anchors that GitHub makes from headings, in order."""
     taken = {}
     for heading in headings:
         words = re.sub(r"\[(.*?)\]\([^)]*\)", r"\1", heading).strip().lower()
@@ -88,7 +88,7 @@ class Markdown:
 
 
 class Html(html.parser.HTMLParser):
-    """The same of a page of HTML."""
+    """The same for a page of HTML."""
 
     def __init__(self, text):
         super().__init__()
@@ -117,7 +117,7 @@ class Html(html.parser.HTMLParser):
 
 
 def read(path):
-    """The page at @path, by the end of its name."""
+    """The page at @path, read according to its extension."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     return Html(text) if path.endswith(".html") else Markdown(text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reference made from the headers: every public function has its manual page and its place in
-the HTML, every line of the headers' comments is in both, every reference leads somewhere, mandoc
-and groff have nothing to say; and a header that breaks any of this is noticed.
+"""The reference made from the headers: every public function has a manual page and a place in the
+HTML, every line of the headers' comments is in both, every reference leads somewhere, and mandoc
+and groff report nothing. A header with a fault is reported.
 
 reference.py SOURCE MAN3 HTML
 """
@@ -26,7 +26,7 @@ def run(*command, **more):
 
 
 def promised():
-    """As tests/headers/symbols.sh reads them, and those that inline.h gives."""
+    """As tests/headers/symbols.sh reads them, and those of inline.h."""
     names = set()
     for header in os.listdir(include):
         with open(os.path.join(include, header), encoding="utf-8") as file:
@@ -36,7 +36,7 @@ def promised():
 
 
 class Html(html.parser.HTMLParser):
-    """The places and links of a page, and whether its elements end where they should."""
+    """The places and links of a page, and whether its elements are closed correctly."""
 
     def __init__(self, name):
         super().__init__()
@@ -65,7 +65,7 @@ FIELDS = r"(?:(?:@\w+|Return|Errors|Threads|Order|Progress|Cost|Source)(?:, )?)+
 
 
 def lines_of(header):
-    """Each line of a header's comments as its words; a field apart, without its name."""
+    """Each line of a header's comments as words; a field separately, without its name."""
     with open(os.path.join(include, header), encoding="utf-8") as file:
         source = file.read()
     comments = [source[:source.index("*/")]] + re.findall(r"^/\*\*(.*?)\*/\n", source, re.M | re.S)
@@ -79,7 +79,7 @@ def lines_of(header):
 
 
 def check_words(text, header, where):
-    """@text: the words of whatever has the header's comments."""
+    """@text: the words of a page that must contain the header's comments."""
     wrong.extend("%s: \"%s\" is not in %s" % (header, line, where)
                  for line in lines_of(header) if " %s " % line not in text)
 
@@ -98,7 +98,7 @@ def check_html():
             check_words(text, page.name.replace(".html", ".h"), page.name)
         for link in page.links:
             name, _, place = link.partition("#")
-            if "/" in name: # a guide: links.py follows it
+            if "/" in name: # a guide, which links.py follows
                 continue
             if name not in read or (place and place not in read[name].places):
                 wrong.append("%s: a broken link: %s" % (page.name, link))
@@ -132,14 +132,14 @@ def check_manual():
             check_words(words, name.removeprefix("weir_"), "the manual")
     if shutil.which("mandoc"):
         wrong.extend(run("mandoc", "-Tlint", "-Wwarning", *whole).stdout.splitlines())
-    if shutil.which("groff"): # what man calls for each page, once for all
+    if shutil.which("groff"): # man would call it for each page
         found = run("groff", "-man", "-t", "-Kutf8", "-Tutf8", "-wmac", "-z", *whole).stdout
         wrong.extend(line for line in found.splitlines() if re.match(r"\w+: .*warning", line))
     return len(have)
 
 
 def check_summaries():
-    """The line that a search shows is one sentence, and one page's own; a function that has the
+    """The line that a search shows is one sentence, different on each page. A function that has the
     name of a struct shows the struct's fields."""
     seen = {}
     for name in sorted(os.listdir(man3)):
@@ -164,7 +164,7 @@ def check_summaries():
 
 
 def check_faults():
-    """What a header may do wrong is reported, with its line."""
+    """A fault in a header is reported with its line."""
     function = "WEIR_API int weir_new(void);\n"
     for planted, report in (
             (function, "error.h:52: weir_new() has no comment of its own"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The example programs, used as their first comments show; the jobs as those have them for cron.
+"""Runs the example programs as their first comments show, including the jobs for cron.
 
 test_servers.py SOURCE WEIR EPOLL PREFORK [DISTINCT]
 """
@@ -63,12 +63,12 @@ class Server:
         with open("log", encoding="utf-8") as log:
             return log.read()
 
-    def sockets(self):  # not all files: now and then it opens the image to look at it
+    def sockets(self):  # not all files: now and then it opens the image to check it
         folder, found = "/proc/%d/fd/" % self.process.pid, 0
         for number in os.listdir(folder):
             try:
                 found += os.readlink(folder + number).startswith("socket:")
-            except FileNotFoundError: # closed since
+            except FileNotFoundError: # closed meanwhile
                 pass
         return found
 
@@ -84,7 +84,7 @@ class Server:
 
 
 def job(program):
-    """What cron runs, as the program's first comment has it, in this folder."""
+    """Run in this folder what cron runs, according to the program's first comment."""
     with open(os.path.join(source, program), encoding="utf-8") as file:
         found = re.search(r"^ \*     \S+ \S+ \* \* \*  app  (.*)$", file.read(), re.M)
     command = re.sub(r"/var/lib/app/|/srv/", "", found.group(1)).split(" && ")[0]
@@ -98,7 +98,7 @@ def write(name, lines):
 
 
 def damage(name):
-    """A file that is no image, put in its place by renaming."""
+    """Replace the file by one that is not an image, by renaming."""
     write("new", ["no image"])
     os.replace("new", name)
 
@@ -113,7 +113,7 @@ def test_epoll():
     job("epoll.c")
     wait_until("the first set", lambda: client.stats()["swaps"] == "1")
     assert client("? user:early") == "maybe"
-    asked = random.Random(1).sample(keys, 1000)  # lines of all lengths, over the edges of reads
+    asked = random.Random(1).sample(keys, 1000)  # lines of all lengths, across the ends of reads
     assert client.many("? " + key for key in asked) == ["maybe"] * 1000
     assert client.many("? guest:%d" % i for i in range(1000)).count("no") > 980
     client.s.sendall(b"? guest:1\n? use")
@@ -138,13 +138,13 @@ def test_epoll():
     reader = threading.Thread(target=look_up)
     reader.start()
     try:
-        for swaps in range(2, 7):  # the job comes round while keys are made
+        for swaps in range(2, 7):  # the job runs while keys are made
             made = "late:%d" % swaps
             assert client("+ " + made) == "new"
             job("epoll.c")
             wait_until("a swap", lambda: int(client.stats()["swaps"]) == swaps)
             assert client("? " + made) == "maybe" and client("? user:new") == "maybe"
-        shutil.copy("record", "earlier")  # as a job has it that read it before the next key
+        shutil.copy("record", "earlier")  # like a job that read it before the next key
         assert client("+ late:7") == "new"
         subprocess.run([weir, "build", "-q", "--like=set.weir", "-o", "set.weir", "earlier"],
                        check=True)
@@ -171,7 +171,7 @@ def children_of(pid):
 
 
 def shared(pid, name):
-    """Is the file mapped, read-only, with no page of the process's own?"""
+    """Is the file mapped, read-only, without pages of the process's own?"""
     with open("/proc/%d/smaps" % pid, encoding="ascii") as file:
         maps = re.split(r"\n(?=[0-9a-f]+-)", file.read())
     own = [part for part in maps if part.split("\n")[0].endswith("/" + name)]
@@ -222,7 +222,7 @@ def test_prefork():
     wait_until("a refusal", lambda: "the set stays as it is: " in server.text())
     assert ask(["user:new", "user:17"]) == ["maybe"] * 2
     last = children_of(parent)
-    idle = [Client(server.port) for _ in last]  # who asks for nothing holds up no end
+    idle = [Client(server.port) for _ in last]  # idle clients delay no exit
     server.end()
     assert not any(os.path.exists("/proc/%d" % child) for child in last)
     for client in idle:
