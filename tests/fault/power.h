@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A disk whose power is cut at every step that the shim sees.
  *
- * After a cut the disk has all bytes for which an fsync or msync had returned. Of the other bytes
- * the disk may have the old ones or the kernel's. So each step tries many cuts. The pieces (pages,
- * or 64-bit words of a mapping) in which kernel and disk differ are on the disk: none, all, each
+ * After a cut the disk has all bytes for which an fsync or msync had returned. Each other byte
+ * may be the old one or the kernel's. So each step tries many cuts. The pieces (pages, or 64-bit words of a mapping) in which kernel and disk differ are on the disk: none, all, each
  * alone, all but each, and some at random. The path may name any file that it has named since its
  * folder was synced. */
 #ifndef WEIR_TESTS_FAULT_POWER_H
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Return: true if a cut may leave this image. @image: NULL if there is no file at the path.
+/* Return: true if a cut may leave this image. @image: NULL if the path has no file.
  * @answered: true if the verb has answered 0. */
 typedef bool power_right(const unsigned char *image, size_t n, bool answered);
 

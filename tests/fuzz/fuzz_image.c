@@ -164,8 +164,7 @@ static void map(const uint8_t *data, size_t size)
 	MUST(info.keyed == (secret != NULL) &&
 	     weir_image_measure(weir_location_path(path), WEIR_SAMPLED, NULL, &stats) == 0);
 	for (unsigned mode = WEIR_MAP_READ; mode <= WEIR_MAP_LIVE; mode++) {
-		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* /proc is no folder for
-		                                                       locks */
+		o.lock_dir = mode == WEIR_MAP_LIVE ? "/tmp" : NULL; /* /proc cannot hold locks */
 		int err = weir_load(&f, weir_location_map(path, (enum weir_map_mode)mode), &o);
 		if (mode == WEIR_MAP_LIVE && err == -ENOTSUP && !info.compressed)
 			continue; /* the kind keeps state outside the array */

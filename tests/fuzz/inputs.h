@@ -22,8 +22,8 @@ static inline void run_exact(const unsigned char *input, size_t n)
 }
 
 /* Call @use with the path of each file whose name ends with @ending and does not begin with a dot.
- * An answer other than 0 ends the loop. Return: the number of files, or -1 if there is no such
- * folder or if @use ended the loop. */
+ * An answer other than 0 ends the loop. Return: the number of files, or -1 if the folder is missing
+ * or @use ended the loop. */
 static inline int for_each_input(const char *folder, const char *ending,
                                  int use(const char *path, unsigned mutations),
                                  unsigned mutations)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Somebody else's program, in C++. */
+ * A user's program, in C++. */
 #include <iostream>
 #include <string>
 #include <weir/inline.h>

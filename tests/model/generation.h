@@ -4,7 +4,7 @@
  *
  * A filter has one word for each key, and each word has one bit, because a fetch-or keeps two keys
  * of one word apart. Filters and records are numbered upwards, and no number is reused, so that a
- * use after a free is noticed. Number 0 is none.
+ * use after a free is noticed. Number 0 means none.
  *
  * The model that includes this file defines INSERTERS (each has its own key), READERS, FILTERS,
  * RECORDS and PEAK (the most filters at a time). */

@@ -18,7 +18,7 @@ struct proxy {
 	                                copy of that, its new image, the delta between */
 	bool *has;             /* for each object: it is in the cache now */
 	uint64_t first;        /* the oldest object in the cache, which is first in, first out */
-	struct weir_filter *peer_view; /* the digest as the peer has it */
+	struct weir_filter *peer_view; /* the peer's copy of the digest */
 };
 
 struct wire {

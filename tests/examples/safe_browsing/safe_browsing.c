@@ -108,7 +108,7 @@ struct visits {
 	uint64_t missed, wrong;        /* listed pages without a warning; warnings of other pages */
 };
 
-/* Of 100 visits, 70 are to well-known pages, and 5 to pages that are, were or will be listed. */
+/* 70 % of the visits are to well-known pages, and 5 % to pages that are, were or will be listed. */
 static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 {
 	char url[KEY_URL_ROOM];

@@ -2,7 +2,7 @@
  * An example in C++17: how many different lines do the files have? A thread for each file, and no
  * lock: with one word a key, of all threads that insert a new line exactly one is answered NEW.
  *
- *     distinct LINES FILE...      LINES: at most so many different ones
+ *     distinct LINES FILE...      LINES: the most different lines
  */
 #include <atomic>
 #include <cstdlib>
@@ -26,7 +26,7 @@ public:
 		weir_params params = WEIR_PARAMS_INIT;
 		weir_filter *made = nullptr;
 		params.capacity = capacity;
-		params.fp_rate = 1e-6; /* so many lines are taken for one that was there */
+		params.fp_rate = 1e-6; /* this share of new lines is taken for known ones */
 		params.blocked.words_per_key = 1;
 		if (weir_create(&made, &params) < 0)
 			throw std::runtime_error(weir_error_detail());
