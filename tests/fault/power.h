@@ -2,9 +2,10 @@
  * A disk whose power is cut at every step that the shim sees.
  *
  * After a cut the disk has all bytes for which an fsync or msync had returned. Each other byte
- * may be the old one or the kernel's. So each step tries many cuts. The pieces (pages, or 64-bit words of a mapping) in which kernel and disk differ are on the disk: none, all, each
- * alone, all but each, and some at random. The path may name any file that it has named since its
- * folder was synced. */
+ * may be the old one or the kernel's. So each step tries many cuts. The pieces (pages, or 64-bit
+ * words of a mapping) in which kernel and disk differ are on the disk: none, all, each alone, all
+ * but each, and some at random. The path may name any file that it has named since its folder was
+ * synced. */
 #ifndef WEIR_TESTS_FAULT_POWER_H
 #define WEIR_TESTS_FAULT_POWER_H
 

@@ -4,8 +4,8 @@
  *
  * The server refuses a request older than the span by its stamp, and asks the window about all
  * others. At its end the server saves the window, and the next start loads the file and removes it.
- * So a file has every accepted nonce. Without a file, the server was killed, and it refuses requests
- * that were stamped before its start.
+ * So a file has every accepted nonce. Without a file, the server was killed, and it refuses
+ * requests that were stamped before its start.
  *
  * Half of the requests come before a restart, and half after it. Every fourth is a replay of an
  * earlier request, and every hundredth comes twice at once. A table counts how often each was
