@@ -13,26 +13,26 @@ static unsigned width_of(const struct reference *ref)
 	return reference_number(ref, "fingerprint_bits");
 }
 
-static unsigned places(const struct reference *ref)
+static unsigned slots(const struct reference *ref)
 {
 	return 64 / width_of(ref);
 }
 
-static unsigned get(const struct reference *ref, uint64_t bucket, unsigned place)
+static unsigned get(const struct reference *ref, uint64_t bucket, unsigned slot)
 {
 	unsigned width = width_of(ref), value = 0;
 	for (unsigned i = 0; i < width; i++) {
-		uint64_t bit = bucket * 64 + place * width + i;
+		uint64_t bit = bucket * 64 + slot * width + i;
 		value |= (unsigned)(ref->bytes[bit / 8] >> bit % 8 & 1) << i;
 	}
 	return value;
 }
 
-static void set(struct reference *ref, uint64_t bucket, unsigned place, unsigned value)
+static void set(struct reference *ref, uint64_t bucket, unsigned slot, unsigned value)
 {
 	unsigned width = width_of(ref);
 	for (unsigned i = 0; i < width; i++) {
-		uint64_t bit = bucket * 64 + place * width + i;
+		uint64_t bit = bucket * 64 + slot * width + i;
 		ref->bytes[bit / 8] &= (uint8_t)~(1u << bit % 8);
 		ref->bytes[bit / 8] |= (uint8_t)((value >> i & 1) << bit % 8);
 	}
@@ -68,18 +68,18 @@ static struct home home_of(const struct reference *ref, uint64_t hash)
 static unsigned times(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned n = 0;
-	for (unsigned place = 0; place < places(ref); place++)
-		n += get(ref, bucket, place) == value;
+	for (unsigned slot = 0; slot < slots(ref); slot++)
+		n += get(ref, bucket, slot) == value;
 	return n;
 }
 
 /* Return: the lowest slot with this value. The bucket must have such a slot. */
 static unsigned lowest(const struct reference *ref, uint64_t bucket, unsigned value)
 {
-	unsigned place = 0;
-	while (get(ref, bucket, place) != value)
-		place++;
-	return place;
+	unsigned slot = 0;
+	while (get(ref, bucket, slot) != value)
+		slot++;
+	return slot;
 }
 
 static int64_t count(const struct reference *ref, uint64_t hash)
@@ -101,16 +101,16 @@ static bool contains(const struct reference *ref, uint64_t hash)
 struct visit {
 	uint64_t bucket;
 	int from;
-	unsigned place;
+	unsigned slot;
 };
 
-static int visit(struct visit *seen, int n, uint64_t bucket, int from, unsigned place)
+static int visit(struct visit *seen, int n, uint64_t bucket, int from, unsigned slot)
 {
 	for (int i = 0; i < n; i++)
 		if (seen[i].bucket == bucket)
 			return n;
 	if (n < SEARCHED)
-		seen[n++] = (struct visit){ bucket, from, place };
+		seen[n++] = (struct visit){ bucket, from, slot };
 	return n;
 }
 
@@ -122,15 +122,15 @@ static bool make_room(struct reference *ref, const uint64_t bucket[2])
 	int n = visit(seen, 0, bucket[0], -1, 0), at = 0;
 	n = visit(seen, n, bucket[1], -1, 0);
 	for (; at < n && !times(ref, seen[at].bucket, 0); at++)
-		for (unsigned place = 0; place < places(ref); place++)
+		for (unsigned slot = 0; slot < slots(ref); slot++)
 			n = visit(seen, n, other_of(ref, seen[at].bucket,
-			                            get(ref, seen[at].bucket, place)), at, place);
+			                            get(ref, seen[at].bucket, slot)), at, slot);
 	if (at == n)
 		return false;
 	for (; seen[at].from >= 0; at = seen[at].from) {
 		uint64_t from = seen[seen[at].from].bucket, to = seen[at].bucket;
-		set(ref, to, lowest(ref, to, 0), get(ref, from, seen[at].place));
-		set(ref, from, seen[at].place, 0);
+		set(ref, to, lowest(ref, to, 0), get(ref, from, seen[at].slot));
+		set(ref, from, seen[at].slot, 0);
 	}
 	return true;
 }
