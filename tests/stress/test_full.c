@@ -147,7 +147,7 @@ static void settle(uint64_t *random)
 }
 
 /* Return: a capacity a little above the number of recorded keys, so that the filter fills soon. */
-static uint32_t room_for_all(void)
+static uint32_t capacity_for_all(void)
 {
 	uint32_t room = 4 * BATCH * s.inserters;
 	for (unsigned thread = 0; thread < s.inserters; thread++)
@@ -158,7 +158,7 @@ static uint32_t room_for_all(void)
 }
 
 /* Return: at most the current filter's capacity, so that the load may not fit. */
-static uint32_t less_room(uint64_t *random)
+static uint32_t smaller_capacity(uint64_t *random)
 {
 	s.flavor->read_lock();
 	uint32_t room = (uint32_t)bounded_most(weir_handle_get(s.handle));
@@ -175,8 +175,8 @@ static void reload(unsigned thread)
 		const bool keep = stress_random(&random) % 2,
 			   larger = now.nearly_full && stress_random(&random) % 4;
 		struct weir_reload *r =
-			bounded_reload(s.handle, LINES, larger ? room_for_all() :
-			                                         less_room(&random), keep);
+			bounded_reload(s.handle, LINES, larger ? capacity_for_all() :
+			                                         smaller_capacity(&random), keep);
 		if (load(r, &random)) {
 			check(weir_reload_commit(r) == 0, "%s", weir_error_detail());
 			totals.commits++;

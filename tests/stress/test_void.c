@@ -18,7 +18,7 @@ static struct round {
 	const struct rcu_flavor_struct *flavor;
 	unsigned inserters;
 	uint64_t seed;
-	uint32_t room;         /* capacity of the previous filter, less than all keys */
+	uint32_t limit;        /* capacity of the previous filter, less than all keys */
 	uint32_t rolls_after;  /* the rollback waits for this many inserts */
 	atomic_uint acknowledged;
 	atomic_bool rolls;
@@ -95,7 +95,7 @@ static void roll_back(unsigned thread)
 	int err = weir_handle_rollback(s.handle);
 	check(err == 0 || err == -ENOENT, "%s", weir_error_detail());
 	s.returned = err == 0;
-	check(!s.returned || s.rolls_after <= s.room, "returned to a filter that refused a key");
+	check(!s.returned || s.rolls_after <= s.limit, "returned to a filter that refused a key");
 	if (s.returned)
 		return;
 	check(weir_handle_rollback(s.handle) == -ENOENT, "returned to a void filter");
@@ -144,11 +144,11 @@ static void run(const struct stress *given, uint64_t round)
 	s.flavor = flavor_named(given->flavor_name);
 	s.inserters = given->threads;
 	s.seed = random;
-	s.room = (uint32_t)(stress_random(&random) % keys);
-	s.rolls_after = round % 2 ? s.room + 1 :
-	                s.room - (uint32_t)(stress_random(&random) % (s.room + 1) % BATCH);
+	s.limit = (uint32_t)(stress_random(&random) % keys);
+	s.rolls_after = round % 2 ? s.limit + 1 :
+	                s.limit - (uint32_t)(stress_random(&random) % (s.limit + 1) % BATCH);
 	s.flavor->register_thread();
-	s.handle = flavor_handle(s.flavor, 0, bounded_make(&bounded_removes, LINES, s.room));
+	s.handle = flavor_handle(s.flavor, 0, bounded_make(&bounded_removes, LINES, s.limit));
 	check(weir_reload_commit(bounded_reload(s.handle, LINES, PLENTY, true)) == 0, "%s",
 	      weir_error_detail());
 	s.flavor->unregister_thread();

@@ -55,7 +55,7 @@ static void offer(struct race *r, uint64_t i)
 }
 
 /* Clear the slot half a table ahead, where no thread is near. */
-static void place_free(struct race *r, uint64_t i)
+static void clear_slot_ahead(struct race *r, uint64_t i)
 {
 	atomic_store(&r->accepted[(i + NONCES / 2) % NONCES], 0);
 }
@@ -120,7 +120,7 @@ static void work(void *shared, unsigned thread)
 		wait_for_others(r, i);
 		r->flavor->read_quiescent_state();
 		began[i % RECENT] = now();
-		place_free(r, i);
+		clear_slot_ahead(r, i);
 		offer(r, i);
 		atomic_store_explicit(&r->at[thread], i + 1, memory_order_release);
 		look(r, began, i + 1, &random);
