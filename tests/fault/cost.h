@@ -55,16 +55,16 @@ static inline uint64_t most_resident(void)
 }
 
 /* Call @run in a child process, so that its memory is counted from zero. The test fails if the
- * child takes @memory bytes or more. @room: bytes that the address space may grow; 0: no limit. */
-static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
+ * child takes @memory bytes or more. @growth: the most growth of the address space; 0: no limit. */
+static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 {
 	int status;
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		struct rlimit limit = { address_space() + room, RLIM_INFINITY };
+		struct rlimit limit = { address_space() + growth, RLIM_INFINITY };
 		uint64_t before = most_resident();
-		if (room && setrlimit(RLIMIT_AS, &limit))
+		if (growth && setrlimit(RLIMIT_AS, &limit))
 			_exit(2);
 		run();
 		uint64_t taken = most_resident() - before;
@@ -89,7 +89,7 @@ static inline void within(void (*run)(void), uint64_t room, uint64_t memory)
 
 /* Check that the image at path has the bits @bits, loaded or mapped, and that a change in the last
  * piece is found. */
-static inline void must_hold(const unsigned char *bits, uint64_t bytes, bool packed)
+static inline void assert_image_bits(const unsigned char *bits, uint64_t bytes, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = NULL;

@@ -72,7 +72,7 @@ static void of_many_hashes(void)
 	weir_destroy(f);
 }
 
-static void hashes_leave_room_once_they_are_sorted(void **state)
+static void hashes_release_memory_after_sorting(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
@@ -80,13 +80,13 @@ static void hashes_leave_room_once_they_are_sorted(void **state)
 	within(of_many_hashes, 0, 96 * MIB);
 }
 
-static void exclude_keys_that_never_come(void **state)
+static void exclude_absent_keys(void **state)
 {
 	(void)state;
 	within(of_a_long_list, 0, 64 * MIB);
 }
 
-static void capacity_that_cannot_be(void **state)
+static void impossible_capacity(void **state)
 {
 	(void)state;
 	within(of_a_large_filter, 0, 64 * MIB);
@@ -95,9 +95,9 @@ static void capacity_that_cannot_be(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exclude_keys_that_never_come),
-		cmocka_unit_test(hashes_leave_room_once_they_are_sorted),
-		cmocka_unit_test(capacity_that_cannot_be),
+		cmocka_unit_test(exclude_absent_keys),
+		cmocka_unit_test(hashes_release_memory_after_sorting),
+		cmocka_unit_test(impossible_capacity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void test_children_serve_on_their_own(void **state)
 
 /* At the fork a thread of the parent is in a read-side section. The child lacks this thread, so no
  * grace period of the child waits for it. */
-static void test_a_section_of_a_thread_that_is_not_there(void **state)
+static void test_a_child_ignores_a_section_of_a_parents_thread(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 40000);
 	struct sitter sitter;
@@ -162,7 +162,7 @@ static bool follower_sleeps(void)
 	return sleeps;
 }
 
-static void test_a_follower_that_is_not_there(void **state)
+static void test_a_child_can_stop_the_parents_follower(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	int status;
@@ -292,7 +292,7 @@ static int use_all(struct weir_handle *h)
 	return 0;
 }
 
-static void test_children_of_a_busy_program(void **state)
+static void test_children_of_a_busy_program_serve(void **state)
 {
 	struct busy b = { 0 };
 	void *(*const busy_with[])(void *) = { reload_on_and_on, begin_threads, begin_threads };
@@ -409,7 +409,7 @@ static int serve_beside_it(struct weir_handle *h)
 	return weir_reload_begin(&r, h, NULL) == -EBUSY && weir_handle_destroy(h) == -EBUSY ? 0 : 4;
 }
 
-static void test_a_loader_that_sleeps_is_not_there(void **state)
+static void test_a_child_serves_while_the_parents_loader_sleeps(void **state)
 {
 	struct sleeper s = { .h = open_handle(flavors, 40000) };
 	pthread_t thread;
@@ -467,13 +467,13 @@ int main(int argc, char **argv)
 	(void)argv;
 	const struct CMUnitTest tests[] = {
 		fresh(test_children_serve_on_their_own),
-		fresh(test_a_section_of_a_thread_that_is_not_there),
+		fresh(test_a_child_ignores_a_section_of_a_parents_thread),
 		fresh(test_followers_after_fork),
-		fresh(test_a_follower_that_is_not_there),
+		fresh(test_a_child_can_stop_the_parents_follower),
 		fresh(test_children_of_a_fork_in_a_load),
-		fresh(test_a_loader_that_sleeps_is_not_there),
+		fresh(test_a_child_serves_while_the_parents_loader_sleeps),
 		fresh(test_a_loader_forks),
-		fresh(test_children_of_a_busy_program),
+		fresh(test_children_of_a_busy_program_serve),
 		fresh(test_a_fork_in_a_section),
 		fresh(test_a_fork_in_a_callback),
 	};

@@ -40,7 +40,7 @@ static void load_sparse(void)
 }
 
 /* WEIR_PREFAULT once touched all declared bytes before the first one was read. */
-static void test_loading_touches_what_has_come(void **state)
+static void test_loading_touches_only_bytes_that_were_read(void **state)
 {
 	(void)state;
 	assert_true(declare_image(path, GIB));
@@ -109,7 +109,7 @@ static void test_a_shard_of_several_pieces(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bits, bytes), bytes);
 	close(fd);
-	must_hold(bits, bytes, false);
+	assert_image_bits(bits, bytes, false);
 	free(bits);
 }
 
@@ -135,7 +135,7 @@ static void test_a_shard_is_saved_in_pieces(void **state)
 }
 
 /* The address space that aligns a large mapping is unmapped completely. */
-static void test_a_large_mapping_leaves_no_room_behind(void **state)
+static void test_a_large_mapping_is_released(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);
 	(void)state;
@@ -154,11 +154,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_shard_is_checked_in_pieces),
-		cmocka_unit_test(test_loading_touches_what_has_come),
+		cmocka_unit_test(test_loading_touches_only_bytes_that_were_read),
 		cmocka_unit_test(test_a_shard_of_several_pieces),
 		cmocka_unit_test(test_a_shard_is_saved_in_pieces),
 		cmocka_unit_test(test_verify_options),
-		cmocka_unit_test(test_a_large_mapping_leaves_no_room_behind),
+		cmocka_unit_test(test_a_large_mapping_is_released),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -75,7 +75,7 @@ static void test_a_frame_of_several_pieces(void **state)
 	write_at_end(fd, frame, n);
 	put_prefix(fd, n);
 	close(fd);
-	must_hold(bits, bytes, true);
+	assert_image_bits(bits, bytes, true);
 	assert_int_equal(truncate(path, (off_t)(IMAGE_PAGE + n / 2)), 0);
 	assert_refused(weir_image_verify(weir_location_path(path), NULL, NULL), -EBADMSG, path,
 	               "ends at byte");
@@ -114,7 +114,7 @@ static void load_bomb(void)
 	must(stop.done <= 3 * MIB);
 }
 
-static void test_unpacking_touches_what_has_come(void **state)
+static void test_unpacking_touches_only_bytes_that_were_read(void **state)
 {
 	(void)state;
 	save_bomb(256 * MIB, 0);
@@ -170,7 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_frame_of_several_pieces),
 		cmocka_unit_test(test_a_compressed_image_is_checked_in_pieces),
-		cmocka_unit_test(test_unpacking_touches_what_has_come),
+		cmocka_unit_test(test_unpacking_touches_only_bytes_that_were_read),
 		cmocka_unit_test(test_a_large_window_is_refused),
 		cmocka_unit_test(test_empty_blocks_can_be_stopped),
 	};

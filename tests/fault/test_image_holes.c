@@ -31,7 +31,7 @@ static bool has_a_hole(void)
 }
 
 /* The image stays sealed, because a store into a hole on a full disk would kill the process. */
-static void test_does_an_image_go_live_whose_holes_get_no_space(void **state)
+static void test_an_image_whose_holes_get_no_space_does_not_go_live(void **state)
 {
 	static const char copy[] = "cp --sparse=never", room[] = "free space there";
 	static const struct {
@@ -61,7 +61,7 @@ static void test_does_an_image_go_live_whose_holes_get_no_space(void **state)
 }
 
 /* If lseek() cannot tell whether the file has holes, its number of blocks shows that. */
-static void test_does_a_whole_image_go_live_where_space_cannot_be_reserved(void **state)
+static void test_a_whole_image_goes_live_without_reservation(void **state)
 {
 	static const int errors[] = { EPERM, EOPNOTSUPP, ENOSYS, EINVAL };
 	struct stat st;
@@ -88,7 +88,7 @@ static void go_on(const struct shim_call *call)
 		shim.refused = NULL;
 }
 
-static void test_is_an_interrupted_reservation_repeated(void **state)
+static void test_an_interrupted_reservation_is_repeated(void **state)
 {
 	(void)state;
 	if (!dig())
@@ -109,9 +109,9 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, live_setup, folder_teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_does_an_image_go_live_whose_holes_get_no_space),
-		fresh(test_does_a_whole_image_go_live_where_space_cannot_be_reserved),
-		fresh(test_is_an_interrupted_reservation_repeated),
+		fresh(test_an_image_whose_holes_get_no_space_does_not_go_live),
+		fresh(test_a_whole_image_goes_live_without_reservation),
+		fresh(test_an_interrupted_reservation_is_repeated),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

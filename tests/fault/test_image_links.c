@@ -6,16 +6,16 @@
 #include "faults.h"
 
 static struct weir_filter *f;
-static char to_it[4200], beside[4200];
+static char link_path[4200], other_path[4200];
 
 static int setup(void **state)
 {
 	(void)folder_setup(state);
 	f = test_filter(WEIR_BLOCKED, 20000, 0.01);
-	snprintf(to_it, sizeof to_it, "%s/link", folder);
-	snprintf(beside, sizeof beside, "%s/beside", folder);
+	snprintf(link_path, sizeof link_path, "%s/link", folder);
+	snprintf(other_path, sizeof other_path, "%s/beside", folder);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	return symlink("set.weir", to_it);
+	return symlink("set.weir", link_path);
 }
 
 static int teardown(void **state)
@@ -29,7 +29,7 @@ static int save_through(uint64_t generation)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	o.generation = generation;
-	return test_done(weir_save(f, weir_location_path(to_it), &o));
+	return test_done(weir_save(f, weir_location_path(link_path), &o));
 }
 
 /* The kernel refuses the link, as fs.protected_symlinks does for a link that another user owns. */
@@ -37,9 +37,9 @@ static void test_link_that_the_kernel_refuses(void **state)
 {
 	(void)state;
 	shim = (struct shim){ .refused = "openat O_PATH", .refused_error = EACCES };
-	assert_refused(save_through(1), -EACCES, to_it, "follow the link");
+	assert_refused(save_through(1), -EACCES, link_path, "follow the link");
 	shim = (struct shim){ .refused = "readlink", .refused_error = ENOENT };
-	assert_refused(save_through(1), -ENOENT, to_it, "without /proc");
+	assert_refused(save_through(1), -ENOENT, link_path, "without /proc");
 	shim = (struct shim){ 0 };
 	assert_int_equal(generation_of(path), 0);
 	assert_ok(save_through(1));
@@ -53,8 +53,8 @@ static unsigned times;
 static void replace_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, before) == 0 && times && times--) {
-		assert_ok(weir_save(f, weir_location_path(beside), NULL));
-		assert_int_equal(rename(beside, path), 0);
+		assert_ok(weir_save(f, weir_location_path(other_path), NULL));
+		assert_int_equal(rename(other_path, path), 0);
 	}
 }
 
@@ -71,10 +71,10 @@ static void test_file_replaced_meanwhile(void **state)
 		assert_int_equal(generation_of(path), 2);
 	}
 	times = 1000;
-	assert_refused(save_through(3), -EBUSY, to_it, "is not where");
+	assert_refused(save_through(3), -EBUSY, link_path, "is not where");
 	shim.look = NULL;
 	assert_int_equal(generation_of(path), 0);
-	assert_int_equal(lstat(to_it, &st), 0);
+	assert_int_equal(lstat(link_path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 }
 
@@ -94,7 +94,7 @@ static void test_what_was_written(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
 		times = 3; /* of the file without and with its name, and of its folder */
-		assert_ok(weir_save(f, weir_location_path(to_it), &o));
+		assert_ok(weir_save(f, weir_location_path(link_path), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
 		assert_int_equal(written.st_size == st.st_size, i == 0);
@@ -160,8 +160,8 @@ static void assert_text(const char *name)
 static void put_a_text(const struct shim_call *call)
 {
 	if (strcmp(call->what, "fallocate") == 0 && times && times--) {
-		write_text(beside);
-		assert_int_equal(rename(beside, path), 0);
+		write_text(other_path);
+		assert_int_equal(rename(other_path, path), 0);
 	}
 }
 
@@ -206,22 +206,22 @@ static void test_only_images(void **state)
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
 	o.only_images = true;
-	assert_ok(weir_save(f, weir_location_path(to_it), &o));
+	assert_ok(weir_save(f, weir_location_path(link_path), &o));
 	assert_int_equal(truncate(path, 0), 0);
-	assert_ok(weir_save(f, weir_location_path(to_it), &o));
+	assert_ok(weir_save(f, weir_location_path(link_path), &o));
 	assert_int_equal(unlink(path), 0);
 	assert_ok(weir_save(f, weir_location_path(path), &o));
 	assert_int_equal(truncate(path, 7), 0); /* an image's first eight bytes identify it */
-	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	assert_refused(weir_save(f, weir_location_path(link_path), &o), -EEXIST, link_path,
 	               "neither empty nor an image");
 	write_text(path);
-	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	assert_refused(weir_save(f, weir_location_path(link_path), &o), -EEXIST, link_path,
 	               "neither empty nor an image");
 	assert_text(path);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	shim.look = put_a_text;
 	times = 1;
-	assert_refused(weir_save(f, weir_location_path(to_it), &o), -EEXIST, to_it,
+	assert_refused(weir_save(f, weir_location_path(link_path), &o), -EEXIST, link_path,
 	               "neither empty nor an image");
 	assert_int_equal(times, 0);
 	assert_text(path);
@@ -328,10 +328,10 @@ static void put_another_kind(const struct shim_call *call)
 	if (strcmp(call->what, "fallocate") || !times || !times--)
 		return;
 	if (put == S_IFIFO)
-		assert_int_equal(mkfifo(beside, 0600), 0);
+		assert_int_equal(mkfifo(other_path, 0600), 0);
 	else
-		assert_int_equal(symlink("aside", beside), 0); /* "aside" is an image */
-	assert_int_equal(rename(beside, path), 0);
+		assert_int_equal(symlink("aside", other_path), 0); /* "aside" is an image */
+	assert_int_equal(rename(other_path, path), 0);
 }
 
 /* Another process puts a FIFO or a link at the path after the save has checked the file. */

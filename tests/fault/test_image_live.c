@@ -62,7 +62,7 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 
 /* ---- another mapper comes while the image is mapped ---- */
 
-static unsigned homeless;
+static unsigned unmarked;
 
 static void other_marks_it_and_fails(const struct shim_call *call)
 {
@@ -72,7 +72,7 @@ static void other_marks_it_and_fails(const struct shim_call *call)
 		return;
 	shim.refused = "ftruncate64";
 	shim.refused_error = EIO;
-	homeless += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
+	unmarked += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
 	shim.refused = NULL;
 	weir_destroy(f); /* the mapping came after all steps and succeeded */
 }
@@ -96,7 +96,7 @@ static void test_has_a_live_mapping_its_home(void **state)
 		if (steps < turn)
 			break;
 	}
-	assert_true(homeless > 3);
+	assert_true(unmarked > 3);
 }
 
 static void other_replaces_it(const struct shim_call *call)

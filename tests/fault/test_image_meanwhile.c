@@ -102,7 +102,7 @@ static void put_files(void)
 }
 
 /* The FIFOs appear before the first call, then before the second call, and so on. */
-static void test_a_fifo_put_there_holds_nobody_up(void **state)
+static void test_a_fifo_at_the_path_does_not_block_a_verb(void **state)
 {
 	int (*const verbs[])(const char *) = { do_save, do_verify, do_load, do_map, do_live,
 		                               do_info, do_stats };
@@ -124,18 +124,18 @@ static void test_a_fifo_put_there_holds_nobody_up(void **state)
 	}
 }
 
-static void count_looks(const struct shim_call *call)
+static void count_opens(const struct shim_call *call)
 {
 	calls += strcmp(call->what, "open") == 0;
 }
 
 /* weir_image_measure() opens the image once. A second open once found another file. */
-static void test_statistics_look_once(void **state)
+static void test_statistics_open_the_image_once(void **state)
 {
 	(void)state;
 	put_files();
 	calls = 0;
-	shim.look = count_looks;
+	shim.look = count_opens;
 	assert_ok(do_stats(path));
 	assert_int_equal(calls, 1);
 }
@@ -144,8 +144,8 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_a_fifo_put_there_holds_nobody_up),
-		fresh(test_statistics_look_once),
+		fresh(test_a_fifo_at_the_path_does_not_block_a_verb),
+		fresh(test_statistics_open_the_image_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static bool has(uint64_t from)
 	return n == FEW;
 }
 
-static void test_does_a_save_replace_the_image_that_was_read(void **state)
+static void test_a_save_replaces_only_the_image_that_was_read(void **state)
 {
 	struct weir_image_info live = WEIR_IMAGE_INFO_INIT;
 	(void)state;
@@ -70,7 +70,7 @@ static void test_does_a_save_replace_the_image_that_was_read(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void test_does_a_save_replace_an_image_that_is_mapped_live(void **state)
+static void test_a_save_does_not_replace_a_live_image(void **state)
 {
 	(void)state;
 	mapper = map_live();
@@ -109,7 +109,7 @@ static void another_maps(const struct shim_call *call)
 
 /* Save while a process maps and seals at the step turn. Return: true if the save reached the
  * step. */
-static bool came(int *answer)
+static bool mapper_came(int *answer)
 {
 	steps = 0;
 	mapped = sealed_it = 0;
@@ -120,12 +120,12 @@ static bool came(int *answer)
 }
 
 /* Either the save or the mapper is refused, or the image has the keys of both. */
-static void test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at(void **state)
+static void test_no_insert_is_lost_at_any_step_of_a_save(void **state)
 {
 	unsigned saved = 0, refused = 0, kept_out = 0;
 	int answer;
 	(void)state;
-	for (turn = 1; came(&answer); turn++) {
+	for (turn = 1; mapper_came(&answer); turn++) {
 		if (mapped) {
 			assert_int_equal(mapped, -EBUSY);
 			assert_ok(answer);
@@ -154,7 +154,7 @@ static void another_saves(const struct shim_call *call)
 		sealed_it = replace();
 }
 
-static void test_does_a_mapper_go_live_in_a_file_that_was_replaced(void **state)
+static void test_no_mapper_goes_live_in_a_replaced_file(void **state)
 {
 	unsigned saved = 0, refused = 0;
 	(void)state;
@@ -181,7 +181,7 @@ static void test_does_a_mapper_go_live_in_a_file_that_was_replaced(void **state)
 }
 
 /* The later save lacks the keys of the earlier save, so one of the two must be refused. */
-static void test_do_two_saves_of_one_image_both_replace_it(void **state)
+static void test_one_of_two_saves_of_one_image_is_refused(void **state)
 {
 	unsigned first = 0, second = 0;
 	(void)state;
@@ -204,7 +204,7 @@ static void test_do_two_saves_of_one_image_both_replace_it(void **state)
 /* A saver without write access to the image cannot lock it, so it may notice the mapper only after
  * the rename. The answer is then -ENOTRECOVERABLE: after -EAGAIN, which means "not replaced", a
  * caller would save again over the new image. */
-static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
+static void test_a_mapper_is_noticed_without_a_lock(void **state)
 {
 	unsigned late = 0, refused = 0;
 	int answer;
@@ -212,7 +212,7 @@ static void test_is_a_mapper_seen_if_the_image_cannot_be_locked(void **state)
 	for (turn = 1;; turn++) {
 		shim.refused = "fcntl";
 		shim.refused_error = EBADF;
-		bool did = came(&answer);
+		bool did = mapper_came(&answer);
 		shim.refused = NULL;
 		if (!did)
 			break;
@@ -273,7 +273,7 @@ static void save_in_place_of_nothing(bool empty, const char *refused)
 	assert_true(first > 1 && second > 3);
 }
 
-static void test_does_a_save_replace_a_file_that_came_where_none_stood(void **state)
+static void test_a_save_keeps_a_file_that_appears(void **state)
 {
 	(void)state;
 	assert_refused((options.replaces = WEIR_REPLACES_NOTHING, replace()), -EAGAIN, path,
@@ -282,7 +282,7 @@ static void test_does_a_save_replace_a_file_that_came_where_none_stood(void **st
 	save_in_place_of_nothing(false, "linkat ."); /* the new file has a temporary name at once */
 }
 
-static void test_does_a_save_replace_a_file_that_came_over_an_empty_one(void **state)
+static void test_a_save_keeps_a_file_put_over_an_empty_one(void **state)
 {
 	(void)state;
 	save_in_place_of_nothing(true, NULL);
@@ -297,7 +297,7 @@ static int lock_it(int flags, short type)
 	return fd;
 }
 
-static void test_can_a_reader_that_locks_the_image_prevent_a_save(void **state)
+static void test_a_readers_lock_does_not_prevent_a_save(void **state)
 {
 	(void)state;
 	int fd = lock_it(O_RDONLY, F_RDLCK);
@@ -311,14 +311,14 @@ static void test_can_a_reader_that_locks_the_image_prevent_a_save(void **state)
 	assert_ok(replace());
 }
 
-static void test_is_an_insert_lost_while_a_reader_has_locked_the_image(void **state)
+static void test_no_insert_is_lost_under_a_readers_lock(void **state)
 {
 	unsigned late = 0, refused = 0;
 	int answer;
 	(void)state;
 	for (turn = 1;; turn++) {
 		int fd = lock_it(O_RDONLY, F_RDLCK);
-		bool did = came(&answer);
+		bool did = mapper_came(&answer);
 		close(fd);
 		if (!did)
 			break;
@@ -333,7 +333,7 @@ static void test_is_an_insert_lost_while_a_reader_has_locked_the_image(void **st
 }
 
 /* A reader has locked the image, and a save comes at each step of a mapper. */
-static void test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock(void **state)
+static void test_mapped_inserts_survive_a_save_under_a_readers_lock(void **state)
 {
 	char name[256];
 	(void)state;
@@ -419,7 +419,7 @@ static void die_at_the_turn(const struct shim_call *call)
 }
 
 /* A save is killed at each step, also while its claim file (T4 in temporary.c) is locked. */
-static void test_does_a_save_that_is_killed_keep_the_next_one_out(void **state)
+static void test_a_killed_save_does_not_block_the_next(void **state)
 {
 	char name[256];
 	unsigned died = 1, taken = 0;
@@ -449,7 +449,7 @@ static void count_writes(const struct shim_call *call)
 	turn += strcmp(call->what, "pwrite64") == 0 || strcmp(call->what, "write") == 0;
 }
 
-static void test_is_an_image_written_whose_place_is_taken(void **state)
+static void test_a_refused_save_writes_nothing(void **state)
 {
 	(void)state;
 	mapper = map_live();
@@ -470,20 +470,20 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, replace_setup, replace_teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_does_a_save_replace_the_image_that_was_read),
-		fresh(test_does_a_save_replace_an_image_that_is_mapped_live),
-		fresh(test_is_an_insert_lost_whichever_step_of_a_save_it_comes_at),
-		fresh(test_does_a_mapper_go_live_in_a_file_that_was_replaced),
-		fresh(test_do_two_saves_of_one_image_both_replace_it),
-		fresh(test_is_a_mapper_seen_if_the_image_cannot_be_locked),
-		fresh(test_does_a_save_replace_a_file_that_came_where_none_stood),
-		fresh(test_does_a_save_replace_a_file_that_came_over_an_empty_one),
-		fresh(test_can_a_reader_that_locks_the_image_prevent_a_save),
-		fresh(test_is_an_insert_lost_while_a_reader_has_locked_the_image),
-		fresh(test_does_a_mapper_insert_into_a_file_replaced_under_a_readers_lock),
+		fresh(test_a_save_replaces_only_the_image_that_was_read),
+		fresh(test_a_save_does_not_replace_a_live_image),
+		fresh(test_no_insert_is_lost_at_any_step_of_a_save),
+		fresh(test_no_mapper_goes_live_in_a_replaced_file),
+		fresh(test_one_of_two_saves_of_one_image_is_refused),
+		fresh(test_a_mapper_is_noticed_without_a_lock),
+		fresh(test_a_save_keeps_a_file_that_appears),
+		fresh(test_a_save_keeps_a_file_put_over_an_empty_one),
+		fresh(test_a_readers_lock_does_not_prevent_a_save),
+		fresh(test_no_insert_is_lost_under_a_readers_lock),
+		fresh(test_mapped_inserts_survive_a_save_under_a_readers_lock),
 		fresh(test_do_two_saves_replace_an_image_that_a_reader_has_locked),
-		fresh(test_does_a_save_that_is_killed_keep_the_next_one_out),
-		fresh(test_is_an_image_written_whose_place_is_taken),
+		fresh(test_a_killed_save_does_not_block_the_next),
+		fresh(test_a_refused_save_writes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

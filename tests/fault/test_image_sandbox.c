@@ -153,7 +153,7 @@ static void never_wider(const struct shim_call *call)
 	assert_int_equal(st.st_mode & 077, 0);
 }
 
-static void test_at_no_moment_wider(void **state)
+static void test_a_temporary_file_has_no_wider_rights(void **state)
 {
 	mode_t before = umask(022);
 	(void)state;
@@ -353,7 +353,7 @@ static void test_claim_is_private_until_it_is_renamed(void **state)
 }
 
 /* A later save removes a leftover file that one save cannot remove. */
-static void test_litter_stays_in_no_way(void **state)
+static void test_leftover_files_are_removed_later(void **state)
 {
 	char name[256], file[4400];
 	(void)state;
@@ -378,14 +378,14 @@ int main(void)
 		fresh(test_saves_without),
 		fresh(test_no_lists_take_nothing_away),
 		fresh(test_syncs_that_fail_and_do_not_matter),
-		fresh(test_at_no_moment_wider),
+		fresh(test_a_temporary_file_has_no_wider_rights),
 		fresh(test_no_random_numbers),
 		fresh(test_no_random_numbers_and_no_descriptors),
 		fresh(test_removed_or_locked_by_others),
 		fresh(test_does_a_save_without_links_replace_a_file_that_came_where_none_stood),
 		fresh(test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one),
 		fresh(test_claim_is_private_until_it_is_renamed),
-		fresh(test_litter_stays_in_no_way),
+		fresh(test_leftover_files_are_removed_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

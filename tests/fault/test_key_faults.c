@@ -16,7 +16,7 @@ static int read_it(void)
 }
 
 /* Return: true if the read succeeds anyway. EINTR is retried in open and read, EAGAIN in read. */
-static bool goes_on(int error)
+static bool is_retried(int error)
 {
 	const char *what = shim.what ? shim.what : "none";
 	const bool reads = strstr(what, "read") != NULL, opens = strstr(what, "open") != NULL;
@@ -37,7 +37,7 @@ static void every_call_fails(void **state)
 			const unsigned descriptors = open_descriptors();
 			const int err = run_failing(read_it, n, errors[e], false);
 			reached = shim.what != NULL;
-			assert_true(err == (goes_on(errors[e]) ? 0 : -errors[e]));
+			assert_true(err == (is_retried(errors[e]) ? 0 : -errors[e]));
 			assert_true(!err || strstr(weir_error_detail(), path));
 			assert_memory_equal(key, err ? (const void *)before : bytes, sizeof key);
 			assert_int_equal(open_descriptors(), descriptors);

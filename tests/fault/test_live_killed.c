@@ -4,7 +4,7 @@
 #include <time.h>
 #include "live.h"
 
-enum { RANDOM_KILLS = 150, CREW = 3, MS = 1000000 };
+enum { RANDOM_KILLS = 150, CHILDREN = 3, MS = 1000000 };
 
 static int live_and_seal(void)
 {
@@ -107,24 +107,24 @@ static pid_t start(unsigned number)
 static void test_killed_at_random(void **state)
 {
 	uint64_t random = 1, seals = 0;
-	pid_t crew[CREW];
+	pid_t children[CHILDREN];
 	int status;
 	(void)state;
-	for (unsigned i = 0; i < CREW; i++)
-		crew[i] = start(i);
+	for (unsigned i = 0; i < CHILDREN; i++)
+		children[i] = start(i);
 	for (unsigned i = 0; i < RANDOM_KILLS; i++) {
 		pause_up_to(20 * MS, &random);
 		seals += sealed();
-		unsigned who = (unsigned)(test_random(&random) % CREW);
-		assert_int_equal(kill(crew[who], SIGKILL), 0);
-		assert_int_equal(waitpid(crew[who], &status, 0), crew[who]);
+		unsigned victim = (unsigned)(test_random(&random) % CHILDREN);
+		assert_int_equal(kill(children[victim], SIGKILL), 0);
+		assert_int_equal(waitpid(children[victim], &status, 0), children[victim]);
 		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 		seals += sealed();
-		crew[who] = start(who);
+		children[victim] = start(victim);
 	}
-	for (unsigned i = 0; i < CREW; i++) {
-		kill(crew[i], SIGKILL);
-		waitpid(crew[i], &status, 0);
+	for (unsigned i = 0; i < CHILDREN; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], &status, 0);
 	}
 	print_message("found sealed %llu times of %u\n", (unsigned long long)seals,
 	              2 * RANDOM_KILLS);

@@ -92,14 +92,14 @@ static void full_disk(int level, const char *word)
 	unlink(path);
 }
 
-static void test_found_out_by_reserving(void **state)
+static void test_a_full_disk_is_noticed_when_space_is_reserved(void **state)
 {
 	(void)state;
 	full_disk(0, "reserve");
 }
 
 #if TEST_ZSTD
-static void test_found_out_by_writing(void **state)
+static void test_a_full_disk_is_noticed_by_a_write(void **state)
 {
 	(void)state;
 	full_disk(1, "write");
@@ -185,7 +185,7 @@ static void save_with_holes(void)
 }
 
 /* A live mapping of an image with holes gets space for all pages, or fails. */
-static void test_does_a_store_into_a_hole_on_a_full_disk_end_the_process(void **state)
+static void test_stores_into_holes_succeed_on_a_full_disk(void **state)
 {
 	struct weir_filter *live = NULL;
 	struct stat st;
@@ -230,12 +230,12 @@ static void test_verifying_a_hole_on_a_full_disk_fails_without_a_signal(void **s
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found_out_by_reserving),
+		cmocka_unit_test(test_a_full_disk_is_noticed_when_space_is_reserved),
 #if TEST_ZSTD
-		cmocka_unit_test(test_found_out_by_writing),
+		cmocka_unit_test(test_a_full_disk_is_noticed_by_a_write),
 #endif
 		cmocka_unit_test(test_a_live_mapping_on_a_full_disk_needs_no_space),
-		cmocka_unit_test(test_does_a_store_into_a_hole_on_a_full_disk_end_the_process),
+		cmocka_unit_test(test_stores_into_holes_succeed_on_a_full_disk),
 		cmocka_unit_test(test_verifying_a_hole_on_a_full_disk_fails_without_a_signal),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -97,7 +97,7 @@ static int status_of(pid_t child)
 	return status;
 }
 
-static void test_does_a_fork_in_a_plugins_program_hang(void **state)
+static void test_a_fork_in_a_plugins_program_does_not_hang(void **state)
 {
 	(void)state;
 	sem_init(&sits, 0, 0);
@@ -129,7 +129,7 @@ static void test_does_a_fork_in_a_plugins_program_hang(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_does_a_fork_in_a_plugins_program_hang),
+		cmocka_unit_test(test_a_fork_in_a_plugins_program_does_not_hang),
 	};
 #ifdef TEST_OWN_URCU
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
