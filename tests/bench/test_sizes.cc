@@ -38,7 +38,7 @@ void usual_caches_are_measured_whole()
 	CHECK(words(room, 3.5, 0.02 / mib) == "L2:1 memory:64!");
 }
 
-/* With 480 MiB of L3 a run once took 1.2 thousand million keys, and --quick took half an hour. */
+/* With 480 MiB of L3 a run once took 1.2 billion keys, and --quick took half an hour. */
 void a_large_L3_is_capped_by_time()
 {
 	bench::Room room = { 2 * mib, 480 * mib, 24 * 1024 * mib };

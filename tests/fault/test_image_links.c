@@ -234,7 +234,7 @@ static int count(void *pieces, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* The save refuses before it writes: an image may have gigabytes, and the disk none to spare. */
+/* The save refuses before it writes, because an image may be larger than the free space. */
 static void test_a_text_is_seen_before_all_is_written(void **state)
 {
 	unsigned pieces = 0;

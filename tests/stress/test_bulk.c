@@ -244,8 +244,8 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* A load that wants the whole filter lets a former sleeper go first: the load collects hashes and
- * loads part by part. */
+/* A load of a whole filter yields to a thread that has slept for a part: the first load collects
+ * hashes and fills part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;

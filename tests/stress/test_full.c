@@ -157,7 +157,7 @@ static uint32_t capacity_for_all(void)
 	return room;
 }
 
-/* Return: at most the current filter's capacity, so that the load may not fit. */
+/* Return: at most the current filter's capacity, possibly too small for the load. */
 static uint32_t smaller_capacity(uint64_t *random)
 {
 	s.flavor->read_lock();
