@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Size and false-positive rate of the blocked layout with z words of g bits a key. */
+ * Bytes and false-positive rate of a blocked filter with z words per key and g bits per word. */
 #ifndef WEIR_TESTS_BLOCKED_H
 #define WEIR_TESTS_BLOCKED_H
 

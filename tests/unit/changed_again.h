@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The build includes this file ahead of a cuckoo source. The next changes_left second loads of a
- * version then return a changed value, so the reader has to retry. */
+ * The build includes this file before a cuckoo source. The first load of a version stays as it
+ * is. The second load returns a changed value changes_left times, so the reader has to retry. */
 #ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 #define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 

@@ -30,7 +30,7 @@ static inline void assert_has(const struct weir_filter *f)
 		assert_true(weir_contains_u64(f, test_key(i)));
 }
 
-/* A file whose image follows six other bytes; its offset stands at the image's first byte. */
+/* Return: a descriptor of a file with 6 bytes before the image, positioned at the image. */
 static inline int stream_of(const void *bytes, size_t n)
 {
 	int fd = memfd_create("image", 0);
@@ -39,7 +39,7 @@ static inline int stream_of(const void *bytes, size_t n)
 	return fd;
 }
 
-/* ---- its image: setup and teardown of a test; compressed unless the state is NULL ---- */
+/* ---- setup and teardown: the image is compressed unless the state is NULL ---- */
 
 static unsigned char *image;
 static size_t image_bytes;

@@ -18,7 +18,7 @@ static inline int delta_setup(void **state)
 	return 0;
 }
 
-/* Save a set of the keys @first to @first + @n - 1. */
+/* Save a set of the keys number @first to @first + @n - 1. */
 static inline void save_keys(const char *name, uint64_t capacity, uint64_t first, uint64_t n,
                              int zstd_level)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Handles on filters that refuse keys when full, and reloads into a filter of the test's choice. */
+ * Handles over filters that refuse keys when full, and reloads into a new filter. */
 #ifndef WEIR_TESTS_UNIT_FULL_H
 #define WEIR_TESTS_UNIT_FULL_H
 
@@ -17,7 +17,7 @@ static inline struct weir_handle *full_open(const struct weir_kind *kind, uint32
 	return h;
 }
 
-/* Begin a reload into a filter of that kind with room for @most copies. */
+/* Begin a reload into a filter of @kind that stores at most @most keys, counting duplicates. */
 static inline struct weir_reload *full_begin(struct weir_handle *h, const struct weir_kind *kind,
                                              uint32_t most, bool keep)
 {
@@ -30,7 +30,7 @@ static inline struct weir_reload *full_begin(struct weir_handle *h, const struct
 	return r;
 }
 
-/* Copies of hash @i in the current filter. */
+/* Return: how many copies of hash @i the current filter has. */
 static inline int64_t full_count(const struct weir_handle *h, uint64_t i)
 {
 	return weir_count_hash(weir_handle_get(h), i);

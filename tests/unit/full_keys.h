@@ -22,7 +22,7 @@ static int make_keys(void **state)
 	return 0;
 }
 
-/* The first @n keys as hashes (form 0), byte strings (1) or numbers (2). */
+/* Return: the first @n keys as hashes (@form 0), byte strings (1) or numbers (2). */
 static struct weir_keys keys_of(unsigned form, size_t n)
 {
 	return form == 0 ? weir_keys_hashes(hashes, n) :

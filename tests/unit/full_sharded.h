@@ -7,7 +7,7 @@
 #include "full.h"
 #include "set/sharded/sharded.h"
 
-/* A set of two shards, each with room for @most copies. */
+/* Create a set of two shards, each of which stores at most @most keys, counting duplicates. */
 static inline struct weir_handle *full_sharded(uint32_t most)
 {
 	const struct weir_plan whole = WEIR_PLAN_INIT;
@@ -18,7 +18,7 @@ static inline struct weir_handle *full_sharded(uint32_t most)
 	for (unsigned i = 0; i < 2; i++)
 		assert_ok(weir_reload_commit(full_begin(set->sharded->shard[i], &bounded_removes,
 		                                        most, false)));
-	/* a view takes its abilities from the shards when it is made, so make it anew */
+	/* a view copies the abilities of the shards at creation, so recreate the view */
 	weir__filter_free(set->generation->current);
 	assert_ok(weir__view_make(&set->generation->current, set->sharded, &whole));
 	return set;

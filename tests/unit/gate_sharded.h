@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of a sharded set's gate: the set, its reloads through the gate, and its
- * contents. */
+ * Shared by the tests of a sharded set's gate: the set, reloads that the gate checks, and
+ * lookups. */
 #ifndef WEIR_TESTS_UNIT_GATE_ROLLING_H
 #define WEIR_TESTS_UNIT_GATE_ROLLING_H
 
@@ -41,7 +41,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Input of a loader: the keys @from to @to - 1, and some words. */
+/* Input of a loader: the keys number @from to @to - 1, and up to four strings before a NULL. */
 struct source {
 	uint64_t from, to;
 	const char *words[5];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The verbs of <weir/inline.h>, compiled with one set of flags. */
+ * The functions of <weir/inline.h>, compiled with one set of flags. */
 #ifndef WEIR_TESTS_INLINE_PROBE_H
 #define WEIR_TESTS_INLINE_PROBE_H
 
@@ -13,7 +13,7 @@ struct weir_inline_mut;
 
 struct inline_probe {
 	const char *name;
-	unsigned words_per_key, bits_per_word; /* its only layout; 0: all layouts */
+	unsigned words_per_key, bits_per_word; /* the only inlined layout; 0: the default layouts */
 	int (*init)(struct weir_inline *out, const struct weir_filter *f);
 	int (*init_mut)(struct weir_inline_mut *out, struct weir_filter *f);
 	uint64_t (*hash)(const struct weir_inline *v, const void *key, size_t len);
@@ -23,7 +23,7 @@ struct inline_probe {
 	int (*insert)(const struct weir_inline_mut *v, const void *key, size_t len);
 	int (*insert_hash)(const struct weir_inline_mut *v, uint64_t hash);
 	int (*insert_u64)(const struct weir_inline_mut *v, uint64_t key);
-	/* Does a lookup in a filter of this layout run without a call? */
+	/* Return: true if a lookup in a filter of @layout runs without a function call. */
 	bool (*has_inlined)(uint32_t layout);
 };
 

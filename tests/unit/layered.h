@@ -43,7 +43,7 @@ static inline void keys_of(uint64_t *hashes, uint64_t first, uint64_t n)
 		hashes[i] = test_key(first + i);
 }
 
-/* Includes the keys 0 to @n - 1, excludes the keys @n to @n + @m - 1. */
+/* Build a filter that includes the keys 0 to @n - 1 and excludes the keys @n to @n + @m - 1. */
 static inline struct weir_filter *built(const struct weir_params *p, uint64_t n, uint64_t m,
                                  struct weir_build_report *report)
 {
@@ -57,7 +57,7 @@ static inline struct weir_filter *built(const struct weir_params *p, uint64_t n,
 	return finished(b, report);
 }
 
-/* Counts the keys found. Single lookups and batches, with a bitmap and without, must agree. */
+/* Return: how many of the keys are found. Asserts that single lookups and batches agree. */
 static inline uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
 {
 	uint64_t *hashes = malloc(8 * n + 8), *bitmap = malloc(n / 8 + 16), found = 0;

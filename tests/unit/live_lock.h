@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Shared by the tests of the lock of live images: an image in a folder that every user may enter,
- * its lock file, and a second user. */
+ * the lock file, and a second user. */
 #ifndef WEIR_TESTS_UNIT_LIVE_LOCK_H
 #define WEIR_TESTS_UNIT_LIVE_LOCK_H
 
@@ -30,7 +30,7 @@ static inline void save(const char *name)
 	weir_destroy(f);
 }
 
-/* Every user may enter the folder and its subfolder other_dir. The image is in the former. */
+/* Every user may enter the folder and its subfolder other_dir. The image is in the folder. */
 static inline int setup(void **state)
 {
 	umask(022);
@@ -92,7 +92,7 @@ static inline bool there(const char *name)
 	return lstat(name, &st) == 0;
 }
 
-/* The image is valid, and its lock file has gone. */
+/* Asserts that the image is valid and that its lock file has been removed. */
 static inline void assert_sealed(const char *name)
 {
 	assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
@@ -105,8 +105,8 @@ static inline void become_nobody(void)
 		_exit(1);
 }
 
-/* Changes the user of this process until act_as_root(); a child that ends by _exit() would write no
- * coverage counts. No assertion may fail in between. */
+/* Changes the user of this process until act_as_root(). A child process that ends by _exit() would
+ * write no coverage counts. No assertion may fail before act_as_root(). */
 static inline void act_as_nobody(gid_t group)
 {
 	assert_int_equal(setgroups(1, &group) | setegid(NOBODY) | seteuid(NOBODY), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of mapped images: an image of known keys in a folder, and inserts into it, by
- * single keys and by batches. */
+ * Shared by the tests of mapped images: an image of known keys in a folder, and single and batch
+ * inserts into a map of the image. */
 #ifndef WEIR_TESTS_UNIT_MAPPED_H
 #define WEIR_TESTS_UNIT_MAPPED_H
 
@@ -10,7 +10,7 @@
 
 enum { KEYS = 200000 };
 
-/* The output of calls that must fail: it stays NULL. */
+/* Output of calls that must fail. The teardown asserts that the pointer stays NULL. */
 static struct weir_filter *untouched;
 
 static inline int teardown(void **state)
@@ -19,8 +19,8 @@ static inline int teardown(void **state)
 	return untouched != NULL;
 }
 
-/* Save the first @n keys as a new image at path, sized for 2 * KEYS. Returns false if the kind
- * cannot be saved. */
+/* Save the first @n keys as a new image at path, sized for 2 * KEYS.
+ * Return: false if filters of @kind cannot be saved. */
 static inline bool save_if_it_can(uint32_t kind, uint64_t n)
 {
 	struct weir_filter *f = test_filter(kind, 2 * KEYS, 0.01);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The abilities of every kind (enum weir_ability) against its verbs. If the kind claims an ability,
- * its verb works; else the verb answers -ENOTSUP, or what its header says. */
+ * Checks what every kind claims (enum weir_ability) against what its functions do. If the kind
+ * claims an ability, the function succeeds. Otherwise the function returns -ENOTSUP, or the value
+ * that its header documents. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -30,7 +31,7 @@ static struct weir_params params_of(uint32_t kind)
 	return p;
 }
 
-/* A filter with the keys, built or inserted as its kind allows. */
+/* Return: a filter of @kind with the KEYS keys, built if the kind can be built. */
 static struct weir_filter *filled(uint32_t kind)
 {
 	const struct weir_params p = params_of(kind);
@@ -44,7 +45,7 @@ static struct weir_filter *filled(uint32_t kind)
 	return f;
 }
 
-/* The answer must be 0 or more if the kind claims the ability, else -ENOTSUP. */
+/* Asserts that @answer is 0 or more if @kind claims the ability @what, and -ENOTSUP if not. */
 static void expect(uint32_t kind, uint32_t what, int64_t answer)
 {
 	const bool can = claims(kind, what);
@@ -64,7 +65,7 @@ static void inserts(uint32_t kind, struct weir_filter *f)
 	if (claims(kind, WEIR_CAN_INSERT))
 		assert_true(weir_insert(f, "key", 3) == WEIR_SEEN || !claims(kind,
 		                                                            WEIR_CAN_TELL_NEW));
-	/* the rate is 1 %, so most of these absent keys must be new */
+	/* at a false-positive rate of 1 %, most absent keys must be reported as new */
 	if (claims(kind, WEIR_CAN_TELL_NEW)) {
 		uint64_t others[KEYS];
 		for (unsigned i = 0; i < KEYS; i++)
@@ -88,7 +89,7 @@ static void removal_and_counts(uint32_t kind, struct weir_filter *f)
 	assert_int_equal(weir_count_hash(f, hashes[1]), before + 1);
 }
 
-/* Do the estimates count copies? */
+/* A kind claims WEIR_CAN_HOLD_COPIES if and only if its estimate counts duplicates. */
 static void copies(uint32_t kind)
 {
 	struct weir_params p = params_of(kind);
@@ -190,7 +191,7 @@ static void images(uint32_t kind, const struct weir_filter *f)
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	expect(kind, WEIR_CAN_MAP,
 	       weir_load(&mapped, weir_location_map(path, WEIR_MAP_READ), NULL));
-	if (mapped) /* read-only: it loses every ability to change */
+	if (mapped) /* a read-only map loses every ability to change the filter */
 		assert_int_equal(weir_can(mapped, WEIR_CAN_ALL),
 		                 weir_can(f, WEIR_CAN_ALL & ~(WEIR_CAN_INSERT | WEIR_CAN_REMOVE |
 		                                              WEIR_CAN_GROW | WEIR_CAN_FILL_FAST |
@@ -216,7 +217,7 @@ static void publishing(uint32_t kind)
 		assert_int_equal(weir_handle_destroy(h), 0);
 }
 
-/* Each advance ages a key by one generation. After WEIR_WINDOW_MOST more the key is gone. */
+/* Each advance adds 1 to the age of a key. WEIR_WINDOW_MOST more advances forget the key. */
 static void forgetting(uint32_t kind, struct weir_filter *f)
 {
 	const bool can = claims(kind, WEIR_CAN_FORGET);
@@ -251,7 +252,7 @@ static void every_kind_does_what_it_claims(void **state)
 	}
 }
 
-/* NULL: the kind has no words_per_key. */
+/* Return: the kind's field words_per_key, or NULL if the kind does not have that field. */
 static uint32_t *words_of(struct weir_params *p)
 {
 	switch (p->kind) {
@@ -264,7 +265,8 @@ static uint32_t *words_of(struct weir_params *p)
 	}
 }
 
-/* With one word a key, exactly one of racing inserts returns WEIR_NEW. stress/ runs the races. */
+/* With one word per key, exactly one of several racing inserts of a key returns WEIR_NEW. This test
+ * checks only the claim; tests/stress runs the races. */
 static void one_word_decides(void **state)
 {
 	(void)state;
@@ -290,7 +292,7 @@ static void one_word_decides(void **state)
 	}
 }
 
-/* Routers and windows have verbs of their own. */
+/* Routers and windows have functions that other kinds lack. */
 static void types_do_what_they_claim(void **state)
 {
 	(void)state;
@@ -337,7 +339,7 @@ static void an_image_that_lacks_what_is_needed(void **state)
 			               -ENOTSUP, path, "");
 			assert_null(back);
 		}
-		o.can = WEIR_CAN_INSERT; /* a read-only map takes no inserts */
+		o.can = WEIR_CAN_INSERT; /* a read-only map refuses inserts */
 		assert_refused(weir_load(&back, weir_location_map(path, WEIR_MAP_READ), &o),
 		               -ENOTSUP, path, "");
 	}

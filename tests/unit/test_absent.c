@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set: its answers to lookups, the inserts it keeps, and the ways to give
- * it the set. */
+ * A handle before its first set: the answers to lookups, the kept inserts, and the ways to give
+ * the handle a set. */
 #include <sys/uio.h>
 #include <weir/follow.h>
 #include "../folder.h"
@@ -84,15 +84,16 @@ static void test_every_lookup_is_answered_alike(void **state)
 		assert_int_equal(weir_handle_contains_keys(h, weir_keys_u64(keys, 70), NULL),
 		                 yes ? 70 : 0);
 		assert_int_equal(weir_contains(weir_handle_get(h), "x", 1), yes);
-		struct weir_handle_stats s = stats_of(h); /* a placeholder has no figures */
+		struct weir_handle_stats s = stats_of(h); /* a placeholder has no statistics */
 		assert_true(s.absent && !figures_of(h).saturated && figures_of(h).capacity == 0);
 		assert_int_equal(stats_of(h).bytes, 64);
 		assert_refused(weir_handle_remove(h, "x", 1), -EAGAIN, "no set", "published");
-		assert_ok(weir_handle_destroy(h)); /* frees the inserts that it kept */
+		assert_ok(weir_handle_destroy(h)); /* also frees the kept inserts */
 	}
 }
 
-/* A copy of the placeholder would be a set without keys, or with WEIR_ABSENT_YES of every key. */
+/* Without a set, every function that reads or copies the filter fails. A copy of the placeholder
+ * would contain no keys, or with WEIR_ABSENT_YES every key. */
 static void test_a_handle_without_a_set_gives_none_to_read(void **state)
 {
 	(void)state;
@@ -139,7 +140,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_ok(weir_handle_insert(h, "beside an abort", 15));
 	assert_ok(weir_handle_insert_u64(h, 17));
 	assert_true(weir_contains(weir_reload_next(r), "beside an abort", 15));
-	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS)); /* nothing to copy */
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS)); /* no filter to copy from: a no-op */
 	weir_reload_abort(r);
 	assert_true(stats_of(h).absent);
 	r = begun(h, true);
@@ -175,7 +176,7 @@ static void test_inserts_that_are_not_kept(void **state)
 	h = made(&o);
 	while (weir_handle_insert(h, key, sizeof key) >= 0)
 		key[0] = (char)++kept;
-	assert_in_range(kept, 3, 3); /* each key takes some bytes more than its own */
+	assert_in_range(kept, 3, 3); /* a kept key occupies more bytes than its length */
 	assert_refused(weir_handle_insert(h, key, sizeof key), -ENOBUFS, "keep_inserts 2000",
 	               "500 bytes");
 	assert_refused(weir_handle_insert(h, key, SIZE_MAX), -ENOBUFS, "keep_inserts 2000",
@@ -276,7 +277,8 @@ static void test_the_first_file_is_keyed(void **state)
 	unlink(path);
 }
 
-/* Hashes miss the keys of a set that normalises, so such a file needs WEIR_HANDLE_ANY_STEPS. */
+/* A set may normalise keys before it hashes them. A handle accepts such a set as its first file
+ * only with WEIR_HANDLE_ANY_STEPS. */
 static void test_the_first_file_has_steps(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);

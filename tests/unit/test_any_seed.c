@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle whose filters hash differently. Each insert, in any form, reaches all of them. The
- * handle refuses to insert hashes, since they could be those of another filter. */
+ * A handle whose filters hash differently. Each insert, in any form, reaches all filters. The
+ * handle refuses to insert hashes, because a hash may belong to another filter's seed. */
 #include <sys/uio.h>
 #include <weir/refresh.h>
 #include "../folder.h"
@@ -38,7 +38,8 @@ static struct weir_reload *begun(struct weir_handle *h, const struct weir_params
 	return r;
 }
 
-/* Insert EACH keys: one by one (form 0), as byte strings (1), as numbers (2). @bitmap: the new. */
+/* Insert EACH keys one by one (@form 0), as byte strings (1) or as numbers (2).
+ * @bitmap: gets the new keys. Return: how many keys are new. */
 static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, uint64_t *bitmap)
 {
 	static uint64_t keys[EACH];
@@ -83,7 +84,8 @@ static void expect_all(const struct weir_filter *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* During a reload, too, the _u64 verbs take their key byte by byte, without normalisation. */
+/* During a reload the _u64 functions hash the 8 bytes of a number as they are, without
+ * normalisation. */
 static void test_numbers_stay_raw_beside_a_reload(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -107,7 +109,8 @@ static void test_numbers_stay_raw_beside_a_reload(void **state)
 	}
 }
 
-/* Up to three filters at a time, whose seeds all differ, agree in part, or are all the same. */
+/* An insert reaches up to three filters (current, next, previous). The seeds of the three filters
+ * differ, agree in part, or are equal. */
 static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 {
 	static const uint64_t seeds[][2] = { { 43, 44 }, { 43, 42 }, { 42, 43 }, { 43, 43 },
@@ -142,7 +145,8 @@ static void test_an_insert_with_no_filter_beside(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A keyed filter's seed is its key's check value, so equal seeds need not mean equal hashes. */
+/* The seed of a keyed filter is a check value of its key. A plain filter may have an equal seed and
+ * still hash differently. */
 static void test_one_seed_and_two_functions(void **state)
 {
 	struct weir_params p = seeded(0);
@@ -209,12 +213,12 @@ static void test_hashes_of_another_filter(void **state)
 	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 130), bitmap), -EINVAL,
 	               "WEIR_HANDLE_ANY_SEED", "insert the key");
 	assert_int_equal(figures_of(h).fill == 0, 1);
-	/* any hash may be in the set, so every lookup answers true */
+	/* lookups of unknown hashes must not miss a key, so each lookup answers true */
 	assert_true(weir_handle_contains_hash(h, 1));
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), bitmap), 130);
 	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX && bitmap[2] == 3);
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), NULL), 130);
-	/* a filter's own hash is valid in that filter */
+	/* a hash that the current filter computed is valid in that filter */
 	assert_ok(weir_handle_insert(h, "k", 1));
 	assert_true(weir_contains_hash(weir_handle_get(h), weir_hash(weir_handle_get(h), "k", 1)));
 	assert_true(weir_contains_hash(weir_handle_get(h), weir_handle_hash(h, "k", 1)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A debug build aborts a program that copies a filter with removals while another thread inserts or
- * removes. One thread plays both sides here. Other builds skip the test. */
+ * A debug build aborts if one thread copies a filter that has removals while another thread
+ * inserts or removes. One thread plays both sides in this test. Other builds skip the test. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +66,8 @@ static void take_out_many(struct weir_filter *f)
 	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
 }
 
-/* Does @verb, a copy (@whole) or a change, abort beside the other? @text: gets its sentence. */
+/* Return: true if @verb aborts the process. If @whole, @verb copies the filter during a change; if
+ * not, @verb changes the filter during a copy. @text: gets the message. */
 static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
                   char text[256])
 {
@@ -106,11 +107,11 @@ static void what_must_not_meet(void **state)
 	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
 		bool whole = i < 4;
 		char text[256];
-		verbs[i].verb(counting); /* alone it does not abort */
+		verbs[i].verb(counting); /* without a second call, no abort */
 		if (!stops(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
 		    !strstr(text, "kind counting"))
 			fail_msg("%s: %s", verbs[i].name, text);
-		/* a kind without removal is exempt */
+		/* kinds without removal may be changed during a copy */
 		assert_true(i >= 8 || !stops(frequency, verbs[i].verb, whole, text));
 	}
 	weir_destroy(counting), weir_destroy(frequency);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A batch must answer as single verbs do. Cases: 0 to 200 keys and odd sizes, every fixed width,
- * keys of any length, with and without a bitmap, every instruction set of this machine. */
+ * A batch must answer as single calls do. The cases are 0 to 200 keys and odd sizes, every fixed
+ * width, keys of any length, with and without a bitmap, on every instruction set of this
+ * machine. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ static char bytes[MOST * 64 + 400];
 static uint64_t hashes[MOST];
 static struct iovec vectors[MOST];
 
-/* Batch size number @i: 0 to 200, then the odd sizes. */
+/* Return: batch size number @i. The sizes 0 to 200 precede the odd sizes. */
 static size_t size_at(size_t i)
 {
 	return i <= 200 ? i : odd_sizes[i - 201];
@@ -31,7 +32,8 @@ static int fill_inputs(void **state)
 	return 0;
 }
 
-/* A filter with every second key. At its rate of 10 % some of the others are false positives. */
+/* Return: a filter with every second key. At a rate of 10 %, some absent keys are false
+ * positives. */
 static struct weir_filter *half_full(uint32_t kind, size_t width)
 {
 	struct weir_filter *f = test_filter(kind, MOST / 2, 0.1);
@@ -73,7 +75,7 @@ static void assert_like_singles(const struct weir_filter *f, enum form form, siz
 	assert_int_equal(found, expected);
 	assert_int_equal(ask(f, form, width, n, NULL), expected);
 	if (n % 64)
-		assert_int_equal(bitmap[words - 1] >> n % 64, 0); /* bits past n are cleared */
+		assert_int_equal(bitmap[words - 1] >> n % 64, 0); /* bits from n on are cleared */
 	for (size_t i = words; i < words + GUARD; i++)
 		assert_int_equal(bitmap[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
 }
@@ -98,7 +100,7 @@ static void for_each_kind(void (*body)(uint32_t kind))
 		params.capacity = 1;
 		params.fp_rate = 0.1;
 		setenv("WEIR_ISA", isas[i], 1);
-		/* this machine lacks it; tests/conformance checks that answer */
+		/* this machine lacks the instruction set; tests/conformance checks the refusal */
 		if (weir_create(&probe, &params) == -ENOTSUP)
 			continue;
 		weir_destroy(probe);
@@ -119,7 +121,7 @@ static void lookups(uint32_t kind)
 {
 	struct weir_filter *f = half_full(kind, 8);
 	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
-	const size_t step = test_is_short() ? 5 : 1; /* 5: every remainder mod 2^n */
+	const size_t step = test_is_short() ? 5 : 1; /* step 5: every remainder modulo 2^n */
 	for (size_t i = 0; i < SIZES; i += step) {
 		assert_like_singles(f, HASHES, 0, size_at(i));
 		assert_like_singles(f, FIXED, 8, size_at(i));
@@ -164,8 +166,8 @@ static int64_t put(struct weir_filter *f, enum form form, size_t width, size_t n
 	                        weir_insert_keys(f, weir_keys_fixed(bytes, width, n), bitmap);
 }
 
-/* A batch must set exactly the bits that single inserts set. It must return the number of keys
- * that its bitmap marks as new. */
+/* A batch must set exactly the bits that single inserts set. The batch returns how many keys its
+ * bitmap marks as new. */
 static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t width, size_t n,
                                         bool with_bitmap)
 {
@@ -187,7 +189,7 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 	int err = weir_merge(single, batch);
 	assert_ok(err == -ENOTSUP ? 0 : err);
 	assert_ok(weir_measure(single, WEIR_EXACT, &both));
-	/* equal sets of bits: as many in each, and a merge adds none */
+	/* equal bits: the fill is equal, and a merge adds no bits */
 	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)
 		marked += bitmap[i / 64] >> i % 64 & 1;
@@ -197,7 +199,7 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 		assert_int_equal(bitmap[WEIR_BITMAP_WORDS(n) - 1] >> n % 64, 0);
 	for (size_t i = with_bitmap ? WEIR_BITMAP_WORDS(n) : 0; i < COUNT_OF(bitmap); i++)
 		assert_int_equal(bitmap[i], UINT64_C(0xa5a5a5a5a5a5a5a5));
-	assert_int_equal(put(batch, form, width, n, bitmap), 0); /* again: all SEEN */
+	assert_int_equal(put(batch, form, width, n, bitmap), 0); /* all keys are duplicates now */
 	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n); i++)
 		assert_int_equal(bitmap[i], 0);
 	weir_destroy(batch), weir_destroy(single);
@@ -218,8 +220,8 @@ static void inserts(uint32_t kind)
 	}
 }
 
-/* False positives are unlikely at 1e-9. So at least one copy of each fresh key is NEW, whichever
- * copy the batch inserts first. */
+/* False positives are unlikely at 1e-9, so at least one copy of each fresh key is WEIR_NEW. Which
+ * copy is new depends on the order of the inserts in the batch. */
 static void news(uint32_t kind)
 {
 	uint64_t keys[300], bitmap[WEIR_BITMAP_WORDS(300)];
@@ -227,7 +229,7 @@ static void news(uint32_t kind)
 		return;
 	struct weir_filter *f = test_filter(kind, 100000, 1e-9);
 	for (uint64_t i = 0; i < 300; i++)
-		keys[i] = test_key(i / 3); /* each three times */
+		keys[i] = test_key(i / 3); /* each key three times */
 	for (uint64_t i = 0; i < 300; i += 30)
 		assert_int_equal(weir_insert(f, &keys[i], 8), WEIR_NEW);
 	assert_true(weir_insert_keys(f, weir_keys_u64(keys, 300), bitmap) >= 90);
@@ -240,7 +242,8 @@ static void news(uint32_t kind)
 	weir_destroy(f);
 }
 
-/* The filter has every second key already. The sizes cover few keys, and the pipeline. */
+/* The filter already has every second key. The sizes cover batches too short for the pipeline and
+ * longer ones. */
 static void every_other(uint32_t kind)
 {
 	uint64_t keys[20], bitmap;
@@ -259,7 +262,7 @@ static void every_other(uint32_t kind)
 	}
 }
 
-/* A batch of far more keys than a kernel takes at a time. */
+/* A batch of many more keys than a kernel processes in one piece. */
 static void long_ones(uint32_t kind)
 {
 	enum { LONG = 70000 };
@@ -272,29 +275,32 @@ static void long_ones(uint32_t kind)
 	for (uint64_t i = 0; i < LONG; i++)
 		many[i] = test_key(i);
 	int64_t fresh = weir_insert_keys(f, weir_keys_hashes(many, LONG), NULL);
-	assert_in_range(fresh, LONG - 10, LONG); /* the rest are false positives */
+	assert_in_range(fresh, LONG - 10, LONG); /* up to 10 keys may be false positives */
 	assert_int_equal(weir_contains_keys(f, weir_keys_hashes(many, LONG), NULL), LONG);
 	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(many, LONG), NULL), 0);
 	assert_ok(weir_insert_keys(small, weir_keys_hashes(many, LONG),
-	                           NULL)); /* a filter of a single part */
+	                           NULL)); /* a filter that fits in the cache */
 	assert_int_equal(weir_contains_keys(small, weir_keys_hashes(many, LONG), NULL), LONG);
 	free(many);
 	weir_destroy(f), weir_destroy(small);
 }
 
-/* Keys and hashes end at the last mapped byte. A kernel may prefetch beyond it, but not load. */
+/* Keys and hashes end at the last mapped byte. A kernel may prefetch past that byte but must not
+ * load from there. */
 static void ends(uint32_t kind)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = 200;
 	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 	                   -1, 0), *end = pages + page;
-	struct weir_filter *f = test_filter(kind, 4000000, 0.01); /* outgrows an L2 */
+	struct weir_filter *f = test_filter(kind, 4000000, 0.01); /* larger than an L2 cache */
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(end, page, PROT_NONE), 0);
 	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
 	for (size_t n = 0; n <= most; n++) {
 		struct iovec *last = (struct iovec *)(void *)end - n;
-		if (test_keeps_copies(kind)) { /* each round inserts the same keys */
+		/* Each round inserts the same keys. Duplicates would fill up a kind that stores
+		 * copies. */
+		if (test_keeps_copies(kind)) {
 			weir_destroy(f);
 			f = test_filter(kind, 4000000, 0.01);
 		}

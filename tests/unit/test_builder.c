@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Builders: keys from several threads, duplicates, more keys than memory holds, and refusals. */
+ * Builders: keys from several threads, duplicates, keys that exceed the memory limit, and
+ * errors. */
 #include <errno.h>
 #include <pthread.h>
 #include "../folder.h"
@@ -44,7 +45,7 @@ struct adder {
 	unsigned number;
 };
 
-/* Two of the threads add each key, in forms that take turns. */
+/* Two of the threads add each key. The calls alternate between all forms of a key. */
 static void *add(void *arg)
 {
 	const struct adder *a = arg;
@@ -84,7 +85,7 @@ static struct weir_filter *by_threads(const struct weir_builder_options *o,
 	return finished(b, report);
 }
 
-/* When a thread needs room, the builder also spills the hashes that idle threads left in memory. */
+/* If a thread needs memory, the builder also spills the hashes that idle threads have buffered. */
 static void spilled_by_threads(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -151,7 +152,7 @@ static void many_in_a_call(void **state)
 	}
 }
 
-/* Hashes beyond max_memory go to an unnamed file in spill_folder. */
+/* Hashes that exceed max_memory go to an unnamed file in spill_folder. */
 static void spilled(void **state)
 {
 	enum { MORE = 3000000 };
@@ -160,7 +161,7 @@ static void spilled(void **state)
 	struct weir_params p = params();
 	struct weir_filter *f = NULL;
 	(void)state;
-	o.max_memory = 63 << 20; /* the least for one thread, plus some MiB for hashes */
+	o.max_memory = 63 << 20; /* the minimum for one thread, plus some MiB for hashes */
 	struct weir_builder *b = begun(&p, &o);
 	int err = 0;
 	for (uint64_t i = 0; i < MORE && !err; i++)
@@ -190,8 +191,8 @@ static void spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
-/* No local variable has its address taken. A cancelled thread leaves the red zones of its frame
- * behind, and AddressSanitizer meets them when the thread ends. */
+/* No local variable has its address taken. A cancelled thread leaves the red zones of its stack
+ * frame behind, and AddressSanitizer reports them when the thread ends. */
 static void *add_cancelled(void *builder)
 {
 	static const uint64_t hash = 1;
@@ -202,7 +203,7 @@ static void *add_cancelled(void *builder)
 	return NULL;
 }
 
-/* A thread that is cancelled in a write finishes it first, so it keeps no lock that others need. */
+/* A thread that is cancelled during a write finishes the write first and releases its lock. */
 static void cancelled_while_it_spills(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -255,7 +256,7 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	assert_true(arg == &last_done && done >= last_done && done <= total);
 	last_done = done;
 	if (done >= stop_at)
-		usleep(20000); /* so that other threads queue for their turn */
+		usleep(20000); /* so that other threads wait for the lock */
 	return done >= stop_at;
 }
 
@@ -268,7 +269,8 @@ static void progress_and_stop(void **state)
 	o.progress = progress;
 	o.progress_arg = &last_done;
 	for (unsigned stop = 0; stop < 6; stop++) {
-		o.threads = 1 + stop / 3 * 2; /* a thread that stops must let the others finish */
+		/* a thread that stops must let the other threads finish */
+		o.threads = 1 + stop / 3 * 2;
 		struct weir_builder *b = begun(&p, &o);
 		stop_at = stop % 3 == 0 ? UINT64_MAX : stop % 3 == 1 ? 1 : 20000;
 		last_done = 0;
@@ -298,7 +300,7 @@ static void what_is_refused(void **state)
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind blocked", "be built");
 	p.kind = WEIR_WINDOW;
 	assert_refused(weir_builder_create(&b, &p, NULL), -ENOTSUP, "kind window", "be built");
-	/* errors that no number of keys can mend come before any key is added */
+	/* errors that do not depend on the number of keys are reported before any key is added */
 	p = params();
 	p.fuse.fingerprint_bits = 33;
 	assert_refused(weir_builder_create(&b, &p, NULL), -EINVAL, "fingerprint_bits 33", "32");
@@ -330,7 +332,7 @@ static void what_is_refused(void **state)
 	weir_destroy(f);
 	weir_builder_destroy(b);
 	weir_builder_destroy(NULL);
-	const uint64_t hashes[] = { 1, 2, 3 }; /* made with an unknown seed */
+	const uint64_t hashes[] = { 1, 2, 3 }; /* the hashes come from an unknown seed */
 	assert_refused(weir_build(&second, &p, weir_keys_hashes(hashes, 3), NULL), -EINVAL,
 	               "seed 0", "made with");
 	assert_null(second);

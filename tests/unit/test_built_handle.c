@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Handles over sets that are built once. A refresh replaces the set. The handle refuses inserts,
- * and a refresh that would lose inserts. */
+ * Handles over sets that are built once. A refresh replaces the set. The handle refuses inserts.
+ * A refresh that would lose inserts fails. */
 #include <errno.h>
 #include "../folder.h"
 #include "../test.h"
 
 enum { KEYS = 5000 };
 
-/* A set of KEYS keys from @first on. */
+/* Build a set of KEYS keys, from key number @first on. */
 static struct weir_filter *built(uint64_t first)
 {
 	static uint64_t hashes[KEYS];
@@ -85,7 +85,7 @@ static void inserts_would_be_lost(void **state)
 	save_of(0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
 	               "give a filter of kind blocked, or create the handle anew");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* this file was refused before */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* skips a file refused before */
 	assert_true(weir_handle_contains(h, "key", 3));
 	weir_handle_destroy(h);
 }

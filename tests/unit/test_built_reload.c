@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Reloads into a filter that is built once. The reload collects the loader's keys, and the commit
- * builds the filter. The current set answers until then. */
+ * builds the filter. Until the commit, the current set answers. */
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* Without params the next set has the kind, rate and hash of the current one, and fits all keys. */
+/* Without params the next set has the kind, rate and hash of the current set. The commit sizes the
+ * next set for the keys that were added. */
 static void filled_and_built(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
@@ -24,7 +25,7 @@ static void filled_and_built(void **state)
 	assert_int_equal(stats_of(h).bytes, weir_handle_get(h) ? figures_of(h).bytes : 0);
 	assert_refused(weir_reload_begin(&other, h, NULL), -EBUSY, "under way", "");
 	fill(r, 0, KEYS);
-	fill(r, 0, 10); /* duplicates, which the set has once */
+	fill(r, 0, 10); /* duplicates, which the built set stores once */
 	assert_ok(weir_reload_measure(r, &p));
 	assert_true(p.keys == KEYS + 10 && p.share == 0 && p.seconds >= 0);
 	assert_old(h);
@@ -42,7 +43,8 @@ static void filled_and_built(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Batches longer than the reload hashes at a time, of keys of other lengths, and of no keys. */
+/* Batches longer than one piece of the reload's hashing, keys of different lengths, and a batch
+ * without keys. */
 static void whole_batches(void **state)
 {
 	static uint64_t keys[KEYS];
@@ -97,7 +99,7 @@ static void by_several_threads(void **state)
 	build.progress_arg = last;
 	o.build = &build;
 	struct weir_reload *r = begun(h, &o);
-	build.progress = NULL; /* it was copied */
+	build.progress = NULL; /* the reload has copied the options */
 	for (unsigned i = 0; i < 4; i++) {
 		loader[i] = (struct loader){ r, i * (KEYS / 4) };
 		assert_int_equal(pthread_create(&thread[i], NULL, load, &loader[i]), 0);
@@ -110,7 +112,6 @@ static void by_several_threads(void **state)
 	weir_handle_destroy(h);
 }
 
-/* An aborted reload publishes nothing. */
 static void aborted(void **state)
 {
 	struct weir_handle *h = handle(0);
@@ -139,7 +140,7 @@ static void keyed_and_normalised(void **state)
 	(void)state;
 	p.seed = 0;
 	p.secret = secret;
-	p.fuse.fingerprint_bits = 21; /* more than the rate needs */
+	p.fuse.fingerprint_bits = 21; /* more bits than the rate needs */
 	p.fp_rate = 0.001;
 	p.text.steps = WEIR_TEXT_LOWERCASE;
 	assert_ok(weir_builder_create(&b, &p, NULL));
@@ -147,7 +148,8 @@ static void keyed_and_normalised(void **state)
 	assert_ok(weir_builder_finish(&f, b, NULL));
 	weir_builder_destroy(b);
 	assert_ok(weir_handle_create(&h, f, NULL));
-	assert_true(figures_of(h).fp_rate == 0.001); /* as asked; 21 bits give a lower one */
+	/* 21 bits give a lower rate, but the set keeps the rate that was asked for */
+	assert_true(figures_of(h).fp_rate == 0.001);
 	struct weir_reload *r = begun(h, NULL);
 	assert_ok(weir_reload_insert(r, "new", 3));
 	assert_ok(weir_reload_insert_hash(r, weir_handle_hash(h, "hashed", 6)));
@@ -163,7 +165,7 @@ static void keyed_and_normalised(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Keys can be excluded by their hash: lookups of these keys answer no. */
+/* Keys can be excluded by their hash. Lookups of excluded keys answer no. */
 static void excluded_by_hash(void **state)
 {
 	struct weir_params p = params();
@@ -186,7 +188,7 @@ static void excluded_by_hash(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A handle that takes any seed takes a set of another seed. */
+/* With WEIR_HANDLE_ANY_SEED, the next set may have another seed. */
 static void another_seed(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -209,7 +211,7 @@ static void another_seed(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Hashes beyond max_memory wait in a file. Without spill_folder the insert fails. */
+/* Hashes that exceed max_memory go to a file. Without spill_folder the insert fails. */
 static void spilled(void **state)
 {
 	enum { MANY = 2000000 };
@@ -228,7 +230,7 @@ static void spilled(void **state)
 	assert_refused(weir_reload_insert_keys(r, weir_keys_u64(keys, MANY), NULL), -EFBIG,
 	               "max_memory", "");
 	assert_in_range(weir_error_taken(), MANY / 100, MANY - 1);
-	assert_ok(weir_reload_measure(r, &progress)); /* the failed call holds no lock */
+	assert_ok(weir_reload_measure(r, &progress)); /* the failed call has released its locks */
 	assert_true(progress.keys < MANY);
 	assert_refused(weir_reload_insert(r, "key", 3), -EFBIG, "an earlier call has failed", "");
 	assert_refused(weir_reload_commit(r), -EFBIG, "an earlier call has failed", "");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Built sets that replace others or are replaced: kinds, rollbacks, maps, the first set. */
+ * Built sets that replace other sets or are replaced: kinds, rollbacks, maps, the first set. */
 #include <errno.h>
 #include <unistd.h>
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* A rollback returns to the previous set. While both are built, the handle takes no inserts. */
+/* A rollback returns to the previous set. While current and previous sets are both built sets, the
+ * handle refuses inserts. */
 static void kept_and_taken_back(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -17,7 +18,7 @@ static void kept_and_taken_back(void **state)
 	assert_ok(weir_reload_commit(r));
 	assert_true(stats_of(h).previous_kept);
 	assert_refused(weir_handle_insert(h, "key", 3), -ENOTSUP, "kind fuse", "");
-	r = begun(h, &o); /* while the previous set is kept */
+	r = begun(h, &o); /* begin a reload while the previous set is kept */
 	fill(r, 0, 10);
 	weir_reload_abort(r);
 	assert_new(h, KEYS);
@@ -26,8 +27,8 @@ static void kept_and_taken_back(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A set that takes inserts may replace a built one, and takes inserts from then on. The reverse is
- * refused. */
+/* A set that takes inserts may replace a built set. From then on the handle accepts inserts, so a
+ * built set can no longer replace the current set. */
 static void from_kind_to_kind(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -52,7 +53,8 @@ static void from_kind_to_kind(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A previous set that is built serves a rollback until the first insert, which it cannot take. */
+/* A rollback can return to a built previous set until the first insert. A built set cannot take the
+ * insert, so the insert drops the previous set. */
 static void kept_beside_inserts(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -77,7 +79,7 @@ static void kept_beside_inserts(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A built set may replace a read-only map, which takes no inserts either. */
+/* A built set may replace a read-only map, because neither takes inserts. */
 static void after_a_map(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -102,7 +104,8 @@ static void after_a_map(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The first set must take the kept inserts, so with keep_inserts it cannot be a built one. */
+/* The handle adds the kept inserts to the first set. With keep_inserts, the first set therefore
+ * cannot be a built set. */
 static void before_the_first_set(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;

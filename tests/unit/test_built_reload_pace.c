@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Reloads of built sets at a pace: one thread builds, and sleeps. */
+ * Reloads of built sets at a pace. A single thread builds the set and sleeps between pieces. */
 #include <pthread.h>
 #include "../built_sets.h"
 
-/* Counts the calls of progress, and those by other threads than the first. */
+/* Counts the calls of progress, and the calls made by threads other than the first. */
 struct caller {
 	pthread_t first;
 	unsigned calls, others;
@@ -11,7 +11,7 @@ struct caller {
 
 static int note_thread(void *context, uint64_t done, uint64_t total)
 {
-	struct caller *c = context; /* under the builder's lock */
+	struct caller *c = context; /* the builder's lock protects the counts */
 	(void)done;
 	(void)total;
 	c->others += !pthread_equal(c->first, pthread_self());
@@ -19,7 +19,8 @@ static int note_thread(void *context, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A pace is a share of one core, so the committing thread builds alone, despite build.threads. */
+/* A pace is a share of one core. The committing thread therefore builds alone, and build.threads
+ * has no effect. */
 static void by_one_thread_at_a_pace(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -31,7 +32,7 @@ static void by_one_thread_at_a_pace(void **state)
 	build.progress = note_thread;
 	build.progress_arg = &caller;
 	o.build = &build;
-	o.pace = 1; /* a whole core: no sleep */
+	o.pace = 1; /* a pace of one whole core means no sleep */
 	for (unsigned i = 0; i < 10; i++) {
 		struct weir_reload *r = begun(h, &o);
 		fill(r, 0, KEYS);
@@ -44,11 +45,11 @@ static void by_one_thread_at_a_pace(void **state)
 		fill(r, 0, KEYS);
 		assert_ok(weir_reload_commit(r));
 	}
-	assert_true(caller.others > 0); /* so note_thread() does see other threads */
+	assert_true(caller.others > 0); /* without a pace, note_thread() does see other threads */
 	weir_handle_destroy(h);
 }
 
-/* One large batch, so that the pace has pieces to sleep between. */
+/* The keys come in one large batch, so that the reload has pieces to sleep between. */
 static void at_a_pace(void **state)
 {
 	static uint64_t hashes[KEYS];
@@ -70,7 +71,8 @@ static void at_a_pace(void **state)
 	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	fill(r, 0, 1000);
 	assert_ok(weir_reload_commit(r));
-	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]); /* added, distinct */
+	/* progress counts each added key and each distinct key */
+	assert_true(last[0] == KEYS + 1000 + KEYS && last[1] == last[0]);
 	assert_new(h, KEYS);
 	weir_handle_destroy(h);
 }

@@ -40,7 +40,7 @@ static int stop(void *context, uint64_t done, uint64_t total)
 	return done > total / 4;
 }
 
-/* A failed build ends the reload, and the old set stays. */
+/* If the build fails, the reload ends and the current set stays. */
 static void not_to_be_built(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -67,7 +67,7 @@ static void not_to_be_built(void **state)
 	fill(r, 0, KEYS);
 	assert_refused(weir_reload_commit(r), -ECANCELED, "progress", "");
 	assert_old(h);
-	s = stats_of(h); /* a stop counts as an abort, not as a failure */
+	s = stats_of(h); /* a stopped reload counts as aborted, not as failed */
 	assert_true(s.failed == 1 && s.refused == 0);
 	assert_non_null(strstr(s.refused_sentence, "20000 different keys"));
 	o.build = NULL;
@@ -84,7 +84,7 @@ static void not_to_be_built(void **state)
 	s = stats_of(h);
 	assert_true(s.bytes <= 64 * 1024 && s.failed == 2 && s.refused == 0);
 	assert_true(s.refused_since == 0);
-	r = begun(h, &o); /* both sets together exceed it */
+	r = begun(h, &o); /* the current and next set together exceed max_bytes */
 	fill(r, 0, KEYS);
 	assert_int_equal(weir_reload_commit(r), -EFBIG);
 	assert_new(h, KEYS);
@@ -112,7 +112,7 @@ static void options_that_are_refused(void **state)
 	next = params();
 	next.max_bytes = 1 << 20;
 	o.params = &next;
-	o.max_bytes = 1 << 16; /* less than the next filter alone may have */
+	o.max_bytes = 1 << 16; /* less than params.max_bytes */
 	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes 65536", "1048576 more");
 	o.max_bytes = 1 << 21;
 	r = begun(h, &o);
@@ -127,12 +127,12 @@ static void options_that_are_refused(void **state)
 	assert_refused(weir_reload_begin(&r, h, &o), -EINVAL, "weir_builder_options", "");
 	assert_null(r);
 	assert_false(stats_of(h).reloading);
-	r = begun(h, NULL); /* no refused call kept the claim */
+	r = begun(h, NULL); /* a refused call leaves no reload in progress */
 	weir_reload_abort(r);
 	weir_handle_destroy(h);
 }
 
-/* The caller may give memory for the next set. It must not overlap the bits of a filter in use. */
+/* The caller may provide memory for the next set. The memory must not overlap a filter in use. */
 static void in_given_memory(void **state)
 {
 	static _Alignas(64) unsigned char memory[2][1 << 16];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * Builds whose first tries fail: the builder tries the next seed, then a larger array. Progress
- * still counts each key once. The wrapper of weir__fuse_peel() fails as often as a test asks. */
+ * Builds whose first tries fail. The builder tries the next seed, and later a larger array.
+ * Progress counts each key once. The tests wrap weir__fuse_peel() to make calls fail. */
 #include <errno.h>
 #include "../built_sets.h"
 #include "kinds/common/fuse_build.h"
 
-enum { TRIES = 10 }; /* seeds for one array */
+enum { TRIES = 10 }; /* seeds that the builder tries for one array */
 
-static unsigned failures; /* calls that still have to fail, */
-static unsigned spared;   /* after this many that succeed */
+static unsigned failures; /* calls of weir__fuse_peel() that still have to fail */
+static unsigned spared;   /* calls that succeed before the failures */
 
-/* The linker makes these names (--wrap), so no header declares them. */
+/* The linker option --wrap defines these names, so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* typeof: they follow the type of the wrapped function */
+/* typeof gives both names the type of the wrapped function */
 __typeof__(weir__fuse_peel) __real_weir__fuse_peel, __wrap_weir__fuse_peel;
 
 bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
@@ -26,7 +26,8 @@ bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse 
 	return false;
 }
 
-/* Build a set whose first @n tries fail. Return: its bytes, or a negative errno. */
+/* Build a set with the first @n tries failing. Return: the bytes of the set, or a negative
+ * errno. */
 static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -34,7 +35,7 @@ static int64_t built_within(uint64_t max_bytes, unsigned n, uint64_t last[2])
 	struct weir_stats s = WEIR_STATS_INIT;
 	struct weir_builder *b = NULL;
 	struct weir_filter *f = NULL;
-	o.progress = count; /* asserts that done is at most total */
+	o.progress = count; /* count() asserts that done is at most total */
 	o.progress_arg = last;
 	p.max_bytes = max_bytes;
 	p.capacity = max_bytes ? KEYS : 0;
@@ -92,7 +93,8 @@ static void a_larger_array(void **state)
 	assert_true(last[0] < 2 * KEYS);
 }
 
-/* The second of two parts fails, and progress counts the first only once. */
+/* If the second of two array parts fails, the builder starts again. Progress counts the first part
+ * once. */
 static void a_larger_array_after_a_part(void **state)
 {
 	enum { MANY = 2200000 };

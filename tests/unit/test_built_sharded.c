@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sharded sets of a kind that is built once. The loader offers all keys to each shard, which takes
- * its own. */
+ * Sharded sets of a kind that is built once. The loader offers all keys to each shard, and the
+ * shard skips keys of other shards. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -74,7 +74,7 @@ static void filled_shard_by_shard(void **state)
 		assert_ok(weir_reload_all(set, NULL, fill, &source));
 		assert_int_equal(found_in(set, source.first), KEYS);
 		assert_true(found_in(set, KEYS - source.first) < 50);
-		assert_int_equal(capacity_of(set), KEYS); /* each key in one shard */
+		assert_int_equal(capacity_of(set), KEYS); /* each key is in exactly one shard */
 	}
 	assert_ok(weir_handle_destroy(set));
 }
@@ -91,7 +91,7 @@ static void one_shard(void **state)
 	p.seed = 0;
 	p.secret = secret;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
-	memset(secret, 0, sizeof secret); /* it was copied */
+	memset(secret, 0, sizeof secret); /* the set has copied the secret */
 	assert_ok(shard_begin(&r, set, 3, NULL));
 	for (uint64_t i = 0; i < 1000; i++) {
 		const uint64_t hash = weir_handle_hash(set, &i, 8);
@@ -108,7 +108,8 @@ static void one_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Each shard gets its share of capacity, with room for random spread, and of max_bytes. */
+/* Each shard gets a share of capacity, with slack for an uneven spread, and a share of
+ * max_bytes. */
 static void limits(void **state)
 {
 	struct weir_params p = params();
@@ -119,7 +120,7 @@ static void limits(void **state)
 	p.capacity = KEYS;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_ok(weir_handle_measure(set, &stats, NULL));
-	assert_true(stats.bytes < SHARDS * 4096); /* as little as empty shards need */
+	assert_true(stats.bytes < SHARDS * 4096); /* the memory of empty shards */
 	assert_ok(weir_reload_all(set, NULL, fill, &source));
 	assert_int_equal(found_in(set, 0), KEYS);
 	assert_ok(weir_handle_destroy(set));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A callback of call_rcu may not destroy a handle: its thread could wait for itself. */
+ * A callback of call_rcu must not destroy a handle, because weir_handle_destroy() could wait for
+ * the callback's own thread. */
 #include <urcu/urcu-bp.h>
 #include "../handles.h"
 #include "../sharded.h"
@@ -22,7 +23,7 @@ static void destroy_in_callback(struct rcu_head *head)
 	sem_post(&callback.over);
 }
 
-/* The commit queues the retired filter behind the callback that destroys the handle. */
+/* The commit queues the freeing of the old filter behind the callback that destroys the handle. */
 static void test_destroy_in_a_callback(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -31,7 +32,7 @@ static void test_destroy_in_a_callback(void **state)
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
 	o.defer_free = true;
-	alarm(60); /* rather than hang */
+	alarm(60); /* fail instead of hanging */
 	FOR_EACH_FLAVOR(flavor) {
 		struct sitter sitter;
 		callback.h = open_handle(flavor, 10000);
@@ -51,17 +52,19 @@ static void test_destroy_in_a_callback(void **state)
 		assert_int_equal(callback.answer, -EDEADLK);
 		assert_non_null(strstr(callback.sentence, "in a callback of call_rcu"));
 		assert_ok(weir_handle_destroy(callback.set));
-		close_handle(flavor, callback.h); /* this thread may */
+		close_handle(flavor, callback.h); /* outside a callback, the destroy succeeds */
 	}
 	alarm(0);
 }
 
-/* A thread with call_rcu data of its own is not the thread that runs its callbacks. For a copy of a
- * flavor's struct weir cannot tell the callback thread, so it lets every thread destroy. */
+/* A thread that has call_rcu data is not the thread that runs the callbacks, so the thread may
+ * destroy a handle. weir cannot recognise the callback thread of a copied flavor struct, so with a
+ * copy every thread may destroy. */
 static void test_destroy_on_other_threads(void **state)
 {
 	static struct rcu_flavor_struct mine;
-	static struct call_rcu_data *own; /* never freed: liburcu 0.13 does not join its thread */
+	/* never freed: liburcu 0.13 does not join the data's thread */
+	static struct call_rcu_data *own;
 	struct weir_handle *h;
 	(void)state;
 	own = urcu_bp_create_call_rcu_data(0, -1);

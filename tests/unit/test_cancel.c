@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writers that are cancelled while they wait for a grace period, which a reader's section delays.
- * The verb must finish as if no cancellation had come. It releases its claim, and no later writer
- * of this handle or another one blocks for ever. */
+ * The call must finish as if it had not been cancelled. It releases the writer claim, so later
+ * writers of this handle and of other handles do not block. */
 #include <stdatomic.h>
 #include "../followers.h"
 #include "../sharded.h"
@@ -22,7 +22,7 @@ static int do_refresh(void) { return weir_handle_refresh(h, path, NULL) == 1 ? 0
 static int do_destroy(void) { return weir_handle_destroy(h); }
 static int do_set_destroy(void) { return weir_handle_destroy(set); }
 
-/* The follower looks at the file once at least, and the stop waits for that. */
+/* weir_follower_stop() waits until the follower has polled the file at least once. */
 static int do_follow(void)
 {
 	struct weir_follower *f;
@@ -72,7 +72,7 @@ static void make(const struct verb *verb)
 		assert_ok(weir_reload_commit(open_reload));
 }
 
-/* A later writer of this handle and one of another handle must succeed. */
+/* Asserts that a later writer of this handle and a writer of another handle succeed. */
 static void expect_usable(const struct verb *verb)
 {
 	struct weir_handle *other_one = NULL;
@@ -96,7 +96,7 @@ static void expect_usable(const struct verb *verb)
 
 struct run {
 	const struct verb *verb;
-	atomic_int answer; /* 1: not yet */
+	atomic_int answer; /* 1: the call has not returned */
 	sem_t begun;
 };
 
@@ -110,7 +110,7 @@ static void *run_verb(void *argument)
 	return NULL;
 }
 
-/* This thread never enters a section, so it need not register. */
+/* The calling thread never enters a read section, so it need not register with the flavor. */
 static void cancel_in(const struct verb *verb)
 {
 	struct sitter sitter;
@@ -122,7 +122,7 @@ static void cancel_in(const struct verb *verb)
 	assert_int_equal(pthread_create(&thread, NULL, run_verb, &r), 0);
 	while (sem_wait(&r.begun))
 		;
-	usleep(20000); /* by now it waits for the section */
+	usleep(20000); /* by now the writer waits for the sitter's section */
 	assert_int_equal(r.answer, 1);
 	assert_int_equal(pthread_cancel(thread), 0);
 	usleep(20000);
@@ -137,7 +137,7 @@ static void test_cancelled_writers(void **state)
 {
 	(void)state;
 	save(0, 100);
-	alarm(DEADLINE); /* rather than hang */
+	alarm(DEADLINE); /* fail instead of hanging */
 	FOR_EACH_FLAVOR(flavor) {
 		of = flavor;
 		for (unsigned i = 0; i < COUNT_OF(verbs); i++)

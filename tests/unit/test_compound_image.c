@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Forged members in a compound image. Each is valid by itself. A reader refuses it if it
- * contradicts the head of the compound. */
+ * Forged members in a compound image. Each forged member is valid by itself. A reader refuses a
+ * member that contradicts the compound's head. */
 #include <errno.h>
 #include "compound.h"
 
@@ -9,8 +9,8 @@ struct edit {
 	uint64_t value;
 };
 
-/* A copy of the image with edited fields in a member, matching checksums, and @extra zeros behind
- * it. The caller frees it. */
+/* Return: a copy of the image with edited fields in one member, matching checksums and @extra zeros
+ * at the end. The caller frees the copy. */
 static unsigned char *forged(unsigned member, const struct edit *edit, size_t extra)
 {
 	unsigned char *copy = calloc(1, image_bytes + extra);
@@ -26,7 +26,7 @@ static unsigned char *forged(unsigned member, const struct edit *edit, size_t ex
 	return copy;
 }
 
-/* Every way to read the image must fail, with @a and @b in the sentence. */
+/* Asserts that every way to read the image fails with @a and @b in the error message. */
 static void all_refuse(const unsigned char *bytes, size_t n, const char *a, const char *b)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -48,7 +48,7 @@ static void refuse(unsigned member, const struct edit *edit, const char *sentenc
 {
 	char name[16];
 	unsigned char *copy = forged(member, edit, 0);
-	snprintf(name, sizeof name, "er %u:", member); /* "member" or "layer" */
+	snprintf(name, sizeof name, "er %u:", member); /* matches both "member" and "layer" */
 	all_refuse(copy, image_bytes, name, sentence);
 	free(copy);
 }
@@ -78,7 +78,8 @@ static void each_member_is_as_the_head_has_it(void **state)
 		       "what is done to keys is not what the compound has");
 		refuse(i, EDITS({ IMAGE_GENERATION, 8, 9 }),
 		       "generation is 9 where the compound has 0");
-		/* one more than this and all later members have; the last: one less */
+		/* one block more than all remaining members have, or for the last member one block
+		 * less */
 		blocks = i + 1 == MEMBERS ? left - 1 : left + 1;
 		refuse(i, EDITS({ IMAGE_BLOCKS, 8, blocks },
 		                { LENGTH, 8, IMAGE_PAGE + 64 * blocks }), "blocks is ");
@@ -87,7 +88,7 @@ static void each_member_is_as_the_head_has_it(void **state)
 	}
 }
 
-/* The members end where the head says, and nothing is behind them. */
+/* A reader refuses bytes behind the last member, even if the head's length includes the bytes. */
 static void nothing_is_behind_the_members(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
@@ -113,7 +114,8 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* A load takes layers of a size that weir would not choose. A merge needs layers of equal size. */
+/* A load accepts layers of a size that weir would not choose. A merge needs layers of equal
+ * size. */
 static void layers_of_another_size(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
@@ -147,20 +149,21 @@ static void compressed_members_of_others(void **state)
 	const struct edit none = { 0, 0, 0 };
 	struct weir_filter *f = NULL;
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) /* enough bytes follow for their plain bits */
+	for (unsigned i = 0; i < 2; i++) /* enough bytes follow for uncompressed bits */
 		refuse(i, EDITS({ IMAGE_COMPRESSION, 4, 0 },
 		                { LENGTH, 8, IMAGE_PAGE + bytes_of_member(i) }),
 		       "compression is 0 where the compound has 1");
 	unsigned char *longer = forged(0, &none, 1);
 	assert_memory_equal(longer, image, image_bytes);
 	all_refuse(longer, image_bytes + 1, "", "");
-	int fd = stream_of(longer, image_bytes + 1); /* a stream may go on after the image */
+	/* other data may follow the image in a stream */
+	int fd = stream_of(longer, image_bytes + 1);
 	assert_ok(weir_load(&f, weir_location_fd(fd), NULL));
 	assert_int_equal(lseek(fd, 0, SEEK_CUR), (off_t)image_bytes + 6);
 	weir_destroy(f);
 	close(fd);
 	for (unsigned i = 1; i < MEMBERS; i++) {
-		longer[member_at(i) - 1] = 1; /* padding of the member before */
+		longer[member_at(i) - 1] = 1; /* padding of the preceding member */
 		all_refuse(longer, image_bytes, "", "");
 		longer[member_at(i) - 1] = 0;
 	}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Compounds are saved and loaded like any other filter: normalisation, the caller's memory,
+ * Compound images are saved and loaded like any other image: normalisation, the caller's memory,
  * progress, marks, and the verification of mapped bits. */
 #include <errno.h>
 #include "compound.h"
 #include "../texts.h"
 
-/* ---- normalisation, set on a filter that has layers already ---- */
+/* ---- normalisation that is set after a filter has several layers ---- */
 
-/* Insert KEYS names more, so that the filter grows. */
+/* Insert KEYS names, so that the filter grows by a layer. */
 static void put_names(struct weir_filter *f)
 {
 	const struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };
@@ -59,7 +59,8 @@ static void keys_are_normalised_after_a_load(void **state)
 	weir_destroy(f);
 }
 
-/* The first member lies in the caller's memory. The library allocates the others. */
+/* A load places the first member in the caller's memory and allocates memory for the other
+ * members. */
 static void memory_is_the_first_members(void **state)
 {
 	enum { ROOM = 1 << 20 };
@@ -80,7 +81,7 @@ static void memory_is_the_first_members(void **state)
 	for (uint64_t i = KEYS; i < 2 * KEYS; i++)
 		assert_ok(weir_insert_u64(f, test_key(i)));
 	weir_destroy(f);
-	load.memory_bytes = first; /* exactly enough */
+	load.memory_bytes = first; /* exactly the bytes of the first member */
 	assert_ok(weir_load(&f, weir_location_memory(image, image_bytes), &load));
 	assert_has(f);
 	weir_destroy(f);
@@ -104,7 +105,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Progress has covered the bits of all members, byte for byte. */
+/* Asserts that progress has counted every byte of the bits of all members. */
 static void assert_watched(void)
 {
 	uint64_t total = 0;
@@ -172,7 +173,7 @@ static void save_keys(uint64_t keys, uint32_t marks)
 	weir_destroy(f), weir_destroy(fewer);
 }
 
-/* A refresh reads the marks of the compound's image. Its members have the same marks. */
+/* A refresh reads the marks in the compound's head. The members carry equal marks. */
 static void an_image_may_say_that_it_shrank(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -193,7 +194,7 @@ static void an_image_may_say_that_it_shrank(void **state)
 
 /* ---- mapped ---- */
 
-/* A flipped bit, in the first member and in the last. */
+/* Maps verify the bits: a flipped bit in the first or in the last member is detected. */
 static void what_is_mapped_is_verified(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;

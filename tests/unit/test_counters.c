@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The counting and frequency kinds: removals, counts and their sentences, full counters, merges
- * that add, statistics, and the planner against a table computed apart from it. tests/conformance
- * checks bits and answers against the layout. */
+ * The counting and frequency kinds: removals, counts, shape texts, full counters, merges that
+ * add, statistics, and the planner against an independent table. tests/conformance checks bits and
+ * answers against the layout. */
 #include <errno.h>
 #include <math.h>
 #include "../kinds/can.h"
@@ -30,7 +30,7 @@ static void insert_often(struct weir_filter *f, const char *key, unsigned n)
 		assert_ok(weir_insert(f, key, strlen(key)));
 }
 
-/* Bits a key at 1 %, computed apart from the library. */
+/* The table gives bits per key at 1 % and was computed independently of the library. */
 static void sizes_agree_with_the_table(void **state)
 {
 	static const struct { uint32_t bits, z; double bits_per_key; } table[] = {
@@ -74,7 +74,7 @@ static void numbers_that_are_chosen(void **state)
 	}
 }
 
-/* If four counters a key would overfill max_bytes, the plan takes fewer. */
+/* If four counters per key would overfill max_bytes, the plan chooses fewer counters. */
 static void numbers_that_are_waived(void **state)
 {
 	static const struct {
@@ -141,7 +141,8 @@ static void in_and_out_again(void **state)
 					assert_true(weir_contains(f, &bytes, 8));
 					assert_int_equal(weir_remove(f, &bytes, 8), 1);
 				}
-				/* a 4-bit counter may have been full, and then stays */
+				/* a 4-bit counter may have become full, and a full counter never
+				 * decreases */
 				assert_true(exact(f).counters_stuck || exact(f).fill == 0);
 				assert_true(bits == 4 || exact(f).fill == 0);
 			}
@@ -161,15 +162,15 @@ static void what_is_not_there(void **state)
 	assert_int_equal(weir_remove(f, "a", 1), 1);
 	assert_int_equal(weir_remove(f, "a", 1), 1);
 	assert_int_equal(weir_remove(f, "a", 1), 0);
-	assert_true(exact(f).fill == 0); /* nothing has changed */
+	assert_true(exact(f).fill == 0); /* the failed remove changed nothing */
 	assert_int_equal(weir_insert_keys(f, weir_keys_u64(keys, 2), NULL), 2);
 	assert_int_equal(weir_remove_keys(f, weir_keys_u64(keys, 3), &bitmap), 2);
 	assert_int_equal(bitmap, 3);
 	weir_destroy(f);
 }
 
-/* A full counter never changes again, and its count is WEIR_COUNT_FULL. Removals of the key that
- * filled it return 1 and have no effect. */
+/* A full counter never changes again and counts as WEIR_COUNT_FULL. A removal of a key with full
+ * counters returns 1 and changes nothing. */
 static void full_counters(void **state)
 {
 	static const struct { uint32_t kind, bits; } rows[] = {
@@ -216,7 +217,7 @@ static void counts_in_batches(void **state)
 	weir_destroy(f);
 }
 
-/* A merge adds counter by counter, up to the largest value. */
+/* A merge adds counter by counter and stops at the largest value. */
 static void unions_add(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_COUNTING, WEIR_FREQUENCY };
@@ -240,7 +241,6 @@ static void unions_add(void **state)
 	}
 }
 
-/* Every sum stops at the largest value. */
 static void sums_of_every_two_values(void **state)
 {
 	(void)state;
@@ -266,7 +266,7 @@ static void describes_itself(void **state)
 	shape = (struct weir_shape){ WEIR_FREQUENCY, .field = { 16, 1, 1 } };
 	assert_ok(weir_shape_text(&shape, text));
 	assert_string_equal(text, "1 word of 1 counter of 16 bits a key");
-	shape.field[0] = 4; /* a width of the other kind */
+	shape.field[0] = 4; /* 4 bits are valid only in the counting kind */
 	assert_refused(weir_shape_text(&shape, text), -EINVAL, "frequency", "no such shape");
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Counters in memory and in images. They lie side by side, the lowest first, in whole blocks. Each
- * stops at its largest value. */
+ * Counters in memory and in images. Counters are packed side by side, the lowest bits first, in
+ * whole blocks. Each counter stops at its largest value. */
 #include <errno.h>
 #include "../folder.h"
 #include "../image_bytes.h"
 #include "../kinds/can.h"
 
-enum { BLOCK = 128, LARGEST_BLOCK = 512 }; /* counters; bytes, with 32-bit ones */
+/* BLOCK: counters in a block; LARGEST_BLOCK: bytes of a block of 32-bit counters */
+enum { BLOCK = 128, LARGEST_BLOCK = 512 };
 
 static const struct { uint32_t kind, bits; } rows[] = {
 	{ WEIR_COUNTING, 4 },  { WEIR_COUNTING, 8 },   { WEIR_COUNTING, 16 },
@@ -20,12 +21,13 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return s;
 }
 
-/* A filter of one block. */
+/* Return: a filter of one block in @memory. */
 static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, void *memory)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1); /* compiled layouts, and others */
+	/* compiled layouts and generic ones */
+	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1);
 	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
 	p.capacity = 1, p.seed = 7;
 	assert_ok(weir_create(&f, &p));
@@ -55,7 +57,7 @@ static void set_counter(unsigned char *memory, uint32_t bits, unsigned i, uint64
 		memory[i * bits / 8 + byte] = (unsigned char)(value >> 8 * byte);
 }
 
-/* Value number @i to test counters of @bits bits with, from both ends and the middle. */
+/* Return: test value number @i for counters of @bits bits: small, middle and large values. */
 static uint64_t edge(uint32_t bits, unsigned i)
 {
 	const uint64_t most = (UINT64_C(1) << bits) - 1;
@@ -63,7 +65,7 @@ static uint64_t edge(uint32_t bits, unsigned i)
 	return edges[i % COUNT_OF(edges)];
 }
 
-/* A merge carries no sum into a neighbour, however large it is. */
+/* A merge never carries a sum into the next counter, even if the sum overflows. */
 static void sums_run_into_no_neighbour(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -86,7 +88,7 @@ static void sums_run_into_no_neighbour(void **state)
 	}
 }
 
-/* weir_fill_keys() also stops at the largest value. It leaves the counters of single inserts. */
+/* weir_fill_keys() also stops at the largest value, and sets counters as single inserts do. */
 static void loads_stop_at_the_largest_value(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -116,7 +118,8 @@ static void loads_stop_at_the_largest_value(void **state)
 
 /* ---- images ---- */
 
-/* Every counter is full, so every key is there, with a full count. Frees the filter. */
+/* Asserts that every counter is full, so that every key is found with a full count. Frees the
+ * filter. */
 static void assert_full(struct weir_filter *f)
 {
 	struct weir_stats s = exact(f);
@@ -132,7 +135,7 @@ static void assert_full(struct weir_filter *f)
 	weir_destroy(f);
 }
 
-/* An image is valid with every counter at its largest value. */
+/* An image is valid if every counter has its largest value. */
 static void full_counters_in_an_image(void **state)
 {
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -158,7 +161,7 @@ static void full_counters_in_an_image(void **state)
 		}
 }
 
-/* A block of counters takes bits / 4 lines, and an image must have whole blocks. */
+/* A block of counters occupies bits / 4 lines. An image must consist of whole blocks. */
 static void blocks_in_an_image_are_whole(void **state)
 {
 	enum { LENGTH = 96, BLOCKS = 3 };

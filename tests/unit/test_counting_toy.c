@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The library with a kind of the test's own. It counts exactly (a slot is a hash and its copies),
- * hashes by XXH64 instead of XXH3, removes keys, and can be full. */
+ * The library with a test kind that counts exactly (each slot stores a hash and a count), hashes
+ * by XXH64 instead of XXH3, removes keys, and can be full. */
 #include <errno.h>
 #include "kind/batch.h"
 #include "ground/error.h"
 #include "toy.h"
 
-static int64_t room = INT64_MAX; /* new keys that it still takes */
+static int64_t room = INT64_MAX; /* new keys that the toy still accepts */
 
 static uint64_t *slot_of(const struct weir_filter *f, uint64_t hash)
 {
@@ -116,7 +116,8 @@ enum { KEYS = 130, TWICE = 65 };
 static uint64_t numbers[KEYS], hashes[KEYS];
 static struct iovec vectors[KEYS];
 
-/* A filter of KEYS keys, the first TWICE of them twice. Fills the arrays of all forms of keys. */
+/* Return: a filter of KEYS keys, the first TWICE of which are inserted twice. Also fills the arrays
+ * for all forms of keys. */
 static struct weir_filter *rich_filled(int insert_error)
 {
 	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);
@@ -142,7 +143,7 @@ static void hashes_are_the_kind_s(void **state)
 	for (size_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (char)test_key(i);
 	assert_int_equal(weir_hash(f, NULL, 0), XXH64(NULL, 0, SEED));
-	for (size_t width = 1; width <= 20; width++) { /* 8 is a case of its own in XXH3 */
+	for (size_t width = 1; width <= 20; width++) { /* XXH3 handles 8 bytes as a special case */
 		weir_hash_keys(f, weir_keys_fixed(bytes, width, 100), out);
 		for (size_t i = 0; i < 100; i++) {
 			assert_int_equal(out[i], XXH64(bytes + i * width, width, SEED));
@@ -227,10 +228,11 @@ static void removed_in_batches(void **state)
 		assert_int_equal(bitmap[0], UINT64_C(0xa5a5a5a5a5a5a5a5));
 		assert_int_equal(remove_in(f, form, KEYS, bitmap), KEYS);
 		assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX);
-		assert_int_equal(bitmap[2], 3); /* bits past n are cleared */
+		assert_int_equal(bitmap[2], 3); /* bits from n on are cleared */
 		assert_int_equal(bitmap[3], UINT64_C(0xa5a5a5a5a5a5a5a5));
 		assert_counts(f, 1, 0);
-		assert_int_equal(remove_in(f, form, KEYS, bitmap), TWICE); /* the rest is gone */
+		/* only the duplicates remain */
+		assert_int_equal(remove_in(f, form, KEYS, bitmap), TWICE);
 		assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == 1 && bitmap[2] == 0);
 		assert_counts(f, 0, 0);
 		weir_destroy(f);
@@ -242,7 +244,7 @@ static void removed_in_batches(void **state)
 	}
 }
 
-/* A read-only map refuses removals, and still counts. */
+/* A read-only map refuses removals. Counts still work. */
 static void a_filter_that_is_mapped(void **state)
 {
 	struct weir_filter *f = rich_filled(-EROFS);
@@ -279,12 +281,12 @@ static void a_batch_that_is_refused(void **state)
 		assert_says(weir_insert_keys(f, weir_keys_iov(keys, n), bitmap), -ENOSPC,
 		            "the toy is full");
 	}
-	room = 2; /* room for two of the four keys */
+	room = 2; /* two of the four keys fit */
 	assert_says(weir_insert_keys(f, weir_keys_u64(more, 4), NULL), -ENOSPC,
 	            "the toy is full");
 	assert_int_equal(weir_contains_keys(f, weir_keys_u64(more, 4), bitmap), 2);
 	assert_int_equal(bitmap[0], 3);
-	/* without plain stores weir_fill_keys() inserts */
+	/* a kind without plain stores serves weir_fill_keys() by inserts */
 	assert_says(weir_fill_keys(f, weir_keys_hashes(more, 10)), -ENOSPC, "the toy is full");
 	room = 10;
 	assert_ok(weir_fill_keys(f, weir_keys_hashes(more, 10)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Cache sizes, on CPUs and systems that this test makes up. */
+ * Cache sizes, on CPUs and systems that this test simulates. */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../test.h"
@@ -7,14 +7,14 @@
 
 enum { MOST_ROWS = 8, UNKNOWN = -1 };
 
-static long own_cache, last_cache; /* sysconf()'s answers, in bytes */
+static long own_cache, last_cache; /* sysconf()'s results, in bytes */
 
 #define sysconf(name) reported(name)
 static long reported(int name);
 #if WEIR_X86
 #include <cpuid.h>
 
-/* A CPU's answers to the cpuid leaf of its vendor, one a cache. Type 0 ends them. */
+/* Results of the vendor's cpuid leaf, one row per cache. A row of type 0 ends the list. */
 static const struct cache {
 	unsigned type, level, ways, partitions, line, sets;
 } *caches;
@@ -30,7 +30,7 @@ static int answered(unsigned leaf, unsigned row, unsigned *a, unsigned *b, unsig
 	*a = *b = *c = *d = 0;
 	if (!of->type)
 		return 1;
-	/* with other fields set, too: sharing cores, APIC numbers, properties */
+	/* other fields are set, too: sharing cores, APIC ids, properties */
 	*a = of->type | of->level << 5 | 1u << 8 | 15u << 14 | 7u << 26;
 	*b = (of->ways - 1) << 22 | (of->partitions - 1) << 12 | (of->line - 1);
 	*c = of->sets - 1;
@@ -81,7 +81,7 @@ static void what_the_system_reports(void **state)
 	assert_int_equal(ask_system(OWN, 7), 7);
 	own_cache = UNKNOWN;
 	assert_int_equal(ask_system(OWN, 7), 7);
-	own_cache = 1023; /* too small for a cache */
+	own_cache = 1023; /* too small to be a cache size */
 	assert_int_equal(ask_system(OWN, 7), 7);
 	own_cache = 1024;
 	assert_int_equal(ask_system(OWN, 7), 1024);
@@ -90,7 +90,7 @@ static void what_the_system_reports(void **state)
 	assert_int_equal(ask_system(-1, 7), 7);
 }
 
-/* The library asks once a process, so each case forks. */
+/* The library detects the cache sizes once per process, so each case runs in a forked child. */
 static void expect(const void *cpu, long own, long last, uint64_t own_bytes, uint64_t last_bytes)
 {
 	int status;
@@ -117,7 +117,7 @@ static void the_sizes_that_filters_go_by(void **state)
 #if WEIR_X86
 	static const struct cache none[MOST_ROWS],
 		small[MOST_ROWS] = { { 3, 3, 16, 1, 64, 4096 } },
-		/* beyond 2^32 bytes */
+		/* more than 2^32 bytes */
 		large[MOST_ROWS] = { { 3, 3, 16, 1, 64, 8 << 20 } };
 	expect(small, 2 << 20, 320 << 20, 2 << 20, 4 << 20);
 	expect(large, 2 << 20, 320 << 20, 2 << 20, UINT64_C(8) << 30);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The promises of the headers about the cuckoo kind: how many keys fit, which calls are refused in
- * which words, and that no key is lost, doubled or left behind. */
+ * What the headers promise about the cuckoo kind: how many keys fit, which calls fail with which
+ * message, and that no key is lost, duplicated or left behind. */
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
@@ -57,7 +57,8 @@ static void more_lines_take_more_keys(void **state)
 	}
 }
 
-/* No small filter refuses a key within its capacity. The number of filters fits a few seconds. */
+/* A small filter accepts every key up to its capacity. The number of filters is chosen to run for a
+ * few seconds. */
 static void filled_to_capacity(void **state)
 {
 	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
@@ -105,13 +106,14 @@ static void numbers_that_are_refused(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000", "max_bytes is 1600");
 	p.fp_rate = 0;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 1600", "keys at most");
-	p.max_bytes = 2200; /* room for 12 bits, not for 16 */
+	p.max_bytes = 2200; /* enough for 12-bit fingerprints, too little for 16-bit ones */
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 12);
 	p.max_bytes = 4000;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 16);
-	p.max_bytes = 0, p.capacity = 1000000000, p.fp_rate = 1e-9; /* no limit was given */
+	/* the caller gave no max_bytes */
+	p.max_bytes = 0, p.capacity = 1000000000, p.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000000000",
 	               "has 2^46 at most");
 }
@@ -143,7 +145,7 @@ static void copies_of_one_key(void **state)
 	}
 }
 
-/* Both buckets of a few keys are the same one. There, too, weir_count() counts each copy once. */
+/* For a few keys, both buckets are the same bucket. weir_count() still counts each copy once. */
 static void copies_of_a_key_with_one_bucket(void **state)
 {
 	(void)state;
@@ -174,7 +176,8 @@ static void copies_of_a_key_with_one_bucket(void **state)
 	}
 }
 
-/* A refused insert loses no other key and leaves no copy behind. Each key can be removed. */
+/* A refused insert loses no stored key and leaves no copy behind. Every stored key can be
+ * removed. */
 static void until_it_is_full(void **state)
 {
 	(void)state;
@@ -207,7 +210,8 @@ static void batches_stop_at_the_first_refusal(void **state)
 	uint64_t keys[100], bitmap[2];
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
-		keys[i] = i < 70 || i == 99 ? test_key(i) : 7; /* the ninth 7 is refused */
+		/* the ninth copy of key 7 is refused */
+		keys[i] = i < 70 || i == 99 ? test_key(i) : 7;
 	assert_refused(weir_insert_keys(f, weir_keys_u64(keys, 100), bitmap), -ENOSPC,
 	               "no room", "8 copies");
 	for (unsigned i = 0; i < 71; i++)
@@ -218,7 +222,7 @@ static void batches_stop_at_the_first_refusal(void **state)
 	weir_destroy(f);
 }
 
-/* ---- whole filters ---- */
+/* ---- merges, clones and images ---- */
 
 static void unions_keep_every_copy(void **state)
 {
@@ -230,7 +234,7 @@ static void unions_keep_every_copy(void **state)
 		assert_ok(weir_insert_u64(b, test_key(key + 300)));
 	}
 	assert_ok(weir_merge(a, b));
-	assert_ok(weir_merge(a, a)); /* adds nothing */
+	assert_ok(weir_merge(a, a)); /* merging a filter into itself adds nothing */
 	assert_ok(weir_clone(&copy, a));
 	for (uint64_t key = 0; key < 700; key++) {
 		uint64_t bytes = test_key(key);
@@ -257,7 +261,8 @@ static void take_out(struct weir_filter *f, uint64_t key)
 	assert_int_equal(weir_remove(f, &bytes, sizeof bytes), 1);
 }
 
-/* A merge without room leaves no copy behind. The keys of both filters can still be removed. */
+/* A merge that runs out of slots undoes its insertions. The keys of both filters can still be
+ * removed. */
 static void unions_without_room_leave_nothing(void **state)
 {
 	enum { OURS = 300, THEIRS = 20000, ALL = 40000 };
@@ -317,7 +322,7 @@ static void images(void **state)
 	weir_destroy(f), weir_destroy(g);
 }
 
-/* Five places of 12 bits leave four bits of a word, which mean nothing, whatever an image has. */
+/* Five slots of 12 bits leave four bits of a word unused. Readers ignore the unused bits. */
 static void bits_that_mean_nothing(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

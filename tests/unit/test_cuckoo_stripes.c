@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h). A copy that leaves its
- * place bumps the version of its fingerprint's stripe, once, and no other. A walk over the array
- * owns no stripe any more when it returns. */
+ * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h). When a copy leaves its
+ * slot, the version of its fingerprint's stripe goes up once, and no other version changes. A walk
+ * over the array releases every stripe before it returns. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -20,7 +20,7 @@ static struct weir_filter *made(uint32_t bits, uint64_t capacity)
 	return f;
 }
 
-/* ---- versions, as kept before a call ---- */
+/* ---- versions before a call ---- */
 
 static unsigned versions[WEIR_CUCKOO_STRIPES];
 
@@ -35,7 +35,8 @@ static void keep_versions(const struct weir_filter *f)
 		versions[i] = version(f, i);
 }
 
-/* The version of this stripe has grown by one. All others are unchanged. */
+/* Asserts that the version of @stripe is one larger than before, and all other versions are
+ * unchanged. */
 static void assert_bumped(const struct weir_filter *f, uint32_t stripe)
 {
 	for (uint32_t i = 0; i < weir__cuckoo_own(&f->array)->stripes; i++)
@@ -43,7 +44,7 @@ static void assert_bumped(const struct weir_filter *f, uint32_t stripe)
 	keep_versions(f);
 }
 
-/* The low bits of a fingerprint choose its stripe. */
+/* Return: the stripe of @fingerprint, chosen by the low bits. */
 static uint32_t stripe_of(const struct weir_filter *f, unsigned fingerprint)
 {
 	return fingerprint % weir__cuckoo_own(&f->array)->stripes;
@@ -61,7 +62,8 @@ static void a_removal_changes_its_own_stripe(void **state)
 				unsigned fingerprint =
 					weir__cuckoo_spot(&f->array, hash, bits).fingerprint;
 				assert_ok(weir_insert_hash(f, hash));
-				assert_false(weir_contains_hash(f, ~hash)); /* writes nothing */
+				/* a lookup changes no version */
+				assert_false(weir_contains_hash(f, ~hash));
 				assert_int_equal(weir_remove_hash(f, hash), 1);
 				assert_bumped(f, stripe_of(f, fingerprint));
 				assert_int_equal(weir_remove_hash(f, hash), 0);
@@ -70,7 +72,8 @@ static void a_removal_changes_its_own_stripe(void **state)
 		}
 }
 
-/* A copy moves to its other bucket, cannot move once more from where it was, and moves back. */
+/* A copy moves to its other bucket. A second move from the first bucket fails. The copy moves
+ * back. */
 static void a_move_changes_its_own_stripe(void **state)
 {
 	(void)state;
@@ -89,7 +92,7 @@ static void a_move_changes_its_own_stripe(void **state)
 			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 1);
 			assert_bumped(f, stripe_of(f, spot.fingerprint));
 			assert_int_equal(weir__cuckoo_move(a, &there, WEIR_CUCKOO_WAIT), 0);
-			for (unsigned n = 0; n < 64 / bits; n++) /* both keep a free place */
+			for (unsigned n = 0; n < 64 / bits; n++) /* both buckets keep a free slot */
 				assert_ok(weir_insert_hash(f, test_key(i)));
 			assert_int_equal(weir_count_hash(f, test_key(i)), 1 + 64 / bits);
 			keep_versions(f);
@@ -159,7 +162,8 @@ static void nobody_stays_in_a_filter(void **state)
 	weir_destroy(f);
 }
 
-/* C7: if a walk did not own a stripe, a key of that stripe could move and escape the walk. */
+/* C7: if a walk did not own a stripe, a key of that stripe could move and the walk could miss the
+ * key. */
 static void a_walk_owns_every_stripe(void **state)
 {
 	(void)state;
@@ -175,7 +179,7 @@ static void a_walk_owns_every_stripe(void **state)
 	}
 }
 
-/* C8: one owner of any stripe is enough. */
+/* C8: no moment is quiet while any one stripe is owned. */
 static void a_stripe_that_is_owned_is_no_quiet_moment(void **state)
 {
 	struct weir_filter *f = made(16, 3000);
@@ -202,7 +206,8 @@ static int assert_not_held(void *source, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Inserts wait for a walk, so a progress function that inserts would wait for itself. */
+/* Inserts wait for a walk to end, so a progress function that inserts during a walk would
+ * deadlock. */
 static void no_progress_is_called_in_a_walk(void **state)
 {
 	struct weir_filter *f = made(16, 2000000), *into = made(16, 2000000);
@@ -214,7 +219,7 @@ static void no_progress_is_called_in_a_walk(void **state)
 	weir_destroy(f), weir_destroy(into);
 }
 
-/* A key whose two buckets are full, so that another key must move. */
+/* Return: a key with two full buckets, so that an insert must move another key. */
 static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 {
 	const struct weir_array *a = &f->array;
@@ -227,8 +232,8 @@ static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 	}
 }
 
-/* A merge walks over its source, so it must not wait for a walk over its destination. It gives up
- * if a key must move there, or if it cannot know whether there is room. */
+/* A merge walks over its source, so the merge must not wait for a walk over its destination. The
+ * merge fails if a key must move in the destination, or if a free slot cannot be confirmed. */
 static void a_union_waits_for_no_walk(void **state)
 {
 	enum { KEYS = 3000 };
@@ -255,8 +260,8 @@ static void a_union_waits_for_no_walk(void **state)
 		}
 }
 
-/* Two buckets are full, and only one copy in them can move to a third. That bucket is empty and has
- * the same mark in the search queue as the first. */
+/* Two buckets are full, and only one copy in them can move to a third bucket. The third bucket is
+ * empty and shares a mark of the search queue with the first bucket. */
 static void a_bucket_that_shares_a_mark_is_searched(void **state)
 {
 	enum { BUCKETS = 1 << 13, MARKS = 1024, FIRST = 5 };
@@ -280,12 +285,12 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	uint64_t word = 0;
 	for (unsigned place = 0; place < weir__cuckoo_places(width); place++)
 		word |= (uint64_t)back << place * width;
-	a->words[FIRST] = WEIR__LE64(word ^ back ^ there); /* in its lowest place */
+	a->words[FIRST] = WEIR__LE64(word ^ back ^ there); /* in the lowest slot */
 	a->words[second] = WEIR__LE64(word);
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), 2);
 	assert_int_equal(nodes.place[2] & ((UINT64_C(1) << 48) - 1),
 	                 weir__cuckoo_other(a, FIRST, there));
-	a->words[FIRST] = WEIR__LE64(word); /* without that copy: no room */
+	a->words[FIRST] = WEIR__LE64(word); /* without a copy that can move, the search fails */
 	assert_int_equal(weir__cuckoo_search(a, FIRST, second, &nodes), -1);
 	weir_destroy(f);
 }

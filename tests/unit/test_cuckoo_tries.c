@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Lookups in a cuckoo filter whose copies keep moving (C5 in src/kinds/cuckoo/move.h). A lookup
- * that finds no copy retries if the version has changed. After eight tries it answers true. */
+ * that finds no copy retries if the version has changed. After eight tries the lookup answers
+ * true. */
 #include "../test.h"
 
 enum { TRIES = 8, BATCH = 70 };
 
-unsigned changes_left, loaded_again; /* changed_again.h */
+unsigned changes_left, loaded_again; /* used by changed_again.h */
 
 static struct weir_filter *made(uint32_t bits)
 {
@@ -18,7 +19,7 @@ static struct weir_filter *made(uint32_t bits)
 	return f;
 }
 
-/* The next call meets @changes changes of the version. */
+/* Makes the next @changes second loads of a version return a changed value. */
 static void begin(unsigned changes)
 {
 	changes_left = changes;
@@ -45,14 +46,14 @@ static void a_lookup_ends(void **state)
 				assert_int_equal(loaded_again,
 				                 changes < TRIES ? changes + 1 : TRIES);
 			}
-		begin(100); /* a key that is found needs no retry */
+		begin(100); /* a lookup that finds its key never retries */
 		assert_true(weir_contains(f, "there", 5));
 		assert_int_equal(loaded_again, 0);
 		weir_destroy(f);
 	}
 }
 
-/* After eight tries a count answers the most copies possible, so it never counts too few. */
+/* After eight tries a count returns the largest possible number of copies, an upper bound. */
 static void a_count_ends(void **state)
 {
 	(void)state;
@@ -68,7 +69,7 @@ static void a_count_ends(void **state)
 	}
 }
 
-/* Each key of a batch has tries of its own. */
+/* Each key of a batch has its own eight tries. */
 static void a_batch_ends(void **state)
 {
 	(void)state;

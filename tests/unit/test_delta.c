@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Deltas between images of every kind and form, alone and in chains.
- * Usage: test_delta FOLDER, which has the golden images. */
+ *
+ * Usage: test_delta FOLDER. FOLDER has the golden images. */
 #include <dirent.h>
 #include <errno.h>
 #include "delta.h"
@@ -15,7 +16,7 @@ static bool is_compressed(const char *name)
 	return info.compressed;
 }
 
-/* The delta makes the plain form of the new image. */
+/* Asserts that the delta turns @from into the uncompressed form of @to. */
 static void assert_makes(const char *from, const char *to)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -42,7 +43,8 @@ static int is_image(const struct dirent *entry)
 	return strstr(entry->d_name, ".weir") != NULL;
 }
 
-/* From each image to the next, back, and to itself, across kinds, sizes, forms and types. */
+/* Deltas from each image to the next image, back, and to itself. Neighbouring images differ in
+ * kind, size, form or type. */
 static void between_all_images(void **state)
 {
 	struct dirent **entries;
@@ -62,7 +64,7 @@ static void between_all_images(void **state)
 	free(entries);
 }
 
-/* Golden deltas make the same bytes for ever. */
+/* Applying a golden delta always yields the same bytes. */
 static void kept_deltas(void **state)
 {
 	static const struct {
@@ -91,11 +93,11 @@ static void an_equal_image(void **state)
 	                          weir_location_path(old_image), NULL));
 	assert_ok(weir_delta_inspect(weir_location_path(delta), &info));
 	assert_true(info.changed == 0 && info.old_id == info.new_id && info.file_bytes == 136);
-	assert_ok(apply_one(old_image, old_image, delta)); /* in place */
+	assert_ok(apply_one(old_image, old_image, delta)); /* the result replaces the old image */
 	assert_ok(weir_image_verify(weir_location_path(old_image), NULL, NULL));
 }
 
-/* A delta holds only the pieces that differ, and its head describes it. */
+/* A delta stores only the pieces that differ. The head of the delta describes both images. */
 static void few_keys_are_few_bytes(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -126,12 +128,12 @@ static void few_keys_are_few_bytes(void **state)
 	assert_true(info.old_generation == 1 && info.new_generation == 1);
 	assert_true(stat(new_image, &st) == 0 && info.new_bytes == (uint64_t)st.st_size);
 	assert_true(info.old_bytes == info.new_bytes && info.pieces == 5);
-	/* the first piece changes with the table; the piece of padding does not */
+	/* the first piece includes the table, which changes; the last piece is padding */
 	assert_true(info.changed == info.pieces - 1);
 	assert_in_range(info.file_bytes, 300, 8000);
 }
 
-/* The plain and the compressed form are the same image, so a delta fits both. */
+/* The plain and the compressed form have the same image id, so a delta applies to both. */
 static void forms(void **state)
 {
 	char packed[4200];
@@ -151,7 +153,8 @@ static void forms(void **state)
 	assert_same_files(made, old_image);
 }
 
-/* Images that grow and shrink. No byte beyond the end of a short one may reach a later one. */
+/* A chain of images that grow and shrink. Bytes beyond the end of a short image must not reach a
+ * later image. */
 static void chains(void **state)
 {
 	static const uint64_t capacity[] = { 100000, 5000000, 3000, 1000000, 1700000, 100000 };
@@ -192,7 +195,7 @@ static void chains(void **state)
 	assert_non_null(strstr(weir_error_detail(), "(generation 2, "));
 }
 
-/* A filter loaded through a delta equals one that is loaded from its image. */
+/* A filter loaded through a delta equals a filter loaded from the new image. */
 static void loaded(void **state)
 {
 	static const char *const names[] = { "blocked_z2g3", "growing_z2g3", "growing_zstd_z2g3",
@@ -223,7 +226,7 @@ static void loaded(void **state)
 	}
 }
 
-/* A delta is made and applied without the secret. A load needs it. */
+/* Saving and applying a delta needs no secret. Loading the filter does. */
 static void keyed(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -280,7 +283,8 @@ static void other_types(void **state)
 	weir_destroy(same);
 }
 
-/* An image whose bits are invalid, under right checksums, can be neither end of a delta. */
+/* An image with valid checksums but invalid bits is refused as the old and as the new image of a
+ * delta. */
 static void senseless(void **state)
 {
 	char image[4200];

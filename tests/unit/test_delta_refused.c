@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Deltas that are refused: each with its sentence, and existing files stay as they are. */
+ * Deltas that are refused. Each test checks the error message, and that existing files stay
+ * unchanged. */
 #include <zstd.h>
 #include <weir/router.h>
 #include "delta.h"
@@ -14,7 +15,7 @@ static struct weir_location named(const char *name)
 	return weir_location_path(name);
 }
 
-/* The old image and the delta. */
+/* Return: the location of the old image with the delta. */
 static struct weir_location chained(void)
 {
 	static const char *const deltas[] = { delta };
@@ -31,7 +32,7 @@ static int64_t copy_it(const struct weir_load_options *reading)
 	return weir_image_copy(named(made), chained(), reading, NULL);
 }
 
-/* 5,000 keys at a capacity of 100,000, so the delta has one piece. */
+/* 5,000 keys at a capacity of 100,000 make a delta of one piece. */
 static int two_images(void **state)
 {
 	delta_setup(state);
@@ -63,7 +64,7 @@ static int apply_it(void)
 	return apply_one(made, old_image, delta);
 }
 
-/* Verify the delta without its images. */
+/* Verify the delta by itself, without the images. */
 static int verify_it(void)
 {
 	return weir_delta_verify(named(delta), NULL);
@@ -82,12 +83,13 @@ static void another_image(void **state)
 	snprintf(found, sizeof found, "%016llx", (unsigned long long)id_of(new_image));
 	assert_refused(apply_one(made, new_image, delta), -EINVAL, wanted, found);
 	assert_nothing_made();
-	/* in place: the image stays */
+	/* a refused delta leaves the image unchanged */
 	assert_refused(apply_one(new_image, new_image, delta), -EINVAL, "is a delta from", "");
 	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 }
 
-/* Set a field and repair the checksum: the delta is refused. Then restore the field. */
+/* Set one field of the head and repair the checksum. Asserts that the delta is refused, and
+ * restores the field. */
 static void assert_field(unsigned at, uint64_t value, int err, const char *a, const char *b)
 {
 	const uint64_t was = image_get(bytes + at, 8);
@@ -126,8 +128,8 @@ static void fields(void **state)
 	assert_ok(apply_it());
 }
 
-/* Flip one bit of a byte: the frame cannot be unpacked, or the image is not whole. zstd ignores
- * some bits of a frame, and then the image is the right one. */
+/* Flip one bit of a byte. Either the zstd frame or the resulting image is invalid, or zstd ignores
+ * the bit and the resulting image is right. */
 static void every_byte(void **state)
 {
 	unsigned harmless = 0;
@@ -156,7 +158,7 @@ static void every_length(void **state)
 		spit(n);
 		assert_refused(apply_it(), -EBADMSG, delta, "");
 		assert_refused(verify_it(), -EBADMSG, delta, "");
-		if (n > HEAD) { /* and with the head saying so */
+		if (n > HEAD) { /* with the head's length set to match */
 			image_put64(bytes + 72, n);
 			repair();
 			spit(n);
@@ -168,14 +170,15 @@ static void every_length(void **state)
 	}
 	image_put64(bytes + 72, n_bytes + 1);
 	repair();
-	bytes[n_bytes] = 0; /* image_slurp() has room for one more */
+	bytes[n_bytes] = 0; /* image_slurp() allocates one byte more */
 	spit(n_bytes + 1);
 	assert_refused(apply_it(), -EBADMSG, "goes on after", delta);
 	assert_refused(verify_it(), -EBADMSG, "goes on after", delta);
 	assert_nothing_made();
 }
 
-/* A regression: the sentence called noise a delta that ends early, and a short head an image. */
+/* Regression: the message called random bytes a delta that ends early, and a short head an
+ * image. */
 static void short_files_are_named_as_they_are(void **state)
 {
 	unsigned char noise[100] = { 1, 2, 3 };
@@ -186,7 +189,7 @@ static void short_files_are_named_as_they_are(void **state)
 	               "ends at byte 60", "the delta's head");
 }
 
-/* A regression: the map of a sparse file took 16 MiB, whatever max_bytes was. */
+/* Regression: the map of a sparse file took 16 MiB, regardless of max_bytes. */
 static void map_counts_against_max_bytes(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -222,7 +225,7 @@ static void verified_without_its_images(void **state)
 static void the_map(void **state)
 {
 	(void)state;
-	bytes[PIECE_AT] ^= 0xff; /* the length of a frame */
+	bytes[PIECE_AT] ^= 0xff; /* the length of the zstd frame */
 	spit(n_bytes);
 	assert_refused(apply_it(), -EBADMSG, "piece 0: its zstd frame", delta);
 	bytes[PIECE_AT] ^= 0xff;
@@ -234,13 +237,15 @@ static void the_map(void **state)
 	repair();
 	spit(n_bytes);
 	assert_refused(apply_it(), -EBADMSG, "goes on after", "");
-	image_put64(bytes + 72, PIECE_AT); /* no piece: the old image under the new id */
+	/* without pieces, the result is the old image with the new id */
+	image_put64(bytes + 72, PIECE_AT);
 	repair();
 	spit(PIECE_AT);
 	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
 }
 
-/* Forge a delta from the old image to @to, in one piece whose frame holds @less bytes too few. */
+/* Forge a delta of one piece from the old image to @to. The piece's frame has @less bytes too
+ * few. */
 static void forge(const unsigned char *to, size_t n, size_t less)
 {
 	size_t old_n = 0;
@@ -285,7 +290,8 @@ static void forged(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
-	/* images of a format to come, and marked live, which no delta makes */
+	/* images of a future format, and images marked live, which weir_delta_save() never
+	 * produces */
 	image = image_slurp(new_image, &n);
 	image[8] = 99;
 	image_repair(image, n);
@@ -310,7 +316,7 @@ static void forged(void **state)
 	assert_nothing_made();
 }
 
-/* The checksums of a router's image are right, but its bits are invalid. */
+/* The checksums of the router's image are right, but the bits are invalid. */
 static void forged_beyond_checksums(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -345,7 +351,7 @@ static void forged_beyond_checksums(void **state)
 	free(image);
 }
 
-/* The generations in a delta's head must be those of its images. */
+/* The generations in a delta's head must equal the generations of the two images. */
 static void forged_generations(void **state)
 {
 	static const size_t of_old_and_new[] = { 32, 56 };
@@ -385,7 +391,7 @@ static void of_another_sort(void **state)
 	assert_refused(save_it("/nowhere/d", NULL), -ENOENT, "/nowhere", "");
 	assert_refused(weir_delta_save(named(delta), named(old_image), named("/nowhere"), NULL),
 	               -ENOENT, "/nowhere", "");
-	assert_ok(apply_it()); /* the old delta is still there */
+	assert_ok(apply_it()); /* the old delta still exists */
 }
 
 static void a_live_image(void **state)
@@ -423,12 +429,12 @@ static void limits(void **state)
 	assert_refused(save_it(delta, &o), -EFBIG, "max_delta", "");
 	o.max_delta = n_bytes;
 	assert_ok(save_it(delta, &o));
-	/* a small delta that makes a large image of zeros */
+	/* a small delta to a large image of zeros */
 	save_keys(new_image, 100000000, 0, 0, 0);
 	o.max_delta = 0;
 	o.max_bytes = 0;
 	assert_ok(save_it(delta, &o));
-	/* refused before the image is allocated */
+	/* refused before memory for the image is allocated */
 	assert_refused(copy_it(&load), -EFBIG, delta, "makes an image of");
 }
 
@@ -458,7 +464,7 @@ static void does_progress_reach_its_total(void **state)
 	assert_int_equal(last[0], last[1]);
 }
 
-/* Progress stops each verb at each of its calls in turn. */
+/* Progress stops each function at its first call, then at its second call, and so on. */
 static void stopped(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;

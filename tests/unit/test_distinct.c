@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The distinct hashes of a builder, read in parts of many bins, of one bin, and of some runs of a
- * bin, as with billions of keys. They are in memory or in the file. */
+ * The distinct hashes of a builder, in memory or in a file. A part to read spans many bins, one
+ * bin, or some runs of a bin, as with billions of keys. */
 #include <stdlib.h>
 #include "../folder.h"
 #include "../test.h"
@@ -24,14 +24,14 @@ static int step(void *sum, uint64_t hashes)
 	return 0;
 }
 
-/* No hash has the top bits 00, so that some parts are empty. */
+/* Return: a hash whose top bits are not 00, so that some parts are empty. */
 static uint64_t hash_of(uint64_t i)
 {
 	const uint64_t hash = test_key(i);
 	return hash >> 63 ? hash : hash | UINT64_C(1) << 62;
 }
 
-/* Sort HASHES hashes. Each comes @times times, and the first TWICE come once more. */
+/* Sort HASHES hashes. Each hash is added @times times, and the first TWICE hashes once more. */
 static void sort_all(bool to_file, unsigned times)
 {
 	uint64_t steps = 0;
@@ -51,7 +51,7 @@ static void sort_all(bool to_file, unsigned times)
 	qsort(sorted, HASHES, sizeof *sorted, by_number);
 }
 
-/* Each part has the hashes whose top bits are its number. Together the parts have all. */
+/* Asserts that each part has exactly the hashes whose top bits are the number of the part. */
 static void by_parts_of(unsigned part_bits)
 {
 	uint64_t at = 0, lacking = 0;
@@ -86,14 +86,15 @@ static void of_hashes_that_differ(void **state)
 	of_every_size(1);
 }
 
-/* The distinct hashes need less memory than the sort. */
+/* With many duplicates, the distinct hashes need less memory than the sort. */
 static void of_hashes_most_of_which_are_equal(void **state)
 {
 	(void)state;
 	of_every_size(3);
 }
 
-/* More hashes than expected are cut into more runs, so that no run is long. */
+/* If more hashes arrive than expected, the sort splits them into more runs, so that every run is
+ * short. */
 static void more_than_expected(void **state)
 {
 	enum { MORE = 1 << 20 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Error names and texts, and the sentence that each thread has of its own. */
+ * Error names and texts, and the error message of each thread. */
 #include <ctype.h>
 #include <errno.h>
 #include <ftw.h>
@@ -27,7 +27,7 @@ static void unknown_codes(void **state)
 	}
 }
 
-/* Every code that a header promises or the system gives has a name and a text of its own. */
+/* Every error code that a header promises, or that the system may return, has a name and a text. */
 static void every_promised_code_is_known(void **state)
 {
 #define NAMED(code) { code, #code }
@@ -65,7 +65,7 @@ static const char *sources;
 
 static bool is_known(const char *name)
 {
-	if (strcmp(name, "EOPNOTSUPP") == 0) /* on Linux ENOTSUP */
+	if (strcmp(name, "EOPNOTSUPP") == 0) /* equals ENOTSUP on Linux */
 		return true;
 	for (int code = 1; code < 4096; code++)
 		if (strcmp(weir_error_name(code), name) == 0)
@@ -108,12 +108,13 @@ static int ask_file(const char *path, const struct stat *st, int type, struct FT
 	return 0;
 }
 
-/* A regression: the library returned EDOM, ENOBUFS and others without a name or a text. */
+/* Regression: the library returned EDOM, ENOBUFS and other codes without a name or a text. */
 static void is_every_code_that_the_sources_return_known(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
-		skip(); /* the sources are the same; MemorySanitizer does not see nftw() write */
+		/* the sources are equal in each build; MemorySanitizer does not see nftw() write */
+		skip();
 	assert_int_equal(nftw(sources, ask_file, 16, FTW_PHYS), 0);
 	assert_true(files_asked > 100);
 	assert_true(is_known("EDOM") && is_known("ENOLCK") && !is_known("ESRCH"));
@@ -134,7 +135,7 @@ static int fail_with_capacity(uint64_t capacity)
 static void *other_thread(void *arg)
 {
 	const char **seen = arg;
-	seen[0] = strdup(weir_error_detail()); /* before any failure of its own */
+	seen[0] = strdup(weir_error_detail()); /* before this thread's first failure */
 	fail_with_capacity(UINT64_MAX);
 	seen[1] = strdup(weir_error_detail());
 	return NULL;
@@ -170,7 +171,7 @@ static void success_leaves_the_sentence(void **state)
 	weir_destroy(f);
 }
 
-/* A program on top of the library can set the sentence as the library does. */
+/* A program that uses the library can set the error message by weir_fail(), as the library does. */
 static void callers_fail_alike(void **state)
 {
 	char first[WEIR_SENTENCE_BYTES];
@@ -196,7 +197,7 @@ static void the_library_says_its_version(void **state)
 	assert_string_equal(weir_version(), WEIR_VERSION_STRING);
 }
 
-/* For refused parameters weir_error_last() tells the check, the field and the values. */
+/* After refused parameters, weir_error_last() returns the check, the field and the values. */
 static void a_refusal_has_its_numbers(void **state)
 {
 	enum { CHOICES = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 };
@@ -235,7 +236,7 @@ static void a_refusal_has_its_numbers(void **state)
 		{ { .kind = WEIR_FUSE, .capacity = 9, .fp_rate = 0.01,
 		    .fuse.fingerprint_bits = 33 },
 		  WEIR_ERROR_RANGE, "fingerprint_bits", { 33, 1, 32 } },
-		/* kinds that are built: any two of capacity, rate and bytes */
+		/* built kinds, with any two of capacity, rate and bytes */
 		{ { .kind = WEIR_FUSE, .capacity = 1ull << 46, .fp_rate = 0.01 },
 		  WEIR_ERROR_TOO_LARGE, "capacity", { 0x1p46, 0.01, 79716740497408, 0x1p46 } },
 		{ { .kind = WEIR_FUSE, .capacity = 1000000, .fp_rate = 0.01, .max_bytes = 1000 },
@@ -277,12 +278,13 @@ static void a_refusal_has_its_numbers(void **state)
 		for (unsigned v = 0; v < 4; v++)
 			assert_true(info.values[v] >= refused[i].values[v] &&
 			            info.values[v] <= refused[i].values[v]);
-		/* the sentence begins with the same field */
+		/* the error message begins with the same field */
 		assert_memory_equal(weir_error_detail(), info.thing, strlen(info.thing));
 	}
 }
 
-/* A failure replaces the numbers of the one before. An older caller gets the fields that fit. */
+/* A failure replaces the numbers of the previous failure. weir_error_last() fills only the fields
+ * that an older caller's struct has. */
 static void the_numbers_are_of_the_last_failure(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -304,13 +306,14 @@ static void the_numbers_are_of_the_last_failure(void **state)
 	assert_int_equal(weir_fail(-EIO, "something else"), -EIO);
 	weir_error_last(&info);
 	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
-	info.struct_size = sizeof info.struct_size - 1; /* too short for any header: no write */
+	/* smaller than in any version of the header: nothing is written */
+	info.struct_size = sizeof info.struct_size - 1;
 	(void)weir_fail(-EINVAL, "another thing");
 	weir_error_last(&info);
 	assert_int_equal(info.err, -EIO);
 }
 
-/* ---- a struct's size that no header has ---- */
+/* ---- a struct_size that no version of the header has ---- */
 
 static struct weir_filter *filter;
 
@@ -319,7 +322,7 @@ static int by_handle(size_t size)
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params params = { .struct_size = sizeof params };
 	struct weir_handle *h = NULL;
-	o.params = &params; /* a size may end within this pointer */
+	o.params = &params; /* some sizes end within this pointer */
 	o.struct_size = size;
 	int err = weir_handle_create(&h, NULL, &o);
 	assert_null(h);
@@ -366,7 +369,8 @@ static int by_plan(size_t size)
 	return weir_plan_make(&p, &plan);
 }
 
-/* If a size ended within a pointer, half of the pointer would be the caller's, half the default. */
+/* If a struct_size ended within a pointer, the library would join half of the caller's pointer with
+ * half of the default. */
 static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
 {
 	static const struct {
@@ -394,10 +398,10 @@ static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
 	(void)weir_fail(-EIO, "a failure");
 	info.struct_size = offsetof(struct weir_error_info, thing) + 4;
 	weir_error_last(&info);
-	assert_int_equal(info.err, 0); /* nothing is written */
+	assert_int_equal(info.err, 0); /* nothing was written */
 }
 
-/* By the code a front end can choose a remedy without parsing the sentence. */
+/* The code lets a front end choose a remedy without parsing the error message. */
 static void a_file_that_cannot_be_opened_has_a_code(void **state)
 {
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names that others chose, in sentences and in weir_escape(). No byte of them reaches a terminal as
- * a command. */
+ * Names from untrusted sources in error messages and in weir_escape(). No byte of a name reaches
+ * the terminal as a control sequence. */
 #include <errno.h>
 #include "../test.h"
 
@@ -18,7 +18,8 @@ static void escapes(void **state)
 		{ "\xc2\x9b" "2J\xc2\x80\xc2\x9f", "\\302\\2332J\\302\\200\\302\\237" },
 		{ "\xc2\xa0", "\xc2\xa0" },
 		{ "caf\xe9", "caf\\351" },               /* Latin-1 */
-		{ "\x9b" "2J", "\\2332J" },              /* C1 of a terminal that is not UTF-8 */
+		/* a C1 control on a terminal without UTF-8 */
+		{ "\x9b" "2J", "\\2332J" },
 		{ "\xc0\x8a", "\\300\\212" },            /* overlong */
 		{ "\xe0\x9f\xbf", "\\340\\237\\277" },   /* overlong */
 		{ "\xf0\x8f\xbf\xbf", "\\360\\217\\277\\277" }, /* overlong */
@@ -28,7 +29,7 @@ static void escapes(void **state)
 		{ "\xef\xbf\xbd\xf1\x80\x80\x80", "\xef\xbf\xbd\xf1\x80\x80\x80" },
 		{ "\xed\xa0\x80", "\\355\\240\\200" },   /* a surrogate */
 		{ "\xf4\x90\x80\x80", "\\364\\220\\200\\200" }, /* above U+10FFFF */
-		{ "\xe2\x82", "\\342\\202" },            /* ends too early */
+		{ "\xe2\x82", "\\342\\202" },            /* truncated */
 		{ "\xe2\x82x\xf0\x9f\x98y", "\\342\\202x\\360\\237\\230y" },
 	};
 	(void)state;
@@ -39,11 +40,11 @@ static void escapes(void **state)
 		assert_string_equal(out, cases[i].to);
 		assert_int_equal(weir_escape(out, sizeof out, cases[i].to, strlen(cases[i].to)),
 		                 strlen(cases[i].to));
-		assert_string_equal(out, cases[i].to); /* escaping twice changes nothing more */
+		assert_string_equal(out, cases[i].to); /* escaping again changes nothing */
 	}
 }
 
-/* With such characters a node's report could reverse its own line, or end it. */
+/* Invisible characters could reverse or end the line of a report. */
 static void what_no_reader_sees_is_escaped(void **state)
 {
 	static const struct {
@@ -52,11 +53,11 @@ static void what_no_reader_sees_is_escaped(void **state)
 	} cases[] = {
 		{ "\u061c", true }, { "\u200e", true }, { "\u200f", true }, { "\u202a", true },
 		{ "\u202e", true }, { "\u2066", true }, { "\u2069", true }, /* directions */
-		{ "\u2028", true }, { "\u2029", true }, /* the ends of a line, and of a paragraph */
+		{ "\u2028", true }, { "\u2029", true }, /* line and paragraph separators */
 		{ "\u200b", true }, { "\u200d", true }, { "\u2060", true }, { "\u206f", true },
 		{ "\ufeff", true }, { "\u180e", true }, { "\ufff9", true }, { "\ufffb", true },
 		{ "\xc2\xad", true }, { "\U000e0001", true }, { "\U000e007f", true },
-		/* their neighbours are text */
+		/* the code points next to each range are text */
 		{ "\u061b", false }, { "\u061d", false }, { "\u200a", false }, { "\u2010", false },
 		{ "\u2027", false }, { "\u202f", false }, { "\u205f", false }, { "\u2070", false },
 		{ "\ufefe", false }, { "\uff00", false }, { "\ufff8", false }, { "\ufffc", false },
@@ -74,7 +75,7 @@ static void what_no_reader_sees_is_escaped(void **state)
 	}
 }
 
-/* The text has no control character, neither C0 nor DEL nor C1 (C2 80 to C2 9F in UTF-8). */
+/* Asserts that @text has no control character: C0, DEL or C1 (C2 80 to C2 9F in UTF-8). */
 static void assert_plain(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -84,7 +85,7 @@ static void assert_plain(const char *text)
 	}
 }
 
-/* No pair of bytes comes through that a terminal would obey. */
+/* After weir_escape(), no pair of bytes contains a control character. */
 static void no_pair_of_bytes_comes_through(void **state)
 {
 	char out[32];
@@ -97,7 +98,8 @@ static void no_pair_of_bytes_comes_through(void **state)
 		}
 }
 
-/* In any room weir_escape() stays within it and splits nothing. The parts make up the whole. */
+/* weir_escape() fits its output to any buffer size and never splits an escape or a character. The
+ * pieces together are the whole text. */
 static void no_escape_is_split(void **state)
 {
 	static const char text[] = "a\033b\xc2\x9b" "c\xe2\x82\xac\n\xf0\x9f\x98\x80\xff";
@@ -122,7 +124,7 @@ static void no_escape_is_split(void **state)
 	}
 }
 
-/* weir_load() of a file that does not exist: its sentence begins with the name. */
+/* Return: the error message of weir_load() for a missing file. The message begins with @path. */
 static const char *sentence_about(const char *path)
 {
 	struct weir_filter *f = NULL;
@@ -141,7 +143,7 @@ static void a_file_name_cannot_write_to_the_terminal(void **state)
 	assert_non_null(strstr(sentence, "/nowhere/gr\xc3\xb6\xc3\x9f" "e.weir: "));
 }
 
-/* However long the name, the sentence ends in a whole escape, or in a whole character. */
+/* For a name of any length, the error message ends in a whole escape or a whole character. */
 static void a_long_sentence_is_cut_between_characters(void **state)
 {
 	static const char *const units[] = { "\033", "\xc2\x9b", "\xff", "\xe2\x82\xac",
@@ -157,7 +159,7 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 			size_t length = strlen(sentence);
 			assert_plain(sentence);
 			assert_true(length <= 511 && length > 511 - 8);
-			/* escaping twice changes nothing more */
+			/* escaping again changes nothing */
 			assert_int_equal(weir_escape(again, sizeof again, sentence, length),
 			                 length);
 			assert_string_equal(again, sentence);

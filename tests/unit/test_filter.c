@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation and the verbs on one key: hashing, seeds, instruction sets, and keys of every length,
- * present and absent. */
+ * Creation and the functions on one key: hashing, seeds, instruction sets, and keys of every
+ * length, present and absent. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <errno.h>
@@ -23,19 +23,20 @@ static void keys_of_every_length(void **state)
 		}
 		for (size_t len = 0; test_takes_inserts(f) && len <= 300; len++)
 			assert_true(weir_contains(f, bytes + len, len));
-		assert_int_equal(weir_contains(f, NULL, 0), test_takes_inserts(f)); /* empty */
+		/* the empty key */
+		assert_int_equal(weir_contains(f, NULL, 0), test_takes_inserts(f));
 		weir_destroy(f);
 	}
 }
 
-/* A number is the eight bytes at its address, whatever the verb and the machine. */
+/* Every function, on every machine, hashes a number as the eight bytes in memory. */
 static void numbers_are_their_bytes(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
 		struct weir_filter *f = test_filter(test_kinds[k], 4000, 0.01);
 		for (uint64_t i = 0; test_takes_inserts(f) && i < 1000; i++) {
-			uint64_t key = i % 3 ? test_key(i) : i; /* small numbers too */
+			uint64_t key = i % 3 ? test_key(i) : i; /* some small numbers */
 			bool there = weir_contains(f, &key, sizeof key);
 			assert_int_equal(weir_contains_u64(f, key), there);
 			assert_int_equal(i % 2 ? weir_insert_u64(f, key) : weir_insert(f, &key, 8),
@@ -72,7 +73,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 				assert_int_equal(
 					out[i], XXH3_64bits_withSeed(bytes + i * width, width, 42));
 			if (n < 40)
-				/* nothing written past n */
+				/* nothing was written past n */
 				assert_int_equal(out[n], UINT64_C(0xeeeeeeeeeeeeeeee));
 			for (size_t i = 0; i < n; i++)
 				keys[i] = (struct iovec){ bytes + i * width,
@@ -85,7 +86,8 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	weir_destroy(f);
 }
 
-/* hash/kernel.c has its own code for XXH3 of 8 bytes. It must equal XXH3 for any seed and key. */
+/* hash/kernel.c has its own code for XXH3 of 8 bytes. The result must equal XXH3 for every seed and
+ * key. */
 static void eight_byte_hashes_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;
@@ -99,7 +101,7 @@ static void eight_byte_hashes_for_many_seeds(void **state)
 		params.seed = round < 64 ? one : round < 128 ? ~one : test_random(&random);
 		assert_ok(weir_create(&f, &params));
 		for (size_t i = 0; i < COUNT_OF(keys); i++)
-			keys[i] = round % 4 ? test_random(&random) : i; /* small numbers too */
+			keys[i] = round % 4 ? test_random(&random) : i; /* some small numbers */
 		weir_hash_keys(f, weir_keys_u64(keys, 1 + round % 64), out);
 		for (size_t i = 0; i < 1 + round % 64; i++)
 			assert_int_equal(out[i], XXH3_64bits_withSeed(&keys[i], 8, params.seed));
@@ -125,7 +127,7 @@ static void seeds(void **state)
 	params.fp_rate = 0.01;
 	assert_ok(weir_create(&a, &params));
 	assert_ok(weir_create(&b, &params));
-	/* a seed is random unless given */
+	/* without a given seed, each filter gets a random seed */
 	assert_int_not_equal(weir_hash(a, "key", 3), weir_hash(b, "key", 3));
 	assert_int_not_equal(stats_of(a).seed_fingerprint, stats_of(b).seed_fingerprint);
 	assert_int_equal(weir_hash(c, "key", 3), weir_hash(d, "key", 3));
@@ -146,13 +148,14 @@ static void instruction_sets(void **state)
 	setenv("WEIR_ISA", "sse9", 1);
 	f = before;
 	assert_refused(weir_create(&f, &params), -ENOTSUP, "WEIR_ISA", "sse9");
-	assert_non_null(strstr(weir_error_detail(), "scalar")); /* an available one */
+	/* the message names an available instruction set */
+	assert_non_null(strstr(weir_error_detail(), "scalar"));
 	assert_ptr_equal(f, before);
 	setenv("WEIR_ISA", "scalar", 1);
 	assert_ok(weir_create(&f, &params));
 	assert_string_equal(stats_of(f).isa, "scalar");
 	weir_destroy(f);
-	setenv("WEIR_ISA", "", 1); /* as if not set */
+	setenv("WEIR_ISA", "", 1); /* equals an unset variable */
 	assert_ok(weir_create(&f, &params));
 	weir_destroy(f);
 #if !defined(__x86_64__)
@@ -166,7 +169,8 @@ static void instruction_sets(void **state)
 	free(kept);
 }
 
-/* The rate in the plan for that size. It is below the rate asked for if rates come in steps. */
+/* Return: the planned rate for the filter's size. If the kind supports only certain rates, the
+ * planned rate is below the requested rate. */
 static double planned_rate(const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -176,18 +180,19 @@ static double planned_rate(const struct weir_filter *f)
 	return plan.fp_rate;
 }
 
-/* The caller's struct ends behind the field shards, or before it. */
+/* The caller's struct may end after the field shards or before it. */
 static void parameters_in_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
 	(void)state;
-	params.kind = WEIR_SPLIT; /* no number in its group chooses a shape */
+	params.kind = WEIR_SPLIT; /* no field of the kind's own chooses a shape */
 	params.capacity = 1000000;
 	params.fp_rate = 0.01;
-	params.shards = 2; /* not the number that weir would choose */
+	params.shards = 2; /* weir would choose another number */
 	assert_ok(weir_create(&f, &params));
-	p.struct_size = offsetof(struct weir_params, text); /* behind shards and hash_bits */
+	/* the struct ends after shards and hash_bits */
+	p.struct_size = offsetof(struct weir_params, text);
 	assert_ok(weir_params_of(f, &p));
 	assert_int_equal(p.shards, 2);
 	p.struct_size = offsetof(struct weir_params, shards);
@@ -212,10 +217,11 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 				key = test_key(i), assert_true(weir_contains(f, &key, 8));
 			for (uint64_t i = KEYS; i < KEYS + PROBES; i++)
 				key = test_key(i), wrong += weir_contains(f, &key, 8);
-			/* the seed is fixed, so this answers the same every time; tests/property
+			/* the seed is fixed, so this count is the same in every run; tests/property
 			 * measures rates closely */
 			assert_true((double)wrong / PROBES < 1.15 * rates[r]);
-			/* generations have some hundred blocks, so the seed moves their rate */
+			/* a window has only some hundred blocks, so its rate depends much on the
+			 * seed */
 			assert_true((double)wrong / PROBES > 0.80 * planned ||
 			            test_forgets(test_kinds[k]));
 			weir_destroy(f);
@@ -239,7 +245,8 @@ static void filters_of_one_key_and_of_few(void **state)
 		}
 }
 
-/* The head of filter.h allows these NULLs. */
+/* The head of filter.h allows NULL for a batch without keys, for the bitmap and for an empty
+ * key. */
 static void nulls_of_no_keys_and_of_no_bitmap(void **state)
 {
 	const uint64_t keys[2] = { 1, 2 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Following a file: the changes that the thread sees by inotify and by polling, and its reports. */
+ * Following a file: the changes that the follower detects by inotify and by polling, and its
+ * reports. */
 #include "../image_bytes.h"
 #include "../followers.h"
 
@@ -20,7 +21,7 @@ static void test_swaps(void **state)
 			heard.swaps = 0;
 			save(0, 100);
 			struct weir_follower *f = follow(h, polling ? often : never, polling);
-			expect(flavor, 1, 0); /* the first look is at once */
+			expect(flavor, 1, 0); /* the follower polls at once */
 			assert_int_equal(missing_in(h, 0, 100), 0);
 			heard_last(1, path);
 			for (unsigned turn = 1; turn < 4; turn++) {
@@ -47,7 +48,7 @@ static void test_swaps(void **state)
 		}
 }
 
-/* inotify notices a rename to the path, and a write in place that is closed. */
+/* inotify notices a rename to the path, and the close of a file that was written in place. */
 static void test_written_in_place(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -57,16 +58,17 @@ static void test_written_in_place(void **state)
 	unsigned char *image = image_slurp(path, &n);
 	unlink(path);
 	struct weir_follower *f = follow(h, never, false);
-	expect(flavors, 0, 1); /* no such file */
+	expect(flavors, 0, 1); /* no file exists */
 	heard_last(-ENOENT, "no such file");
 	assert_true(image_spit(path, image, n / 2));
-	/* two or more: a retry may read the file before all of its half is written */
+	/* two or more, because a retry may read the file before the writer has written all of the
+	 * half */
 	WAIT_UNTIL(has_heard(0, 2));
 	heard_last(-EBADMSG, path);
-	assert_true(image_spit(other, image, n)); /* the follower ignores other names */
+	assert_true(image_spit(other, image, n)); /* the follower ignores other file names */
 	assert_int_equal(rename(other, path), 0);
 	WAIT_UNTIL(stats_of(h).swaps == 1);
-	assert_ok(weir_follower_stop(f)); /* waits for its report */
+	assert_ok(weir_follower_stop(f)); /* waits for the follower's last report */
 	assert_int_equal(heard.swaps, 1);
 	assert_in_range(heard.failures, 2, 4);
 	heard_last(1, path);
@@ -86,11 +88,11 @@ static void test_damaged_is_reported_once(void **state)
 		damage();
 		expect(flavors, 1, 1);
 		heard_last(-EBADMSG, path);
-		/* polling looks many times; inotify has its retry, which forgets the failure */
+		/* Polling reads the file many times. With inotify the follower retries once. */
 		usleep(1000000);
 		expect(flavors, 1, 1);
 		assert_int_equal(missing_in(h, 0, 100), 0);
-		damage(); /* another file, damaged alike: reported */
+		damage(); /* a new file with the same damage is reported again */
 		expect(flavors, 1, 2);
 		save(100, 200);
 		expect(flavors, 2, 2);
@@ -100,7 +102,7 @@ static void test_damaged_is_reported_once(void **state)
 	}
 }
 
-/* A failure that lasts is reported once, however often the follower retries. */
+/* The follower reports a lasting failure once, however often it retries. */
 static void test_what_passes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -111,7 +113,7 @@ static void test_what_passes(void **state)
 	usleep(200000);
 	expect(flavors, 0, 1);
 	heard_last(-ENOENT, "no such file");
-	while (weir_reload_begin(&r, h, NULL)) /* between two looks */
+	while (weir_reload_begin(&r, h, NULL)) /* succeeds between two polls */
 		;
 	save(0, 100);
 	expect(flavors, 0, 2);
@@ -125,7 +127,7 @@ static void test_what_passes(void **state)
 	close_handle(flavors, h);
 }
 
-/* The sentence names the remedy even while a writer, or a look, holds the handle's claim. */
+/* The error message names the remedy even while a writer or a poll owns the writer claim. */
 static void test_destroyed_while_the_writer_is_busy(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -134,7 +136,7 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, true);
 	expect(flavors, 1, 0);
-	while (weir_reload_begin(&r, h, NULL)) /* until the look ends */
+	while (weir_reload_begin(&r, h, NULL)) /* succeeds when the poll ends */
 		;
 	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follower_stop");
 	weir_reload_abort(r);
@@ -142,8 +144,8 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 	close_handle(flavors, h);
 }
 
-/* The folder is removed and made again, then renamed and replaced. Each time the watch must move to
- * the folder at the path. */
+/* The folder is removed and recreated, then renamed and replaced. Each time the follower must watch
+ * the folder that is now at the path. */
 static void test_the_folder_goes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -167,11 +169,12 @@ static void test_the_folder_goes(void **state)
 		expect(flavors, swaps, failures);
 		heard_last(-ENOENT, "no such file");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		/* another set: an equal one may get the inode, times and record of the old file */
+		/* another set, because an equal set may get the inode, the times and the record of
+		 * the old file */
 		save(1000 * turn + 400, 1000 * turn + 500);
-		expect(flavors, swaps + 1, failures); /* tried again soon */
+		expect(flavors, swaps + 1, failures); /* the follower retries soon */
 		save(1000 * turn + 200, 1000 * turn + 300);
-		expect(flavors, swaps + 2, failures); /* and noticed again */
+		expect(flavors, swaps + 2, failures); /* inotify watches the new folder */
 		assert_int_equal(missing_in(h, 1000 * turn + 200, 1000 * turn + 300), 0);
 	}
 	assert_ok(weir_follower_stop(f));
@@ -180,7 +183,8 @@ static void test_the_folder_goes(void **state)
 	folder = outer;
 }
 
-/* inotify on the link's folder does not see a change of the target. Polling does. */
+/* With a symbolic link, inotify on the link's folder does not notice a change of the target.
+ * Polling does. */
 static void test_links(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

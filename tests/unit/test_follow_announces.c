@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
- * A follower without a report. It writes a line to standard error when a file is refused, and when
- * it is refused no longer. */
+ * A follower without a report function. The follower writes a line to standard error when it
+ * refuses a file, and when it accepts a file after a refusal. */
 #include "../followers.h"
 #include "../image_bytes.h"
 
 static struct weir_handle *h;
 static char lines[4096];
 static FILE *said;
-static int before = -1; /* standard error */
+static int before = -1; /* a copy of standard error's descriptor */
 
 static int open_it(void **state)
 {
 	(void)setup(state);
-	snprintf(path, sizeof path, "%s/a\033[2J.weir", folder); /* would clear a terminal */
+	/* the escape sequence would clear a terminal */
+	snprintf(path, sizeof path, "%s/a\033[2J.weir", folder);
 	h = open_handle(flavors, 10000);
 	return 0;
 }
@@ -54,7 +55,7 @@ static unsigned read_lines(void)
 	return found;
 }
 
-/* Wait for @n lines. No more may come, and the last must contain @part. */
+/* Wait for @n lines. Asserts that no more lines follow and that the last line contains @part. */
 static void expect_lines(unsigned n, const char *part)
 {
 	WAIT_UNTIL(read_lines() >= n);
@@ -71,7 +72,7 @@ static void expect_lines(unsigned n, const char *part)
 	assert_int_equal(strncmp(last, "weir: /", 7), 0);
 	const char *name = strstr(last, "/a\\033[2J.weir: ");
 	assert_non_null(name);
-	assert_null(strstr(name + 1, "/a\\033[2J.weir")); /* only once */
+	assert_null(strstr(name + 1, "/a\\033[2J.weir")); /* the name appears once */
 	assert_null(strchr(last, '\033'));
 }
 
@@ -91,22 +92,22 @@ static void test_a_line_when_it_begins_changes_and_ends(void **state)
 	expect_lines(3, "taken over");
 	save(0, 20);
 	WAIT_UNTIL(stats_of(h).swaps >= 2);
-	expect_lines(3, "taken over"); /* all is well: nothing to write */
+	expect_lines(3, "taken over"); /* no line for a swap without a failure before */
 	snprintf(moved, sizeof moved, "%s.moved", folder);
 	assert_int_equal(rename(folder, moved), 0);
 	expect_lines(4, "no such file");
 	assert_int_equal(rename(moved, folder), 0);
 	expect_lines(5, "no longer refused");
-	while (weir_reload_begin(&r, h, NULL)) /* between two looks */
+	while (weir_reload_begin(&r, h, NULL)) /* succeeds between two polls */
 		;
-	expect_lines(6, "under way"); /* the handle's sentence, not the file's */
+	expect_lines(6, "under way"); /* the message is about the handle, not about the file */
 	weir_reload_abort(r);
 	expect_lines(7, "no longer refused");
 	end(f);
 	fclose(said);
 }
 
-/* Further looks at a refused file do not report a recovery. */
+/* Further polls of a refused file report no recovery. */
 static void test_a_refused_file_is_no_recovery(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -121,7 +122,7 @@ static void test_a_refused_file_is_no_recovery(void **state)
 	fclose(said);
 }
 
-/* A program keeps replacing the file. Each new one is refused for another reason. */
+/* A program keeps replacing the file, and the follower refuses each file for another reason. */
 static void test_refusals_do_not_flood_the_log(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -136,7 +137,7 @@ static void test_refusals_do_not_flood_the_log(void **state)
 		WAIT_UNTIL(stats_of(h).refused >= i);
 	}
 	unsigned there = read_lines(), at_most = 10 + (unsigned)((now() - begun) / 5);
-	/* the last reason is not lost */
+	/* the last reason is reported */
 	WAIT_UNTIL(read_lines() && strstr(lines, "byte 0 is 0x64"));
 	end(f);
 	fclose(said);
@@ -163,7 +164,7 @@ static void test_quiet_or_reported(void **state)
 	}
 }
 
-/* The sentence of a swap is escaped, as those of failures are. */
+/* Messages about a swap are escaped, as messages about a failure are. */
 static void test_a_reported_swap_is_escaped(void **state)
 {
 	(void)state;
@@ -187,7 +188,7 @@ static void fill_pipe(int ends[2])
 	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
 }
 
-/* The reader of the log is stuck. The follower still takes over files. */
+/* If nobody reads the log's pipe and it is full, the follower still accepts new files. */
 static void test_a_log_that_is_full_holds_nobody_up(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -196,13 +197,15 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 	o.poll_seconds = often;
 	image_spit(path, "nonsense", 8);
 	struct weir_follower *f = begin(&o);
-	expect_lines(1, "check the path"); /* no line is in flight when the log changes */
+	/* wait, so that no line is in flight when the log changes */
+	expect_lines(1, "check the path");
 	fclose(said);
 	fill_pipe(ends);
 	assert_int_equal(dup2(ends[1], 2), 2);
 	uint64_t refused = stats_of(h).refused;
 	assert_true(image_spit(other, "", 0));
-	assert_int_equal(rename(other, path), 0); /* refused for another reason: a line */
+	/* another reason, so the follower has a line to write */
+	assert_int_equal(rename(other, path), 0);
 	WAIT_UNTIL(stats_of(h).refused != refused);
 	save(0, 10);
 	WAIT_UNTIL(stats_of(h).swaps >= 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Following a path that is a FIFO. Its writer may never come, so the follower does not wait. */
+ * Following a path that is a FIFO. A FIFO may never get a writer, so the follower must not block
+ * on it. */
 #include <sys/stat.h>
 #include <unistd.h>
 #include "../followers.h"
@@ -10,7 +11,7 @@ static void put_fifo(void)
 	assert_int_equal(rename(other, path), 0);
 }
 
-/* By a rename, since weir_save() does not replace a FIFO. */
+/* Uses a rename, because weir_save() refuses to replace a FIFO. */
 static void put_image(void)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -30,7 +31,8 @@ static void test_a_follower_waits_for_no_writer(void **state)
 		alarm(60); /* ends a test that blocks */
 		struct weir_follower *f = follow(h, polling ? often : never, polling);
 		expect(flavors, 0, 1);
-		heard_last(-EINVAL, "is not a regular file, but a pipe"); /* names no C function */
+		/* the message names no C function */
+		heard_last(-EINVAL, "is not a regular file, but a pipe");
 		put_image();
 		expect(flavors, 1, 1);
 		put_fifo();

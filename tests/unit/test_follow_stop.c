@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Stopping a follower while it waits and at any moment of a look. The caller's own progress
- * function can stop a look, too. */
+ * Stopping a follower while it waits and at any moment of a poll. The caller's own progress
+ * function can also stop a poll. */
 #include "../declared.h"
 #include "../followers.h"
 
@@ -13,7 +13,7 @@ static void test_stop(void **state)
 		heard.swaps = 0;
 		save(0, 100);
 		for (unsigned polling = 0; polling < 2; polling++) {
-			/* the file is the same: no second swap */
+			/* the file is unchanged, so there is no second swap */
 			struct weir_follower *f = follow(h, never, polling);
 			expect(flavor, 1, 0);
 			if (flavor->has_sections) {
@@ -30,7 +30,7 @@ static void test_stop(void **state)
 	}
 }
 
-/* Some of the stops come during a look, some during its grace period. */
+/* Some stops arrive while the follower reads the file, others during its grace period. */
 static void test_stop_at_any_moment(void **state)
 {
 	(void)state;
@@ -41,14 +41,15 @@ static void test_stop_at_any_moment(void **state)
 			struct weir_follower *f = follow(h, 0.001, i % 2);
 			usleep(i * 50);
 			assert_ok(weir_follower_stop(f));
-			/* the first look is at once: stop waits for it */
+			/* the follower polls at once, and weir_follower_stop() waits for the
+			 * poll */
 			assert_int_equal(missing_in(h, i, i + 10), 0);
 		}
 		close_handle(flavor, h);
 	}
 }
 
-/* The follower's thread calls the caller's progress function, which fills this. */
+/* Filled by the caller's progress function, on the follower's thread. */
 static struct {
 	sem_t begun;
 	unsigned calls;
@@ -59,12 +60,11 @@ static int count_looks(void *arg, uint64_t done, uint64_t total)
 	(void)arg, (void)done, (void)total;
 	if (looks.calls++ == 0)
 		sem_post(&looks.begun);
-	usleep(10000); /* 10 ms a MiB: the stop comes long before a GiB is read */
+	usleep(10000); /* 10 ms per MiB, so the stop arrives long before a GiB has been read */
 	return 0;
 }
 
-/* A sparse file of some kilobytes that declares 8 TiB would be read for hours before it is
- * mapped. */
+/* A sparse file of some kilobytes declares 8 TiB. Verifying a map of 8 TiB would take hours. */
 static void stop_while_it_reads(bool map)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -88,9 +88,9 @@ static void stop_while_it_reads(bool map)
 		assert_ok(weir_follower_stop(f));
 		double took = now() - begun;
 		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
-		/* 0.1 s on an idle machine; the whole file takes 10 s at least */
+		/* 0.1 s on an idle machine; reading the whole file takes at least 10 s */
 		assert_true(took < 8);
-		/* no verdict on the file, and nothing to report */
+		/* a stopped read neither refuses the file nor reports a failure */
 		assert_int_equal(stats_of(h).refused, 0);
 		assert_int_equal(heard.failures, 0);
 		assert_int_equal(missing_in(h, 0, 100), 0);
@@ -105,7 +105,8 @@ static void test_stop_while_a_huge_file_is_read(void **state)
 	stop_while_it_reads(true);
 }
 
-/* The caller's options end before progress. The follower still calls its own, and so can stop. */
+/* The caller's options struct ends before the field progress. The follower still uses its own
+ * progress function, so that weir_follower_stop() can stop a read. */
 static void test_stop_a_shorter_struct_s_follower(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -115,13 +116,13 @@ static void test_stop_a_shorter_struct_s_follower(void **state)
 	(void)state;
 	refresh.struct_size = offsetof(struct weir_refresh_options, progress);
 	o.refresh = &refresh;
-	/* its read takes seconds, longer than any delay of the stop below */
+	/* reading 8 GiB takes longer than the stop */
 	assert_true(declare_image(path, UINT64_C(8) << 30));
 	assert_ok(weir_follower_start(&f, h, path, &o));
 	double begun = now();
-	assert_ok(weir_follower_stop(f)); /* the first look is at once */
+	assert_ok(weir_follower_stop(f)); /* the first poll is already reading */
 	assert_true(now() - begun < patience);
-	assert_int_equal(stats_of(h).refused, 0); /* it was not read to its end */
+	assert_int_equal(stats_of(h).refused, 0); /* the read was stopped before the end */
 	close_handle(flavors, h);
 }
 
@@ -131,7 +132,8 @@ static int stop_it(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-/* A look that the caller's progress stops is reported. The file is not refused for it. */
+/* A poll that the caller's progress function stops is reported. The file does not count as
+ * refused. */
 static void test_stopped_by_the_callers_progress(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

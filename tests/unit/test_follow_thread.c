@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The follower's thread: its name and signals, its start and options. While it waits, no grace
- * period waits for it. */
+ * The follower's thread: name, signal mask, start and options. While the follower waits, it does
+ * not delay grace periods. */
 #include <math.h>
 #include <signal.h>
 #include "../followers.h"
 
 static struct weir_follower *untouched;
 
-/* Noted by the report function, on the follower's thread. */
+/* Filled by the report function, on the follower's thread. */
 static struct {
 	pthread_mutex_t lock;
 	struct weir_follower *f;
@@ -25,7 +25,7 @@ static void ask_thread(void *context, int result, const char *sentence)
 	pthread_getname_np(pthread_self(), thread.name, sizeof thread.name);
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	thread.signals_blocked = true;
-	/* an emulator keeps some of the real-time signals for itself */
+	/* only the standard signals: an emulator reserves some of the real-time signals */
 	for (int s = 1; s < 32; s++)
 		if (s != SIGKILL && s != SIGSTOP && !sigismember(&blocked, s))
 			thread.signals_blocked = false;
@@ -75,7 +75,7 @@ static void test_name_and_signals(void **state)
 	close_handle(flavors, h);
 }
 
-/* A thread that waits for a grace period of the flavor, and notes its end. */
+/* A thread that waits for a grace period of the flavor and posts when the grace period ends. */
 struct grace {
 	const struct rcu_flavor_struct *rcu;
 	sem_t over;
@@ -91,8 +91,8 @@ static void *wait_for_grace(void *argument)
 	return NULL;
 }
 
-/* Between two looks the follower is outside any section; with qsbr it is offline. Else no grace
- * period in the program would end. */
+/* Between two polls the follower is outside any read section, and offline with qsbr. Otherwise the
+ * program's grace periods would never end. */
 static void test_a_follower_that_waits_holds_nobody_up(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void test_a_follower_that_waits_holds_nobody_up(void **state)
 		save(0, 100);
 		struct weir_follower *f = follow(h, never, true);
 		expect(flavor, 1, 0);
-		usleep(20000); /* it has reported the swap, and waits by now */
+		usleep(20000); /* by now the follower has reported the swap and waits */
 		sem_init(&g.over, 0, 0);
 		flavor->rcu->thread_offline();
 		assert_int_equal(pthread_create(&waiting, NULL, wait_for_grace, &g), 0);
@@ -124,7 +124,7 @@ static void test_a_follower_that_waits_holds_nobody_up(void **state)
 	}
 }
 
-/* A thread's stack also holds the program's thread-local variables, however large they are. */
+/* The stack of a thread must also fit the program's thread-local variables of any size. */
 static __thread char of_each_thread[600 << 10];
 
 static void touch_all(void *context, int result, const char *sentence)
@@ -182,7 +182,7 @@ static void test_options(void **state)
 	assert_null(untouched);
 
 	save(0, 100);
-	/* the structs of an older header */
+	/* structs as an older header declares them */
 	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
 	o.report = ask_thread;
 	refresh.keep_previous = true;
@@ -190,7 +190,7 @@ static void test_options(void **state)
 	refresh.pace = -1;
 	refresh.struct_size = offsetof(struct weir_refresh_options, map);
 	assert_ok(weir_follower_start(&f, h, path, &o));
-	refresh.keep_previous = false; /* the follower has its own copy */
+	refresh.keep_previous = false; /* the follower has copied the options */
 	assert_ok(weir_follower_stop(f));
 	assert_int_equal(stats_of(h).swaps, 1);
 	assert_true(stats_of(h).previous_kept);
@@ -200,7 +200,7 @@ static void test_options(void **state)
 	close_handle(flavors, h);
 }
 
-/* Overwrites the place of the frames of weir_follower_start(). */
+/* Overwrites the stack that weir_follower_start() used. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];
@@ -208,7 +208,7 @@ static __attribute__((noinline)) void write_over_the_stack(void)
 		stack[i] = 0;
 }
 
-/* The options and the gate need not outlive the call. */
+/* The caller's options and gate need not outlive the call. */
 static void test_the_gate_is_copied(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -224,7 +224,7 @@ static void test_the_gate_is_copied(void **state)
 	o.context = &heard;
 	o.poll_seconds = often;
 	assert_ok(weir_follower_start(&f, h, path, &o));
-	expect(flavors, 0, 1); /* no such file */
+	expect(flavors, 0, 1); /* no file exists */
 	memset(&gate, 0, sizeof gate);
 	memset(&refresh, 0, sizeof refresh);
 	memset(&o, 0, sizeof o);
@@ -238,7 +238,7 @@ static void test_the_gate_is_copied(void **state)
 	close_handle(flavors, h);
 }
 
-/* After a success the follower reports the same failure again. */
+/* A failure that repeats after a success is reported again. */
 static void test_refused_again_after_a_success(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -246,7 +246,8 @@ static void test_refused_again_after_a_success(void **state)
 	(void)state;
 	expect(flavors, 0, 1);
 	for (unsigned i = 1; i < 4; i++) {
-		/* another set: an equal one may get the inode, times and record of the old file */
+		/* another set, because an equal set may get the inode, the times and the record of
+		 * the old file */
 		save(100 * i, 100 * i + 100);
 		expect(flavors, i, i);
 		assert_int_equal(unlink(path), 0);

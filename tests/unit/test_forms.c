@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * No form loses a key. These tests insert a key by each form of each verb. They look it up by each
- * form that can express it, in sets of every normalisation. */
+ * A key that is inserted in one form must be found in every other form. The tests insert by each
+ * form of each function, and look up by each form that can express the key, with every
+ * normalisation. */
 #include <weir/router.h>
 #include <weir/window.h>
 #include "../test.h"
 
-/* A key, in the spelling of an insert and in one of a lookup. */
+/* One key in two spellings, to insert and to look up. */
 struct spelling {
 	uint32_t steps;
 	const char *put, *asked;
@@ -23,7 +24,8 @@ static const struct spelling spellings[] = {
 	{ WEIR_TEXT_SUFFIXES | WEIR_TEXT_LOWERCASE, "Example.COM", "a.b.eXample.com" },
 };
 
-/* COPIES: enough keys for the pipeline, and no more than a cuckoo filter holds of one key. */
+/* COPIES: enough keys for the batch pipeline, and as many copies of a key as fit in a cuckoo
+ * filter */
 enum { FORMS = 8, COPIES = 6, NUMBER = 4242 };
 
 static struct weir_filter *set(uint32_t kind, uint32_t steps, bool keyed)
@@ -79,7 +81,7 @@ static bool has_by(const struct weir_filter *f, unsigned form, const char *text)
 	}
 }
 
-/* With cidr, keys of fixed width are binary addresses, not texts. */
+/* With WEIR_TEXT_CIDR, keys of fixed width are binary addresses. Other functions take texts. */
 static bool expresses(uint32_t steps, unsigned form)
 {
 	return form != FORMS - 1 || !(steps & WEIR_TEXT_CIDR);
@@ -114,7 +116,7 @@ static void every_form_of_a_text_finds_it(void **state)
 		}
 }
 
-/* Every set takes a number raw, and not as a text of eight bytes. */
+/* Every set hashes a number as raw bytes, never as a text of eight bytes. */
 static void every_form_of_a_number_finds_it(void **state)
 {
 	const uint64_t number = NUMBER;
@@ -153,7 +155,7 @@ static void binary_addresses_meet_their_texts(void **state)
 	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(mapped, 16, 1), NULL), 1);
 	assert_int_equal(weir_insert_keys(f, weir_keys_fixed(four, 4, 2), NULL), 2);
 	assert_true(weir_contains(f, "192.0.3.77", 10));
-	/* no address has five bytes */
+	/* no address has 5 bytes, so the lookup answers true */
 	assert_int_equal(weir_contains_keys(f, weir_keys_fixed(four, 5, 1), NULL), 1);
 	assert_int_equal(weir_contains_keys(f, weir_keys_fixed("sixteen bytes of", 16, 1), NULL),
 	                 0);
@@ -162,7 +164,7 @@ static void binary_addresses_meet_their_texts(void **state)
 	weir_destroy(f);
 }
 
-/* More texts than the set hashes together, and one that it cannot read. */
+/* More texts than the set hashes in one piece, one of which is not an address. */
 static void many_texts_have_their_hashes(void **state)
 {
 	struct iovec texts[100];
@@ -178,7 +180,8 @@ static void many_texts_have_their_hashes(void **state)
 	weir_destroy(f);
 }
 
-/* If a lookup probes several keys, lookups of a hash answer true and other verbs refuse it. */
+/* If a lookup of a text probes several keys, lookups by hash answer true, and other functions
+ * refuse hashes. */
 static void hashes_of_sets_that_probe_several_keys(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
@@ -206,7 +209,7 @@ static void hashes_of_sets_that_probe_several_keys(void **state)
 	}
 }
 
-/* An insert of a batch stops at the first text that the set cannot read. */
+/* An insert of a batch stops at the first text that is not a key. */
 static void a_batch_stops_at_what_is_no_key(void **state)
 {
 	struct iovec texts[130];
@@ -223,7 +226,7 @@ static void a_batch_stops_at_what_is_no_key(void **state)
 	assert_true(bitmap[0] == 1 && !bitmap[1] && !bitmap[2]);
 	assert_int_equal(weir_contains_keys(f, keys, bitmap), 129);
 	assert_true(!(bitmap[1] >> 36 & 1));
-	/* the bytes of "nonsense" */
+	/* the number's bytes spell "nonsense" */
 	assert_int_equal(weir_insert_u64(f, UINT64_C(0x65736e65736e6f6e)), WEIR_NEW);
 	assert_int_equal(weir_count_keys(f, keys, counts), 129);
 	assert_int_equal(counts[100], 0);
@@ -233,7 +236,7 @@ static void a_batch_stops_at_what_is_no_key(void **state)
 	weir_destroy(f);
 }
 
-/* weir_error_taken() counts from the start of the batch, not of the piece hashed together. */
+/* weir_error_taken() counts from the start of the batch, not from the start of a piece. */
 static void many_texts_say_how_many_were_taken(void **state)
 {
 	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
@@ -288,7 +291,7 @@ static void matches_tell_which_parent(void **state)
 	weir_destroy(f);
 }
 
-/* Builders take texts. An excluded text excludes each key that a lookup of it probes. */
+/* Builders accept texts. Excluding a text excludes every key that a lookup of the text probes. */
 static void builders_take_texts(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -345,7 +348,7 @@ static struct weir_builder *addresses_begin(uint32_t kind, char text[ADDRESSES][
 	return b;
 }
 
-/* At this rate a quarter of the excluded texts would be false positives. */
+/* At this rate, a quarter of the excluded texts would otherwise be false positives. */
 static void excluded_texts_are_absent(void **state)
 {
 	enum { IN = 100, ONE_BY_ONE = 350 };
@@ -405,7 +408,7 @@ static struct weir_builder *builder_of(uint32_t kind, uint32_t steps)
 	return b;
 }
 
-/* A builder hashes as the filter does. For a text that it cannot read the hash is 0. */
+/* A builder computes the same hash as the filter. The hash of a text that is not a key is 0. */
 static void builders_hash_texts(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -431,7 +434,7 @@ static void builders_hash_texts(void **state)
 	}
 }
 
-/* One call with more texts than are hashed together stops at the first that cannot be read. */
+/* A batch that is longer than one piece stops at the first text that is not a key. */
 static void many_texts_to_a_builder(void **state)
 {
 	enum { MANY = 600, BAD = 300 };
@@ -441,7 +444,7 @@ static void many_texts_to_a_builder(void **state)
 	struct weir_filter *f = NULL;
 	const uint64_t hash = 7;
 	(void)state;
-	for (unsigned i = 0; i < 2 * MANY; i++) { /* added, and excluded */
+	for (unsigned i = 0; i < 2 * MANY; i++) { /* the first MANY to add, the others to exclude */
 		char *to = address[i / MANY][i % MANY];
 		const int len = snprintf(to, 16, "1%u.0.%u.%u", i / MANY, i / 256, i % 256);
 		texts[i / MANY][i % MANY] = (struct iovec){ to, (size_t)len };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Inserts through a handle into full filters. An acknowledged key is in every filter of the record,
- * and a refused one is taken back. A previous filter that refuses a key becomes void. */
+ * Inserts through a handle into full filters. A successful insert has reached every filter that
+ * the handle writes to. If one filter refuses a key, the handle removes the key from the others. A
+ * previous filter that refuses a key becomes void. */
 #include "full.h"
 #include "../texts.h"
 
@@ -21,11 +22,13 @@ static void current_is_full(void **state)
 	assert_int_equal(weir_handle_insert_hash(h, 1), WEIR_NEW);
 	assert_int_equal(weir_handle_insert_hash(h, 2), WEIR_NEW);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
-	/* also during a reload into a larger one, which does not get the refused key */
+	/* during a reload into a larger filter, the next filter does not get the refused key
+	 * either */
 	struct weir_reload *r = full_begin(h, &bounded_removes, 9, false);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
 	assert_false(weir_contains_hash(weir_reload_next(r), 3));
-	assert_int_equal(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL); /* of another shape */
+	/* the filters have different shapes */
+	assert_int_equal(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL);
 	assert_int_equal(weir_reload_insert_hash(r, 1), WEIR_NEW);
 	assert_int_equal(weir_reload_insert_hash(r, 2), WEIR_NEW);
 	assert_ok(weir_reload_commit(r));
@@ -53,7 +56,7 @@ static void next_is_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The current filter cannot remove the refused key, which stays as a false positive. */
+/* If the current filter's kind cannot remove keys, the refused key stays as a false positive. */
 static void next_is_full_and_current_keeps(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);
@@ -66,7 +69,7 @@ static void next_is_full_and_current_keeps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A handle whose previous filter has room for @most keys, key 1 among them. */
+/* Return: a handle whose previous filter stores at most @most keys and already has key 1. */
 static struct weir_handle *with_previous(uint32_t most)
 {
 	struct weir_handle *h = full_open(&bounded_removes, most);
@@ -98,7 +101,7 @@ static void previous_is_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The next reload frees the void filter before it makes its own. */
+/* The next reload frees a void filter before it allocates its own filter. */
 static void previous_is_freed(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -107,7 +110,7 @@ static void previous_is_freed(void **state)
 	uint64_t bytes = stats_of(h).bytes;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
-	o.max_bytes = bytes; /* two filters: with the void one it would be three */
+	o.max_bytes = bytes; /* the bytes of two filters; a void one would be the third */
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_int_equal(stats_of(h).bytes, bytes);
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
@@ -130,7 +133,7 @@ static void a_refresh_frees_it(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A filter that a rollback returned to can be a previous filter again. */
+/* After a rollback, the current filter can become the previous filter again. */
 static void rolled_back_and_kept_again(void **state)
 {
 	struct weir_handle *h = with_previous(3);
@@ -149,7 +152,8 @@ static void rolled_back_and_kept_again(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With previous, current and next: if next refuses, the insert does not reach previous. */
+/* With previous, current and next filters: if the next filter refuses a key, the insert does not
+ * reach the previous filter. */
 static void next_before_previous(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -176,11 +180,13 @@ static void nearly_full(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		assert_true(weir_handle_insert_hash(h, test_key(i)) >= 0);
 	const struct weir_handle_stats s = stats_of(h);
-	assert_false(s.nearly_full || figures_of(h).nearly_full); /* it refuses nothing */
+	/* a kind that never refuses keys is never nearly full */
+	assert_false(s.nearly_full || figures_of(h).nearly_full);
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A refused text is taken back as the key that each filter makes of it. */
+/* The handle removes a refused text from each filter as the key that the filter made from the
+ * text. */
 static void texts(void **state)
 {
 	struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };

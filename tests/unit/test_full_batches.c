@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Batches into full filters. The keys before the first that any filter refuses are in all of them;
- * that key and the later ones are in none. weir_error_taken() tells how many were taken. */
-#define KEYS 1300 /* more than two pieces (set/dual_write.c) */
+ * Batches into full filters. Every filter gets all keys that precede the first refused key. No
+ * filter keeps the refused key or a later key. weir_error_taken() returns how many keys were
+ * inserted. */
+#define KEYS 1300 /* more than two pieces of set/dual_write.c */
 #include "../kinds/kind.h"
 #include "full_keys.h"
 
-/* The filter holds exactly the first @taken keys, and weir_error_taken() says so. */
+/* Asserts that the filter has exactly the first @taken keys, and that weir_error_taken() says
+ * @taken. */
 static void assert_taken(const struct weir_filter *f, size_t taken)
 {
 	assert_int_equal(weir_error_taken(), taken);
@@ -14,7 +16,8 @@ static void assert_taken(const struct weir_filter *f, size_t taken)
 		assert_true(weir_contains_hash(f, hashes[i]));
 }
 
-/* Only keys that were taken are marked NEW, and the first of them always is. */
+/* Asserts that only the first @taken keys are marked as new. Key 0 must be marked as new, if
+ * taken. */
 static void assert_answers(const uint64_t *bitmap, size_t taken, size_t n)
 {
 	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n) * 64; i++)
@@ -55,7 +58,8 @@ static void of_a_filter(void **state)
 	weir_destroy(f);
 }
 
-/* Insert @n keys during a reload. @current, @next: room of the two filters; the smaller decides. */
+/* Insert @n keys during a reload. @current and @next are the capacities of the two filters. The
+ * smaller capacity decides how many keys are inserted. */
 static void assert_least_decides(unsigned form, size_t n, uint32_t current, uint32_t next,
                                  size_t wanted)
 {
@@ -105,7 +109,8 @@ static void previous_is_full(void **state)
 	}
 }
 
-/* A rollback has decided to return to the previous filter, which must not miss a key. */
+/* During a rollback, the previous filter is about to become current again. It must get every key,
+ * so its refusal fails the insert. */
 static void previous_is_full_and_returns(void **state)
 {
 	(void)state;
@@ -130,8 +135,8 @@ static void previous_is_full_and_returns(void **state)
 	}
 }
 
-/* The refusal by the smaller of current and next is reported. The previous filter refuses, too, and
- * becomes void. */
+/* Both the current and the next filter refuse keys, and the error names the smaller filter. The
+ * previous filter is smaller still and becomes void. */
 static void all_three(void **state)
 {
 	(void)state;
@@ -162,7 +167,7 @@ static void of_a_loader(void **state)
 	}
 }
 
-/* Before the first set the handle keeps keys, and has room for some of them. */
+/* Before the first set, the handle keeps inserts until keep_inserts bytes are used. */
 static void before_the_first_set(void **state)
 {
 	(void)state;
@@ -175,7 +180,7 @@ static void before_the_first_set(void **state)
 		o.keep_inserts = 4096;
 		assert_ok(weir_handle_create(&h, NULL, &o));
 		memset(bitmap, 0xff, sizeof bitmap);
-		/* hashes by an unknown function */
+		/* hashes of an unknown function */
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(0, KEYS), bitmap), -EINVAL);
 		assert_int_equal(weir_error_taken(), 0);
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(2, KEYS), bitmap), -ENOBUFS);
@@ -188,7 +193,8 @@ static void before_the_first_set(void **state)
 	}
 }
 
-/* A batch of several sections. weir_error_taken() also counts the keys of earlier sections. */
+/* A batch that is inserted in several read sections. weir_error_taken() counts the keys of all
+ * sections. */
 static void in_many_sections(void **state)
 {
 	enum { MANY = (1 << 20) + 700 };
@@ -219,7 +225,7 @@ static void in_many_sections(void **state)
 	free(counts);
 }
 
-/* The number of keys before key @n of that shard, counted from 0. */
+/* Return: the position of key number @n of the shard among all keys. */
 static size_t before(uint32_t shard, size_t n)
 {
 	size_t i = 0;
@@ -262,7 +268,7 @@ static void of_a_sharded_set(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A batch of several pieces, into the reload of a shard and into one with a pace. */
+/* A batch of several pieces, into the reload of a shard and into a reload with a pace. */
 static void of_a_long_batch(void **state)
 {
 	enum { MANY = 70000 };
@@ -299,8 +305,8 @@ static void of_a_long_batch(void **state)
 	free(bitmap);
 }
 
-/* Insert twenty times the capacity into every kind. Only kinds with a limit may refuse keys. They
- * are nearly full then, and no others are. */
+/* Insert twenty times the capacity into every kind. Only kinds with a limit may refuse keys and
+ * report nearly_full. */
 static void of_every_kind(void **state)
 {
 	enum { MANY = 2000 };

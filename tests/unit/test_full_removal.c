@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Removals and counts through a handle and a sharded set: each form, the refusals, and the answers
- * of a refused batch. */
+ * Removals and counts through a handle and a sharded set: each form of a key, errors, and the
+ * output of a refused batch. */
 #define KEYS 130
 #include "full_keys.h"
 
@@ -56,7 +56,7 @@ static void in_batches(void **state)
 	}
 }
 
-/* Removals are refused while another filter could become the current one. */
+/* Asserts that removals are refused while another filter could become the current filter. */
 static void expect_busy(struct weir_handle *h, const char *why)
 {
 	int64_t before = copies(h), counts[KEYS];
@@ -69,7 +69,7 @@ static void expect_busy(struct weir_handle *h, const char *why)
 		assert_refused(weir_handle_remove_keys(h, keys_of(form, KEYS), bitmap), -EBUSY,
 		               why, "");
 		assert_true(bitmap[0] == 0 && bitmap[1] == 0 && bitmap[2] == 0);
-		/* counts are not refused */
+		/* counts still work */
 		assert_ok(weir_handle_count_keys(h, keys_of(form, KEYS), counts));
 	}
 	assert_int_equal(copies(h), before);
@@ -84,11 +84,11 @@ static void beside_others(void **state)
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));
 	expect_busy(h, "keeps its previous filter");
-	/* a void previous filter does not prevent removals */
+	/* a void previous filter does not block removals */
 	assert_ok(weir_handle_rollback(h));
 	r = full_begin(h, &bounded_removes, KEYS, false);
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
-	assert_ok(weir_reload_commit(r)); /* full */
+	assert_ok(weir_reload_commit(r)); /* the filter is full */
 	r = full_begin(h, &bounded_removes, 1000, true);
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse filters of every size and width. Each can be built, has all its keys, and keeps its rate. */
+ * Fuse filters of every size and width. Each can be built, has all its keys, and has at most its
+ * planned rate. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -32,7 +33,7 @@ static struct weir_filter *built(const struct weir_params *p, const uint64_t *ha
 	return f;
 }
 
-/* splitmix64 from @state on. */
+/* Random numbers by splitmix64, starting from @state. */
 static void fill(uint64_t *hashes, size_t n, uint64_t state)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -61,7 +62,7 @@ static void every_small_size(void **state)
 	}
 }
 
-/* Other implementations of binary fuse filters have failed at these sizes. */
+/* Other implementations of binary fuse filters failed to build at these sizes. */
 static void sizes_that_others_fail_at(void **state)
 {
 	const struct weir_params p = params(8);
@@ -96,7 +97,6 @@ static void every_width(void **state)
 	}
 }
 
-/* The bits depend neither on the order of the keys nor on duplicates. */
 static void the_same_set_is_the_same_filter(void **state)
 {
 	enum { KEYS = 10000 };
@@ -134,7 +134,7 @@ static void several_parts(void **state)
 	fill(many, KEYS, 5);
 	struct weir_filter *f = built(&p, many, KEYS);
 	struct weir_stats s = stats_of(f), sample = WEIR_STATS_INIT;
-	assert_int_equal(s.shape.field[3], 1); /* part_bits */
+	assert_int_equal(s.shape.field[3], 1); /* the value is part_bits */
 	assert_true(8.0 * (double)s.bytes / KEYS < 9.15);
 	assert_true(fabs(s.keys_estimated / KEYS - 1) < 0.001);
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &sample));
@@ -173,13 +173,13 @@ static void what_cannot_be_built(void **state)
 	p.fp_rate = 0.001;
 	not_built(&p, 3000, -EINVAL, "fingerprint_bits 8", "0.0039");
 	for (uint64_t i = 0; i < 3000; i++)
-		hashes[i] = i; /* not hashes, but a sequence */
+		hashes[i] = i; /* a sequence of numbers instead of hashes */
 	p = params(8);
 	not_built(&p, 3000, -ENOSPC, "3000 keys", "look up by those too");
 }
 
-/* A regression: times 2^64 over the golden ratio, these hashes and their sums are small. All fell
- * into one place of the table that finds duplicates, so the build took minutes. */
+/* Regression: multiplied by 2^64 over the golden ratio, these hashes and their sums are small. The
+ * table that finds duplicates put all hashes into one slot, so the build took minutes. */
 static void alike_when_multiplied(void **state)
 {
 	enum { SIDE = 1024 };
@@ -218,7 +218,6 @@ static void takes_no_inserts(void **state)
 	weir_destroy(f);
 }
 
-/* The width that the planner chooses for a rate or for a size. */
 static void widths_that_are_chosen(void **state)
 {
 	static const struct {
@@ -246,19 +245,19 @@ static void widths_that_are_chosen(void **state)
 	p.fp_rate = 0.01;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
-	p.max_bytes = UINT64_C(1) << 46; /* the rate limits it, and not the room */
+	p.max_bytes = UINT64_C(1) << 46; /* the rate limits the capacity, not max_bytes */
 	p.fp_rate = 1e-9;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > UINT64_C(14000000000) &&
 	            plan.capacity < UINT64_C(15000000000));
-	p.capacity = UINT64_C(15000000000); /* at this capacity 63-bit hashes often collide */
+	p.capacity = UINT64_C(15000000000); /* with this many keys, 63-bit hashes often collide */
 	p.max_bytes = 0;
 	p.fp_rate = 2.65e-9;
 	p.hash_bits = 63;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 15000000000",
 	               "32 bits at most");
 	p.hash_bits = 0;
-	p.capacity = 1000; /* an impossible width comes before hash_bits */
+	p.capacity = 1000; /* an impossible width is reported before hash_bits */
 	p.fp_rate = 0.01;
 	p.hash_bits = 40;
 	p.fuse.fingerprint_bits = 2;
@@ -269,11 +268,12 @@ static void widths_that_are_chosen(void **state)
 	p.fp_rate = 0.01;
 	p.max_bytes = 64;
 	p.fp_rate = 1e-9;
-	assert_ok(weir_plan_make(&p, &plan)); /* a line has room for a key of the least rate */
+	/* one line fits at least one key at the lowest rate */
+	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity >= 1);
-	p.shards = 4; /* each needs a line at least */
+	p.shards = 4; /* each shard needs at least one line */
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "64", "");
-	p.capacity = 5000000; /* in four parts, and room for three lines more than they take */
+	p.capacity = 5000000; /* four parts, with bytes for three lines more than the parts need */
 	p.fp_rate = 0;
 	p.shards = 1;
 	p.max_bytes = UINT64_C(64) * 100003;

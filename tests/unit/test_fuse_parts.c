@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse structures in several parts of a few keys each, so that some parts lack keys of one list or
- * of both. No plan makes such parts. */
+ * Fuse structures of several parts with a few keys each, so that some parts lack keys of one list
+ * or of both lists. The planner never plans such small parts. */
 #include <stdlib.h>
 #include "../test.h"
 #include "kinds/common/fuse_build.h"
@@ -10,13 +10,13 @@
 enum { PART_BITS = 2, PARTS = 1 << PART_BITS, SEED = 9 };
 
 struct list {
-	struct weir_key_set given; /* first */
-	const uint64_t *n; /* keys in each part */
-	uint64_t from;     /* number of the first key */
+	struct weir_key_set given; /* first, so that a pointer to given is a pointer to the list */
+	const uint64_t *n; /* number of keys in each part */
+	uint64_t from;     /* index of the list's first key */
 	uint64_t built;
 };
 
-/* The top bits name the part. */
+/* Return: a hash whose top bits are the number of the part. */
 static uint64_t hash_of(const struct list *list, uint64_t part, uint64_t i)
 {
 	return part << (64 - PART_BITS) | test_key(list->from + 1000 * part + i) >> PART_BITS;
@@ -64,7 +64,7 @@ static uint64_t found_in(const struct weir_fuse_level *level, const struct list 
 	return found;
 }
 
-/* Build a structure of one list or two, and look up all keys. */
+/* Build a structure from one list or two lists, and look up all keys. */
 static void build(unsigned width, const uint64_t *n, const uint64_t *m)
 {
 	const struct weir_fuse part = weir__fuse_shaped(width, 4, 24, PART_BITS);
@@ -99,7 +99,6 @@ static void parts_that_lack_keys(void **state)
 	build(1, last, all);
 }
 
-/* If a part has more keys than cells, the build fails before it reads a key. */
 static void a_part_with_too_many_keys(void **state)
 {
 	const struct weir_fuse part = weir__fuse_shaped(8, 4, 24, PART_BITS);
@@ -112,7 +111,8 @@ static void a_part_with_too_many_keys(void **state)
 	assert_int_equal(keys.built, 0);
 }
 
-/* An image is legal only if its lines are those of whole parts, and not too few. */
+/* An image is legal only if its lines divide evenly among the parts and each part has enough
+ * lines. */
 static void lines_of_whole_parts(void **state)
 {
 	struct weir_shape shape = { WEIR_FUSE, .field = { 8, 4, 24, PART_BITS } };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The gate, by commit and by refresh. Each of its checks passes a good filter and stops a bad one,
- * with a sentence that names the fault. A refusal leaves the current filter in place and frees the
- * handle. */
+ * The gate, at a commit and at a refresh. Each check passes a good filter and stops a bad filter,
+ * with an error message that names the fault. A refusal keeps the current filter and releases the
+ * writer claim. */
 #include <math.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -20,7 +20,8 @@ static int teardown(void **state)
 	return weir_handle_destroy(h);
 }
 
-/* Reload @n keys and the words "alpha" and "beta" through @gate. Return: the commit's answer. */
+/* Reload @n keys and the strings "alpha" and "beta" with @gate.
+ * Return: the result of the commit. */
 static int commit(const struct weir_gate *gate, uint64_t n)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -58,7 +59,7 @@ static void test_open_gate(void **state)
 	const struct weir_gate gate = WEIR_GATE_INIT;
 	(void)state;
 	passes(&gate, 0);
-	passes(&gate, 50000); /* five times too many */
+	passes(&gate, 50000); /* five times the capacity */
 }
 
 struct seen {
@@ -98,7 +99,8 @@ static void test_check(void **state)
 	gate.must_hit = &gone;
 	gate.must_hits = 1;
 	stops(&gate, 3000, "must_hit", "gamma");
-	assert_int_equal(seen.calls, 0); /* the caller's own check runs last */
+	/* the caller's own check runs last, so it was not called */
+	assert_int_equal(seen.calls, 0);
 }
 
 static void test_canaries(void **state)
@@ -116,7 +118,7 @@ static void test_canaries(void **state)
 	memset(large, 'x', sizeof large);
 	hits[2] = (struct iovec){ large, sizeof large };
 	large[63] = 'y';
-	stops(&gate, 10, "xxxy\", is not in", "key 2"); /* cut at 64 bytes */
+	stops(&gate, 10, "xxxy\", is not in", "key 2"); /* keys are cut at 64 bytes */
 	gate.must_hits = 2;
 	gate.must_miss = misses;
 	gate.must_misses = 1;
@@ -143,7 +145,7 @@ static void test_figures(void **state)
 	stops(&gate, 0, "about 2 keys", "min_keys is 5000");
 }
 
-/* A refresh asks the same gate before it takes a file, and remembers the verdict with the file. */
+/* A refresh applies the same gate before it accepts a file. The handle remembers the refusal. */
 static void test_at_a_refresh(void **state)
 {
 	char *folder = test_folder(), path[4096];
@@ -158,7 +160,7 @@ static void test_at_a_refresh(void **state)
 	gate.must_hit = &hit;
 	gate.must_hits = 1;
 	o.gate = &gate;
-	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* so that the gate alone may refuse it */
+	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* so that only the gate can refuse the file */
 	assert_ok(weir_save(f, weir_location_path(path), &save));
 	assert_refused(weir_handle_refresh(h, path, &o), -ECANCELED, "key 0 of must_hit",
 	               "alpha");
@@ -173,7 +175,7 @@ static void test_at_a_refresh(void **state)
 	test_folder_remove(folder);
 }
 
-/* Each verb that takes a gate refuses a malformed one before it does anything. */
+/* Every function with a gate refuses malformed options before it does anything. */
 static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 {
 	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
@@ -217,7 +219,7 @@ static void test_nonsense(void **state)
 	asks_nonsense(&gate, "min_keys -1");
 }
 
-/* A few keys, all in the last line of each shard, where no sample looks. */
+/* A few keys, all in the last line of each shard, which no sample reads. */
 static void test_every_line_is_counted(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -241,7 +243,7 @@ static void test_every_line_is_counted(void **state)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* Overwrite the stack that the frames of weir_reload_begin() used. */
+/* Overwrites the stack that weir_reload_begin() used. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The gate of a set that is replaced shard by shard. Its figures are those of the whole set with
- * the new shard in its place (G1 to G5 of src/set/reload/gate_shard.c). */
+ * The gate of a set that is reloaded shard by shard. The gate checks the figures that the whole
+ * set would have with the new shard (G1 to G5 of src/set/reload/gate_shard.c). */
 #include "gate_sharded.h"
 
 static void test_min_keys_of_the_set(void **state)
@@ -8,9 +8,10 @@ static void test_min_keys_of_the_set(void **state)
 	(void)state;
 	insert(0, KEYS);
 	gate.min_keys = 0.9 * KEYS;
-	assert_ok(reload((struct source){ 0, KEYS, { NULL } })); /* no shard alone has this many */
+	/* a single shard never has 0.9 * KEYS keys */
+	assert_ok(reload((struct source){ 0, KEYS, { NULL } }));
 	assert_int_equal(stats().oldest, 2);
-	/* 80 % of the keys: enough stay in the set while the first shards are replaced */
+	/* 80 % of the keys: the set stays above min_keys until some shards are replaced */
 	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
 	               "keys in the set with this shard", "min_keys is 9000");
 	assert_int_equal(stats().oldest, 2);
@@ -18,7 +19,7 @@ static void test_min_keys_of_the_set(void **state)
 	assert_true(figures().keys_estimated >= gate.min_keys);
 }
 
-/* The first shard shows that the source lacks most keys, before any key is lost. */
+/* The first shard shows that the source lacks most keys, before the set loses any key. */
 static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 {
 	(void)state;
@@ -32,19 +33,20 @@ static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* During a first load the set has fewer than min_keys for a while. */
+/* During a first load the set has fewer keys than min_keys until enough shards are loaded. */
 static void test_a_first_load_passes_min_keys(void **state)
 {
 	(void)state;
 	gate.min_keys = 0.9 * KEYS;
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
-	/* from the first shard again, with other keys: some shards get fewer than before */
+	/* reload all shards with other keys; some shards get fewer keys than before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
 	assert_int_equal(missing(KEYS, 2 * KEYS), 0);
 }
 
-/* With so few keys a shard can be empty, so only the last shard shows a short source. */
+/* With so few keys a shard may be empty, so only the last shard reveals a source that is too
+ * short. */
 static void test_a_first_load_of_a_few_keys(void **state)
 {
 	(void)state;
@@ -59,7 +61,8 @@ static void test_a_first_load_of_a_few_keys(void **state)
 	assert_true(figures().keys_estimated > 19);
 }
 
-/* Fewer than one key a shard: the last shard tells an empty source from one with a key. */
+/* With less than one key per shard, only the last shard distinguishes an empty source from a source
+ * with one key. */
 static void test_min_keys_of_one(void **state)
 {
 	(void)state;
@@ -70,7 +73,7 @@ static void test_min_keys_of_one(void **state)
 	assert_int_equal(missing(0, 2), 0);
 }
 
-/* A limit that is kept does not make up for one that is broken. */
+/* The gate checks every limit. Meeting one limit does not excuse exceeding another. */
 static void test_each_limit_counts_beside_the_others(void **state)
 {
 	(void)state;
@@ -91,7 +94,8 @@ static void test_each_limit_counts_beside_the_others(void **state)
 	assert_ok(replace(0, (struct source){ 0, KEYS, { NULL } }));
 }
 
-/* The set's rate counts: one overfull shard passes while the set keeps the limit. */
+/* max_fp_rate limits the rate of the set. A single overfull shard passes while the rate of the set
+ * stays within the limit. */
 static void test_max_fp_rate_of_the_set(void **state)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
@@ -123,8 +127,8 @@ static void test_max_fill_of_the_set(void **state)
 	assert_true(figures().fill <= gate.max_fill);
 }
 
-/* Inserts have overfilled the set. No single shard brings it below the limits, so a shard that
- * keeps them for its own part passes. */
+/* Inserts have overfilled the set, and replacing one shard cannot bring the set within the limits.
+ * A shard passes if it meets its own share of the limits. */
 static void test_an_overfull_set_can_be_mended(void **state)
 {
 	(void)state;
@@ -137,14 +141,14 @@ static void test_an_overfull_set_can_be_mended(void **state)
 	for (uint32_t i = 0; i < SHARDS / 2; i++)
 		assert_ok(replace(i, (struct source){ 0, KEYS, { NULL } }));
 	assert_true(figures().fp_rate_estimated > 0.03 && figures().fill > 0.5);
-	/* from the first shard again; some shards are fuller now than before */
+	/* reload all shards; some shards are fuller now than before */
 	assert_ok(reload((struct source){ KEYS, 2 * KEYS, { NULL } }));
 	assert_true(figures().fp_rate_estimated <= 0.015 && figures().fill <= 0.5);
 }
 
-enum { LARGE = 100000000, PARTS = 64 }; /* twice the sample */
+enum { LARGE = 100000000, PARTS = 64 }; /* LARGE: twice the capacity that a sample covers */
 
-/* The sums over all shards but 5, from all bits or from a sample of half of them. */
+/* Return: the sums over all shards except 5, exact or from a sample of half of the bits. */
 static struct weir_stats others(uint32_t effort)
 {
 	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
@@ -157,7 +161,7 @@ static struct weir_stats others(uint32_t effort)
 	return sum;
 }
 
-/* Make a large set of 1000 keys in which a sample shows between @from and @to times the true fill.
+/* Make a large set of 1000 keys in which a sample shows @from to @to times the true fill.
  * Return: the exact sums of others(). */
 static struct weir_stats make_large(double from, double to)
 {
@@ -188,8 +192,8 @@ static void test_a_large_set(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* The gate reads a sample of a large set. Before it refuses, it reads every bit, and these may let
- * the shard pass. */
+/* The gate reads only a sample of a large set. If the sample breaks a limit, the gate reads every
+ * bit before it decides, and may let the shard pass. */
 static void test_what_a_sample_would_refuse(void **state)
 {
 	(void)state;
@@ -198,14 +202,14 @@ static void test_what_a_sample_would_refuse(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 	all = make_large(1.02, 1.1);
 	gate.min_keys = 0;
-	/* the new shard's share of 2000 keys adds 3 % */
+	/* the new shard's share of 2000 keys adds 3 % to the fill */
 	gate.max_fill = 1.04 * all.fill / PARTS;
 	gate.max_fp_rate = 1.04 * all.fp_rate_estimated / PARTS;
 	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
 }
 
-/* A shard passes if the sample keeps the limits, so a commit does not read a large set. The limits
- * hold to a few percent. */
+/* If the sample is within the limits, the shard passes and the commit does not read the whole set.
+ * The limits are therefore exact to a few percent. */
 static void test_what_a_sample_keeps(void **state)
 {
 	(void)state;
@@ -221,7 +225,7 @@ static void test_what_a_sample_keeps(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* The gate reads all of the new shard. */
+/* The gate reads every bit of the new shard. */
 static void test_a_few_keys_in_a_large_shard(void **state)
 {
 	const char *sentence = weir_error_detail();

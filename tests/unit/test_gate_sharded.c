@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The gate of a set that is replaced shard by shard: it looks up canaries as the set does, each in
- * its own shard. Also what it cannot ask, and what a refusal leaves. */
+ * The gate of a set that is reloaded shard by shard. The gate looks up each canary key in the
+ * shard that the key belongs to. Other tests cover options that cannot apply, and the set after a
+ * refusal. */
 #include <sys/uio.h>
 #include "gate_sharded.h"
 
@@ -17,7 +18,7 @@ static uint32_t shard_of(const char *word)
 static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 5 },
                                       { "delta", 5 } };
 
-/* At least two of the words lie in different shards. */
+/* At least two of the keys belong to different shards. */
 static void test_a_must_hit_that_is_there_passes(void **state)
 {
 	(void)state;
@@ -61,7 +62,7 @@ static void test_a_must_miss_that_is_in_the_source_is_refused(void **state)
 	assert_true(has("epsilon"));
 }
 
-/* The gate ignores the canaries of shards that are not replaced. */
+/* The gate skips canary keys that belong to other shards. */
 static void test_canaries_of_other_shards_are_passed_over(void **state)
 {
 	uint32_t other = (shard_of("alpha") + 1) % SHARDS;
@@ -94,7 +95,7 @@ static void test_what_cannot_be_asked(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* A refused shard stays as it was, and the set is free for the next one. */
+/* A refused shard keeps its contents, and the set can start another reload. */
 static void test_a_refused_shard_stays(void **state)
 {
 	(void)state;
@@ -107,7 +108,7 @@ static void test_a_refused_shard_stays(void **state)
 	assert_int_equal(missing(0, 100), 0);
 	options.gate = NULL;
 	assert_ok(replace(2, (struct source){ 0, 100, { NULL } }));
-	/* shard 2 alone is newer */
+	/* only shard 2 has a newer generation */
 	assert_int_equal(stats().oldest, 1);
 	assert_int_equal(stats().generation, 2);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The growing kind: its plan, its layers as they come, its limit, and the verbs on whole
+ * The growing kind: the plan, how layers are appended, the limit, and copies and merges of
  * filters. */
 #include <errno.h>
 #include <math.h>
@@ -38,7 +38,8 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* Insert keys @first to @end - 1; each must be found at once. Return: the last answer. */
+/* Insert the keys @first to @end - 1 and assert that each is found.
+ * Return: the result of the last insert. */
 static int insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
 {
 	int answer = 0;
@@ -73,8 +74,8 @@ static void the_plan_states_both_ends(void **state)
 	assert_int_equal(test_number(&plan.shape, "layers"), 8);
 	assert_true(plan.growing.max_capacity == UINT64_C(21845) * 1000000);
 	assert_int_equal(plan.capacity, 1000000);
-	/* the figures of the blocked layout at a rate of 0.00125; just after the first append the
-	 * layers have room for five times the keys */
+	/* the bits per key of a blocked filter at a rate of 0.00125; after the first append, the
+	 * layers have capacity for five times the keys */
 	assert_true(plan.growing.full_bits_per_key > 15 && plan.growing.full_bits_per_key < 15.4);
 	assert_true(plan.growing.worst_bits_per_key > 75 && plan.growing.worst_bits_per_key < 78);
 	assert_true(plan.growing.late_bits_per_key > 60 && plan.growing.late_bits_per_key < 62);
@@ -107,7 +108,7 @@ static void any_two_give_the_third(void **state)
 		assert_true(again.capacity >= 49000 && again.bytes <= plan.bytes);
 		assert_true(!most || again.growing.max_capacity == most);
 	}
-	params.growing.max_capacity = 1000; /* less than the bytes would hold */
+	params.growing.max_capacity = 1000; /* fewer keys than fit in max_bytes */
 	assert_int_equal(plan_of(&params).capacity, 1000);
 }
 
@@ -125,10 +126,10 @@ static void bad_parameters_are_refused(void **state)
 	               "2^48");
 	params = asked(1000, 2e-9, 0);
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 2e-09", "8e-09");
-	params.growing.max_capacity = 1000; /* a single layer can keep that rate */
+	params.growing.max_capacity = 1000; /* with a single layer, the filter can have this rate */
 	assert_ok(weir_plan_make(&params, &plan));
 	params = asked(1000, 0, 0);
-	params.max_bytes = 320; /* 2.56 bits a key: each layer alone exceeds its rate */
+	params.max_bytes = 320; /* 2.56 bits per key are too few for the rate of any layer */
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "max_bytes 320", "layers");
 	params = asked(0, 0.01, 21845001);
 	params.max_bytes = 64;
@@ -155,11 +156,11 @@ static void layers_come_and_the_rate_holds(void **state)
 		steps += exact(f).bytes != bytes;
 		bytes = exact(f).bytes;
 	}
-	/* layers 1000 and 4000 after the first step, since 1000 keys fill the first; then 16000,
-	 * 64000, 256000 and the rest */
+	/* layer 0 is full after the first 1000 keys; then follow layers of 4000, 16000, 64000,
+	 * 256000 and the rest */
 	assert_int_equal(steps, 5);
 	assert_has(f, 0, KEYS);
-	/* above the requested rate only by chance, and not far below it */
+	/* at most the requested rate, apart from chance, and not far below it */
 	double rate = rate_of(f, KEYS, ABSENT), error = 4 * sqrt(0.02 / ABSENT);
 	assert_true(rate < 0.02 + error && rate > 0.014);
 	struct weir_stats stats = exact(f);
@@ -182,10 +183,10 @@ static void no_key_beyond_the_limit(void **state)
 		fresh += answer == WEIR_NEW;
 	}
 	assert_refused(answer, -ENOSPC, "max_capacity 90", "layers");
-	assert_int_equal(fresh, 90); /* small layers count every key */
+	assert_int_equal(fresh, 90); /* small layers count every key exactly */
 	assert_has(f, 0, n - 1);
 	assert_false(weir_contains_u64(f, test_key(n - 1)));
-	assert_int_equal(weir_insert_u64(f, test_key(3)), WEIR_SEEN); /* is there already */
+	assert_int_equal(weir_insert_u64(f, test_key(3)), WEIR_SEEN); /* already in the filter */
 	uint64_t hashes[8] = { weir_hash(f, &(uint64_t){ test_key(3) }, 8) };
 	for (unsigned i = 1; i < 8; i++)
 		hashes[i] = weir_hash(f, &(uint64_t){ test_key(n + i) }, 8);
@@ -195,7 +196,7 @@ static void no_key_beyond_the_limit(void **state)
 	weir_destroy(f);
 }
 
-/* Batches make the filter grow as single inserts do, and answer alike. */
+/* Batches make the filter grow as single inserts do, and return the same answers. */
 static void batches_grow(void **state)
 {
 	enum { KEYS = 100000 };
@@ -225,7 +226,7 @@ static void the_next_layer_ahead(void **state)
 	(void)state;
 	assert_ok(weir_grow_ahead(f));
 	assert_ok(weir_grow_ahead(f));
-	assert_true(exact(f).bytes == bytes); /* it is not in use yet */
+	assert_true(exact(f).bytes == bytes); /* the new layer is not in use yet */
 	assert_ok(insert_range(f, 0, 300));
 	assert_true(exact(f).bytes > 4 * bytes);
 	assert_refused(weir_grow_ahead(other), -ENOTSUP, "blocked", "grow");
@@ -263,15 +264,16 @@ static void a_union_has_both(void **state)
 	assert_ok(weir_merge(a, a));
 	assert_ok(insert_range(b, 900, 9000)); /* three layers */
 	assert_ok(weir_clone(&c, b));
-	assert_ok(weir_merge(c, b)); /* equal keys add nothing */
+	assert_ok(weir_merge(c, b)); /* duplicates add nothing */
 	assert_true(exact(c).fill == exact(b).fill);
 	weir_destroy(c);
 	c = make(1000, 0.01, 21000);
-	assert_ok(weir_merge(c, b)); /* into an empty one, of fewer layers */
+	assert_ok(weir_merge(c, b)); /* into an empty filter with fewer layers */
 	assert_has(c, 300, 9000);
 	assert_true(exact(c).bytes == exact(b).bytes);
 	assert_ok(insert_range(c, 20000, 25000));
-	assert_refused(weir_merge(a, b), -ENOSPC, "layer 0", "1000"); /* layer 0: 1300 keys */
+	/* layer 0 would get 1300 keys */
+	assert_refused(weir_merge(a, b), -ENOSPC, "layer 0", "1000");
 	assert_has(a, 0, 900);
 	weir_destroy(c);
 	c = make(1000, 0.010001, 21000);
@@ -284,7 +286,7 @@ static void a_union_has_both(void **state)
 	weir_destroy(c);
 }
 
-/* Keys that both filters have count once, however often they are merged: they take no room. */
+/* Keys that both filters have count once, even if the filters are merged many times. */
 static void unions_of_equal_keys_take_no_room(void **state)
 {
 	struct weir_filter *a = make(1000, 0.01, 21000), *b = NULL;
@@ -319,7 +321,7 @@ static void its_own_parameters_make_another(void **state)
 	weir_destroy(like);
 }
 
-/* Under a handle a reload replaces a nearly full filter with a larger one. */
+/* Under a handle, a reload can replace a nearly full filter by a larger one. */
 static void a_reload_is_the_way_out(void **state)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
@@ -339,7 +341,7 @@ static void a_reload_is_the_way_out(void **state)
 		assert_ok(weir_handle_insert(h, &(uint64_t){ test_key(i) }, 8));
 	for (uint64_t i = 0; i < 5000; i++)
 		assert_true(weir_handle_contains(h, &(uint64_t){ test_key(i) }, 8));
-	/* by copying, into a filter of the same parameters */
+	/* reload by copying, into a filter with the same parameters */
 	options.params = NULL;
 	assert_ok(weir_reload_begin(&r, h, &options));
 	assert_ok(weir_handle_insert(h, &(uint64_t){ test_key(5000) }, 8));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter counts new keys alone, and its count decides when it is full. Single inserts and
- * batches count each new key. A copy, a union and an image also count the keys that arrive while
- * they are made. */
+ * A growing filter counts only new keys, and is full when the count reaches max_capacity. Single
+ * inserts and batches count each new key. Copies, merges and images also count the keys that are
+ * inserted while they are made. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -22,7 +22,7 @@ static struct weir_filter *make(uint64_t capacity, uint64_t max_capacity)
 	return f;
 }
 
-/* Insert keys from @first on until one is refused. Return: how many were new. */
+/* Insert keys from @first on until the filter refuses one. Return: how many keys were new. */
 static uint64_t fill(struct weir_filter *f, uint64_t first)
 {
 	uint64_t fresh = 0;
@@ -40,7 +40,7 @@ static uint64_t bytes_of(const struct weir_filter *f)
 	return stats.bytes;
 }
 
-/* ---- what counts ---- */
+/* ---- which keys count ---- */
 
 static void a_key_counts_once(void **state)
 {
@@ -62,7 +62,7 @@ static void a_key_counts_once(void **state)
 	weir_destroy(f);
 }
 
-/* In a large layer most batches go in without a look at the room left. */
+/* A large layer accepts most batches without checking the remaining capacity. */
 static void a_batch_counts_where_it_goes_in_whole(void **state)
 {
 	static uint64_t hashes[BATCH];
@@ -77,22 +77,22 @@ static void a_batch_counts_where_it_goes_in_whole(void **state)
 	weir_destroy(f);
 }
 
-/* ---- large layers count a sample of their keys: each takes its capacity, and at most six
- *      standard deviations of the sample more ---- */
+/* ---- large layers count a sample of the keys: a layer accepts its capacity and at most six
+ * standard deviations of the sample more ---- */
 
-enum { LARGE = 40000, BEYOND = 2079 }; /* one in four is counted: 6 * sqrt(40000 * 3) */
+enum { LARGE = 40000, BEYOND = 2079 }; /* one key in four is counted: 6 * sqrt(40000 * 3) */
 
 static void a_sample_is_enough(void **state)
 {
 	(void)state;
-	for (uint64_t i = 0; i < 8; i++) { /* each filter's keys are another sample */
+	for (uint64_t i = 0; i < 8; i++) { /* the keys of each filter are another sample */
 		struct weir_filter *f = make(LARGE, LARGE);
 		assert_in_range(fill(f, i << 32), LARGE, LARGE + BEYOND);
 		weir_destroy(f);
 	}
 }
 
-/* A layer that is loaded part full goes on counting its sample. */
+/* A layer that is loaded half full continues to count a sample. */
 static void a_sample_goes_on_after_a_load(void **state)
 {
 	enum { SMALL = LARGE / 4, BEFORE = 20000 };
@@ -109,8 +109,8 @@ static void a_sample_goes_on_after_a_load(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- a batch at the limit takes every key before the first that is refused, and none after
- *      it ---- */
+/* ---- a batch at the limit: all keys before the first refused key are inserted, and no later key
+ * ---- */
 
 static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 {
@@ -137,12 +137,12 @@ static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 static void batches_end_at_the_limit(void **state)
 {
 	(void)state;
-	batch_at_the_limit(10, 90);     /* layers smaller than a batch's pieces */
+	batch_at_the_limit(10, 90);     /* layers smaller than a piece of the batch */
 	batch_at_the_limit(100, 2100);
 	batch_at_the_limit(5000, 5000);
 }
 
-/* ---- a copy, a union or an image of a full filter is full ---- */
+/* ---- a copy, merge or image of a full filter is full ---- */
 
 static void assert_full(struct weir_filter *f)
 {
@@ -168,7 +168,7 @@ static void full_ones_stay_full(void **state)
 	assert_full(f);
 }
 
-/* Keys that both filters have count once, if their bits show it. */
+/* A key that both filters have counts once, unless collisions hide the duplicate. */
 static void a_union_counts_keys_of_both_once(void **state)
 {
 	enum { ROOM = 1000 };
@@ -184,15 +184,15 @@ static void a_union_counts_keys_of_both_once(void **state)
 	weir_destroy(b);
 }
 
-/* ---- keys that arrive during a copy, a union or a save ---- */
+/* ---- keys that are inserted during a copy, merge or save ---- */
 
-static struct weir_filter *source; /* gets the keys; NULL: none arrive */
-static uint64_t came;              /* new keys among them */
+static struct weir_filter *source; /* filter to insert the keys into; NULL: insert none */
+static uint64_t came;              /* how many of the keys were new */
 
 static void some_come(void)
 {
 	struct weir_filter *f = source;
-	source = NULL; /* once */
+	source = NULL; /* insert only once */
 	for (uint64_t i = 1000; f && i < 1100; i++)
 		came += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
 }
@@ -226,8 +226,8 @@ static int come_after_the_first_layer(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A filter of two layers. The keys of some_come() arrive while a copy, a union or an image is
- * made. */
+/* Return: a filter of two layers. some_come() inserts keys into the filter while a copy, merge or
+ * image is made. */
 static struct weir_filter *begin(uint64_t *fresh)
 {
 	struct weir_filter *f = make(FIRST, MOST);
@@ -238,7 +238,7 @@ static struct weir_filter *begin(uint64_t *fresh)
 	return f;
 }
 
-/* @made has the keys that arrived, and counts them. */
+/* Asserts that @made has the keys that some_come() inserted, and that it counts the keys. */
 static void end(struct weir_filter *f, struct weir_filter *made, uint64_t fresh)
 {
 	assert_true(came > 90);

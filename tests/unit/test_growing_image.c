@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of a growing filter: a head and the images of its layers, in every form; and damaged or
- * foreign images. */
+ * Images of a growing filter (a head and the images of its layers) in every form. Also damaged
+ * images, and images with members of another image. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "../image_bytes.h"
@@ -30,7 +30,8 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* Both filters answer alike, now and as they grow further. */
+/* Asserts that both filters give the same answers. If @inserts, they must also grow in the same
+ * way. */
 static void assert_alike(struct weir_filter *a, struct weir_filter *b, bool inserts)
 {
 	struct weir_stats x = exact(a), y = exact(b);
@@ -84,7 +85,7 @@ static void streamed(void **state)
 		assert_true(write(fd, "behind", 6) == 6);
 		assert_int_equal(lseek(fd, 0, SEEK_END), (off_t)n + 12);
 		unsigned char *other = mmap(NULL, n + 12, PROT_READ, MAP_PRIVATE, fd, 0);
-		assert_memory_equal(image, other + 6, n); /* as in a file */
+		assert_memory_equal(image, other + 6, n); /* the same bytes as in a file */
 		assert_int_equal(lseek(fd, 6, SEEK_SET), 6);
 		assert_ok(weir_load(&a, weir_location_fd(fd), NULL));
 		assert_int_equal(lseek(fd, 0, SEEK_CUR), (off_t)n + 6);
@@ -123,7 +124,8 @@ static void mapped(void **state)
 	assert_refused(weir_load(&m, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
 	               "growing", "live");
 	assert_ok(weir_load(&m, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
-	assert_alike(f, m, true); /* it appends its own layers to those of the file */
+	/* the private map appends layers of its own to the layers in the file */
+	assert_alike(f, m, true);
 	weir_destroy(m);
 	weir_destroy(f);
 }
@@ -156,7 +158,7 @@ static void progress_is_of_the_whole(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- damaged and foreign images ---- */
+/* ---- damaged images and members of other images ---- */
 
 static unsigned char *image;
 static size_t image_bytes;
@@ -178,7 +180,7 @@ static int image_teardown(void **state)
 	return 0;
 }
 
-/* weir_image_verify() answers what a load answers. */
+/* Asserts that weir_image_verify() returns the same result as a load. */
 static void assert_verified_alike(const unsigned char *bytes, size_t n)
 {
 	struct weir_filter *f = NULL;
@@ -191,7 +193,8 @@ static void assert_verified_alike(const unsigned char *bytes, size_t n)
 	close(fd);
 }
 
-/* A load fails with a sentence, or gives a filter that works. Return: did it fail? */
+/* Asserts that a load fails with a message or returns a filter that works. Return: true if the load
+ * failed. */
 static bool refused(const unsigned char *bytes, size_t n)
 {
 	struct weir_filter *f = NULL;
@@ -237,7 +240,8 @@ static void cut_off_anywhere(void **state)
 	assert_false(refused(image, image_bytes));
 }
 
-/* Change a field of the head and repair the checksums: the load fails with @err and names @name. */
+/* Change a field of the head and repair the checksums. Asserts that the load fails with @err and
+ * names @name. */
 static void head_field(unsigned at, unsigned bytes, uint64_t value, int err, const char *name)
 {
 	unsigned char was[8];
@@ -271,7 +275,7 @@ static void each_field_of_the_head(void **state)
 	head_field(IMAGE_MEMBERS, 4, MEMBERS - 1, -EBADMSG, "reserved byte 560");
 	head_field(96, 8, length + 1, -EBADMSG, "length");
 	head_field(96, 8, 0, -EBADMSG, "length");
-	head_field(112, 4, 3, -EBADMSG, "layers"); /* four are there */
+	head_field(112, 4, 3, -EBADMSG, "layers"); /* the image has four layers */
 	head_field(112, 4, 9, -EBADMSG, "layers is 9: a shape that kind growing does not have");
 	head_field(112, 4, 0, -EBADMSG, "layers is 0: a shape that kind growing does not have");
 	head_field(104, 4, 1, -EBADMSG, "shape");
@@ -285,7 +289,7 @@ static void each_field_of_the_head(void **state)
 	head_field(IMAGE_COMMIT, 8, UINT64_C(0x4556494c52494557), -EBADMSG, "live");
 }
 
-/* Return: offset of member @i. */
+/* Return: the offset of member @i's image. */
 static size_t member_at(unsigned i)
 {
 	size_t at = IMAGE_PAGE;
@@ -294,19 +298,19 @@ static size_t member_at(unsigned i)
 	return at;
 }
 
-/* Each member must match the table, its checksums and its place. */
+/* Each member must match the table and its own checksums, at its own offset. */
 static void members_of_others(void **state)
 {
 	size_t first = member_at(0), second = member_at(1);
 	struct weir_filter *f = NULL;
 	(void)state;
-	image[first + IMAGE_GENERATION] ^= 1; /* valid in itself */
+	image[first + IMAGE_GENERATION] ^= 1; /* the member itself is valid */
 	image_repair(image + first, image_bytes - first);
 	assert_refused(weir_load(&f, weir_location_memory(image, image_bytes), NULL), -EBADMSG,
 	               "member 0", "commit record");
 	image[first + IMAGE_GENERATION] ^= 1;
 	image_repair(image + first, image_bytes - first);
-	image[second - 1] ^= 1; /* a zero of the padding, or a bit of member 0 */
+	image[second - 1] ^= 1; /* a padding zero, or a bit of member 0 */
 	assert_true(refused(image, image_bytes));
 	image[second - 1] ^= 1;
 	image[second + IMAGE_PAGE] ^= 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter that gets no memory: when it asks, that it fills the room it has and takes no
- * key more, and that it goes on once there is memory again. */
+ * A growing filter whose allocations fail: when it allocates, that it fills the layers it has and
+ * then refuses keys, and that it grows once memory is available again. */
 #include "../folder.h"
 #include "../no_memory.h"
 
@@ -13,7 +13,7 @@ static struct weir_filter *make(void)
 	params.kind = WEIR_GROWING;
 	params.capacity = FIRST;
 	params.growing.max_capacity = MOST;
-	params.fp_rate = 0.001; /* so low that no key here is a false positive */
+	params.fp_rate = 0.001; /* so low that no key in this test is a false positive */
 	params.seed = 42;
 	no_memory = false;
 	assert_ok(weir_create(&f, &params));
@@ -34,7 +34,8 @@ static void assert_has(const struct weir_filter *f, uint64_t keys)
 	assert_false(weir_contains_hash(f, test_key(keys)));
 }
 
-/* The filter asks for memory once at 7/8 of a layer, then at each insert into a full layer. */
+/* The filter allocates a layer once when a layer is 7/8 full, and later at each insert into a full
+ * layer. */
 static void full_without_a_next_layer(void **state)
 {
 	struct weir_filter *f = make();
@@ -50,7 +51,7 @@ static void full_without_a_next_layer(void **state)
 		assert_int_equal(weir_insert_hash(f, test_key(FIRST)), -ENOMEM);
 		assert_int_equal(asked_for_memory, 2 + i);
 	}
-	assert_int_equal(weir_insert_hash(f, test_key(3)), WEIR_SEEN); /* a key that it has */
+	assert_int_equal(weir_insert_hash(f, test_key(3)), WEIR_SEEN); /* a duplicate */
 	assert_int_equal(weir_grow_ahead(f), -ENOMEM);
 	assert_has(f, FIRST);
 	no_memory = false;
@@ -61,7 +62,7 @@ static void full_without_a_next_layer(void **state)
 	weir_destroy(f);
 }
 
-/* A batch takes the keys that fit, and none after them. */
+/* A batch inserts the keys that fit and stops at the first key that does not. */
 static void batches_without_a_next_layer(void **state)
 {
 	static uint64_t hashes[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
@@ -77,14 +78,14 @@ static void batches_without_a_next_layer(void **state)
 		assert_true(bitmap[i] == 0);
 	assert_has(f, FIRST);
 	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, MANY)), -ENOMEM);
-	assert_int_equal(weir_error_taken(), FIRST); /* the keys that are present */
+	assert_int_equal(weir_error_taken(), FIRST); /* the keys that the filter already has */
 	no_memory = false;
 	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, MOST), NULL), MOST - FIRST);
 	assert_has(f, MOST);
 	weir_destroy(f);
 }
 
-/* A filter that has grown ahead asks for no memory until 7/8 of the next layer. */
+/* After weir_grow_ahead(), the filter allocates no memory until the next layer is 7/8 full. */
 static void grown_ahead(void **state)
 {
 	struct weir_filter *f = make();
@@ -93,14 +94,14 @@ static void grown_ahead(void **state)
 		assert_ok(weir_grow_ahead(f));
 	assert_int_equal(asked_for_memory, 1);
 	no_memory = true;
-	insert_new(f, 0, MOST); /* the last layer needs no next one */
+	insert_new(f, 0, MOST); /* no layer follows the last one */
 	assert_ok(weir_grow_ahead(f));
 	assert_int_equal(asked_for_memory, 1);
 	assert_refused(weir_insert_hash(f, test_key(MOST)), -ENOSPC, "max_capacity", "");
 	weir_destroy(f);
 }
 
-/* A failed union leaves the destination with its keys and its room. */
+/* A failed merge adds no keys to the destination and uses up no capacity. */
 static void a_union_that_needs_a_layer(void **state)
 {
 	struct weir_filter *f = make(), *into = make();
@@ -119,7 +120,7 @@ static void a_union_that_needs_a_layer(void **state)
 	weir_destroy(into);
 }
 
-/* Each layer has memory of the sort that the caller asked for, also in a loaded filter. */
+/* Every layer is allocated with the caller's memory flags, also in a loaded filter. */
 static void layers_are_of_the_memory_asked_for(void **state)
 {
 	const uint32_t sorts[] = { 0, WEIR_NO_HUGE_PAGES, WEIR_PREFAULT | WEIR_NO_HUGE_PAGES };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A filter before an exact store: what the guard counts, and when a thread bypasses the filter and
- * asks it again. */
+ * A guard before an exact store: what it counts, when a thread starts to bypass the filter, and
+ * when the thread uses the filter again. */
 #include <errno.h>
 #include <math.h>
 #include "../guards.h"
 
 enum { KEYS = 5000 };
 
-/* The guard's counts equal the test's own, with a filter that has false positives. */
+/* With a filter that has false positives, the counts of the guard equal the test's own counts. */
 static void what_is_counted(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -50,7 +50,7 @@ static void what_is_counted(void **state)
 	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
 	weir_guard_leave(t);
 	t = joined(g);
-	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* the counts of the thread that left */
+	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* includes the thread that left */
 	assert_int_equal(stats_of(g).false_positives, s.false_positives);
 	weir_guard_leave(t);
 	assert_int_equal(stats_of(g).threads, 0);
@@ -66,7 +66,8 @@ static void nothing_asked_yet(void **state)
 	struct weir_guard_stats s = stats_of(g);
 	assert_true(s.asked == 0 && s.fp_rate == 0 && s.saved == 0 && s.unreported == 0);
 	struct weir_guard_thread *t = joined(g);
-	weir_guard_saw(t, WEIR_GUARD_ABSENT, true); /* nothing to count */
+	/* the thread has not asked, so nothing is counted */
+	weir_guard_saw(t, WEIR_GUARD_ABSENT, true);
 	s = stats_of(g);
 	assert_true(s.true_positives == 0 && s.false_positives == 0 && s.bypassed_absent == 0);
 	weir_guard_leave(t);
@@ -75,7 +76,8 @@ static void nothing_asked_yet(void **state)
 	assert_ok(weir_guard_destroy(NULL));
 }
 
-/* A filter that stops too little gets one ask in 64 until it stops enough. */
+/* If the filter stops too few keys, the thread bypasses it and asks it for one key in 64, until the
+ * filter stops enough keys. */
 static void left_out_and_asked_again(void **state)
 {
 	const struct weir_guard_options o = of_one(0.25, 0.5);
@@ -83,14 +85,15 @@ static void left_out_and_asked_again(void **state)
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
 	assert_int_equal(ask(t, 3 * WINDOW, 3 * WINDOW), 0);
-	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);     /* just enough */
-	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0); /* one too few, at the window's end */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);     /* just enough keys stopped */
+	/* one too few, at the end of the window */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0);
 	struct weir_guard_stats s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == 0);
-	/* a sixteenth of the window is enough for a decision */
+	/* during a bypass, a sixteenth of the window suffices for a decision */
 	unsigned bypassed = 0;
 	for (unsigned i = 0; i < 10; i++)
-		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* equal to resume_above */
+		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* exactly at resume_above */
 	assert_in_range(bypassed, 640 * 63 * 8 / 10, 640 * 63 * 12 / 10);
 	s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == bypassed);
@@ -99,7 +102,8 @@ static void left_out_and_asked_again(void **state)
 	assert_true(ask(t, WINDOW / 16, WINDOW / 32 + 1) > 0);
 	s = stats_of(g);
 	assert_true(s.bypassing == 0 && s.switches == 2);
-	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0); /* between the limits nothing changes */
+	/* between the two limits the state does not change */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0);
 	assert_int_equal(ask(t, WINDOW, WINDOW / 3), 0);
 	assert_int_equal(stats_of(g).switches, 2);
 	weir_guard_leave(t);
@@ -119,7 +123,8 @@ static void never_left_out(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* The default of resume_above is a quarter above bypass_below; near 1, half way to 1. */
+/* By default resume_above is 1.25 * bypass_below, or halfway between bypass_below and 1 if that is
+ * less. */
 static void resume_by_default(void **state)
 {
 	static const double rows[][2] = { { 0.4, 0.5 }, { 0.9, 0.95 } };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Asks of a guard in every form, one key and many at a time, compared with a model. The model looks
- * up each key in the filter itself. It takes from the guard only which keys bypassed the filter,
- * because the guard chooses them at random. It computes all else, also when a bypass is allowed. */
+ * Lookups through a guard in every form, single and in batches, compared with a model. The model
+ * looks up each key in the filter itself. It learns from the guard which keys bypassed the filter,
+ * because the guard chooses these keys at random, and checks that a bypass was allowed. */
 #include <errno.h>
 #include "../guards.h"
 
 enum { KEYS = 4000, MOST = 3000, ROUNDS = 600, SOONER = 16 };
 
-/* The store has the key numbers below KEYS. The filter has those too, and some false positives. */
+/* The store has the numbers below KEYS. The filter has the same keys, plus false positives. */
 static struct weir_filter *filter;
 
 static bool in_filter(const void *set, const void *key, size_t len)
@@ -21,7 +21,7 @@ static bool hash_in_filter(const void *set, uint64_t hash)
 }
 
 struct model {
-	struct weir_guard_stats s; /* the counts alone */
+	struct weir_guard_stats s; /* only the counts */
 	const struct weir_guard_options *o;
 	uint32_t measured, stopped;
 	bool bypassing;
@@ -69,8 +69,8 @@ static bool bit_of(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> i % 64 & 1;
 }
 
-/* Account for a word of keys during a bypass: the guard asks the filter for one key of 64. Return:
- * the index after the word. */
+/* During a bypass, account for a word of up to 64 keys, of which the guard looks up one.
+ * Return: the index after the word. */
 static size_t model_word(struct model *m, const struct batch *b, size_t i)
 {
 	const size_t end = i + 64 < b->n ? i + 64 : b->n, keys = end - i;
@@ -91,7 +91,8 @@ static size_t model_word(struct model *m, const struct batch *b, size_t i)
 	return end;
 }
 
-/* Account for a run of whole words up to the next decision. Return: the index after it. */
+/* Account for a run of whole words that ends at the next decision. Return: the index after the
+ * run. */
 static size_t model_run(struct model *m, const struct batch *b, size_t i)
 {
 	const uint32_t window = m->bypassing ? m->o->window / SOONER : m->o->window;
@@ -124,7 +125,7 @@ static struct keys {
 	uint64_t found[WEIR_BITMAP_WORDS(MOST)];
 } k;
 
-/* Choose @n keys at random, @there of 1000 from the store. */
+/* Choose @n random keys. On average, @there of 1000 are in the store. */
 static void choose(size_t n, unsigned there, uint64_t *random)
 {
 	memset(k.found, 0, sizeof k.found);
@@ -181,8 +182,8 @@ static void assert_as_the_model(struct weir_guard *g, const struct model *m)
 	assert_int_equal(s.unreported, 0);
 }
 
-/* Batches of every length, in every form. Traffic that the filter is worth asking for alternates
- * with traffic that it hardly stops. */
+/* Batches of every length, in every form. The traffic alternates between keys that are mostly
+ * absent and keys that are mostly present. */
 static void every_form(struct weir_guard_options o)
 {
 	struct weir_guard *g = made(&o);
@@ -238,7 +239,7 @@ static void of_a_filter(void **state)
 	every_form(o);
 }
 
-/* Numbers are never text, whether the guard asks the filter or bypasses it. */
+/* Numbers are never normalised, whether the guard looks them up or bypasses the filter. */
 static void numbers_of_a_set_with_normalisation(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -255,7 +256,7 @@ static void numbers_of_a_set_with_normalisation(void **state)
 		numbers[i] = number;
 	o.filter = f;
 	o.window = 1024;
-	o.bypass_below = 0.5; /* it stops none, so the guard soon bypasses it */
+	o.bypass_below = 0.5; /* the filter stops no key, so the guard soon bypasses it */
 	struct weir_guard *g = made(&o);
 	struct weir_guard_thread *t = joined(g);
 	for (unsigned i = 0; i < 1000; i++) {
@@ -279,7 +280,7 @@ static void of_another_set(void **state)
 	every_form(o);
 }
 
-/* Keys asked so far. is_next() expects them in the order of its set. */
+/* Number of keys asked so far. is_next() expects the keys in the order of the caller's set. */
 static unsigned asked;
 
 static bool is_next(const void *wanted, const void *key, size_t len)
@@ -288,7 +289,7 @@ static bool is_next(const void *wanted, const void *key, size_t len)
 	return len == next->iov_len && memcmp(key, next->iov_base, len) == 0;
 }
 
-/* Fixed keys of each width from 1 to 6, and a batch of several lengths. */
+/* Fixed keys of each width from 1 to 6, and a batch of keys of different lengths. */
 static void another_set_is_handed_each_key_as_it_stands(void **state)
 {
 	static char bytes[] = "keys of any length";
@@ -313,7 +314,7 @@ static void another_set_is_handed_each_key_as_it_stands(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* A batch that is reported by halves counts like one reported at once. */
+/* A batch may be reported in two halves. The counts are the same as for a report of the whole. */
 static void reported_in_parts(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);
@@ -336,8 +337,8 @@ static void reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* The same during a bypass: a report counts the keys of its own bitmap alone, whatever bits the two
- * other bitmaps have for other keys. */
+/* During a bypass, a report counts only the keys in its own bitmap, whatever the other two bitmaps
+ * contain for other keys. */
 static void bypassed_and_reported_in_parts(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);
@@ -347,7 +348,7 @@ static void bypassed_and_reported_in_parts(void **state)
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
 	for (unsigned i = 0; i < 64; i++)
-		keys[i] = i; /* the set has key 0 alone */
+		keys[i] = i; /* the set has only key 0 */
 	(void)ask(t, WINDOW, 0);
 	const struct weir_guard_stats before = stats_of(g);
 	assert_ok(weir_guard_ask_keys(t, weir_keys_u64(keys, 64), &bitmap, &bypassed));
@@ -365,7 +366,7 @@ static void bypassed_and_reported_in_parts(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* A guard without contains_hash refuses hashes, and counts nothing. */
+/* A guard without contains_hash refuses hashes and counts nothing. */
 static void hashes_that_nobody_takes(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A guard's metrics: text that a strict reader takes, with the figures of its statistics. */
+ * The metrics of a guard: text that a strict parser accepts, with the values of the
+ * statistics. */
 #include <errno.h>
 #include "../exposition.h"
 #include "../guards.h"
@@ -19,12 +20,12 @@ static void read_text(int64_t n, const char *labels)
 {
 	assert_ok(n);
 	assert_int_equal(n, strlen(text));
-	assert_true(n < 4096 || !labels); /* as the header promises */
+	assert_true(n < 4096 || !labels); /* the header promises this limit */
 	if (!exposition_read(&e, text))
 		fail_msg("%s", e.fault);
 }
 
-/* Nine asks: 5 stopped, 2 true positives, 1 false positive, 1 that stays unreported. */
+/* Nine asks: 5 stopped, 2 true positives, 1 false positive, 1 unreported. */
 static void use(struct weir_guard_thread *t)
 {
 	static const uint64_t there = 0;
@@ -54,7 +55,7 @@ static void the_figures_of_the_statistics(void **state)
 	assert_true(value_of("weir_guard_switches_total") == 0);
 	assert_true(value_of("weir_guard_threads") == 2);
 	assert_true(value_of("weir_guard_threads_bypassing") == 0);
-	assert_true(value_of("weir_guard_fp_rate") == 0.166666666666667); /* to 15 digits */
+	assert_true(value_of("weir_guard_fp_rate") == 0.166666666666667); /* with 15 digits */
 	assert_true(value_of("weir_guard_saved_ratio") == 0.555555555555556);
 	ask(other, WINDOW, 0);
 	ask(other, 10, 5);

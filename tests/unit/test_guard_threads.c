@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Threads join one guard, ask through it, read its statistics and leave, all at once. */
+ * Threads join one guard, ask it, read its statistics and leave, all concurrently. */
 #include <errno.h>
 #include <pthread.h>
 #include "../guards.h"
@@ -11,7 +11,7 @@ struct asker {
 	uint64_t from;
 };
 
-/* Half of the threads ask for a present key, so they bypass the filter. The others ask for an
+/* Half of the threads ask for a present key, so they bypass the filter. The other half ask for an
  * absent key. */
 static void *ask_many(void *arg)
 {
@@ -24,7 +24,7 @@ static void *ask_many(void *arg)
 		weir_guard_saw(t, answer, key == 0);
 		if (i % 16)
 			continue;
-		const struct weir_guard_stats s = stats_of(a->g); /* while the others ask */
+		const struct weir_guard_stats s = stats_of(a->g); /* while other threads ask */
 		assert_true(s.asked > i && s.unreported <= s.asked && s.bypassing <= s.threads);
 	}
 	weir_guard_leave(t);
@@ -64,7 +64,7 @@ static void *come_and_go(void *guard)
 	return NULL;
 }
 
-/* Statistics read while threads leave count each thread once. */
+/* Statistics that are read while threads leave count each thread once. */
 static void while_others_leave(void **state)
 {
 	const struct weir_guard_options o = of_one(0.2, 0);
@@ -80,7 +80,7 @@ static void while_others_leave(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* Threads leave in any order: the first one stands between two others. */
+/* Threads may leave in any order. The first thread to leave is the middle one of the list. */
 static void leaves_from_between(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle without reloads: its verbs against the bare filter's, batches against single keys, its
- * figures, and what it refuses. */
+ * A handle without reloads: its functions compared with the filter's, batches compared with
+ * single keys, statistics, and errors. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -45,7 +45,8 @@ static void test_in_a_section(void **state)
 	FOR_EACH_FLAVOR(flavor) {
 		struct weir_handle *h = open_handle(flavor, 1000);
 		flavor->rcu->read_lock();
-		assert_int_equal(weir_handle_insert(h, "a", 1), WEIR_NEW); /* sections nest */
+		/* read sections may nest */
+		assert_int_equal(weir_handle_insert(h, "a", 1), WEIR_NEW);
 		assert_true(weir_handle_contains(h, "a", 1));
 		assert_int_equal(stats_of(h).generation, 1);
 		if (flavor->has_sections)
@@ -70,11 +71,11 @@ static void test_nulls(void **state)
 	assert_refused(weir_handle_create(&untouched, f, &wrong), -EINVAL,
 	               "weir_handle_options.struct_size", "_INIT");
 	assert_null(untouched);
-	weir_destroy(f); /* it is still ours */
+	weir_destroy(f); /* the caller still owns the filter */
 	assert_int_equal(weir_handle_destroy(NULL), 0);
 }
 
-/* Keys in the three forms that batches take. */
+/* Keys in the three forms that a batch accepts. */
 struct forms {
 	uint64_t keys[MOST], hashes[MOST];
 	struct iovec vectors[MOST];
@@ -103,8 +104,8 @@ static bool bit(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> (i % 64) & 1;
 }
 
-/* Insert every second of @n keys one by one. The batch must find what single lookups find, and
- * insert what single inserts do. */
+/* Insert every second of @n keys one by one. The batch must find the same keys as single lookups,
+ * and insert the same keys as single inserts. */
 static void batch_of(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
                      uint64_t *bitmap)
 {
@@ -122,7 +123,7 @@ static void batch_of(struct weir_handle *h, const struct forms *k, enum form for
 	assert_in_range(found, (n + 1) / 2, n / 2 + n / 20 + 2);
 	int64_t inserted = insert(h, k, form, n, bitmap);
 	for (size_t i = 0; i < 64 * words; i++)
-		fresh += bit(bitmap, i); /* with the bits past n, which must be 0 */
+		fresh += bit(bitmap, i); /* includes the bits from n on, which must be 0 */
 	for (size_t i = 0; i < n; i += 2)
 		assert_false(bit(bitmap, i));
 	assert_int_equal(inserted, fresh);
@@ -153,7 +154,8 @@ static void test_batches_against_singles(void **state)
 	free(k);
 }
 
-/* A batch of a million keys also goes into the next filter, and another one into the previous. */
+/* During a reload a batch of a million keys also reaches the next filter. After the commit a second
+ * batch also reaches the previous filter. */
 static void test_batches_go_to_every_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
@@ -235,7 +237,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* An aborted reload and a dropped previous filter leave the age of the current filter as it is. */
+/* An aborted reload or a dropped previous filter does not change the age of the current filter. */
 static void test_the_age_is_that_of_the_current_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
@@ -281,7 +283,7 @@ static void test_stats(void **state)
 	usleep(20000);
 	assert_true(stats_of(h).age >= s.age + 0.02);
 	assert_ok(weir_reload_begin(&r, h, NULL));
-	assert_true(stats_of(h).age >= s.age + 0.02); /* the same filter is current */
+	assert_true(stats_of(h).age >= s.age + 0.02); /* the current filter is unchanged */
 	weir_reload_abort(r);
 	assert_true(stats_of(h).age >= s.age + 0.02);
 
@@ -290,7 +292,7 @@ static void test_stats(void **state)
 	assert_ok(weir_handle_measure(h, &older, NULL));
 	assert_int_equal(older.struct_size, offsetof(struct weir_handle_stats, swaps));
 	assert_int_equal(older.bytes, s.bytes);
-	/* nothing is written beyond an older caller's struct_size */
+	/* an older caller's struct ends at struct_size, and nothing is written beyond */
 	assert_int_equal(older.swaps, 77);
 	older.struct_size = 0;
 	assert_refused(weir_handle_measure(h, &older, NULL), -EINVAL,

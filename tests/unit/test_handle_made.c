@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How a handle is made: from parameters, in shards, from filters with required abilities; and what
- * a sharded handle refuses. */
+ * Creation of a handle from parameters, in shards, and from filters with required abilities. Also
+ * what a sharded handle refuses. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -39,7 +39,7 @@ static void test_of_parameters(void **state)
 	assert_int_equal(missing_in(made, 0, 100), 0);
 	assert_int_equal(stats_of(made).oldest, 2);
 	assert_ok(weir_handle_destroy(made));
-	p = params_of(WEIR_FUSE); /* empty */
+	p = params_of(WEIR_FUSE); /* an empty filter */
 	assert_ok(weir_handle_create(&made, NULL, &o));
 	assert_true(missing_in(made, 0, 1000) > 900);
 	assert_refused(weir_handle_insert_u64(made, 1), -ENOTSUP, "inserts", "");
@@ -55,7 +55,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *calls)
 	return *(unsigned *)calls > 100 ? 17 : 0;
 }
 
-/* One call reloads a plain handle and a sharded one. */
+/* The same call reloads a plain handle and a sharded handle. */
 static void test_replaced_in_one_call(void **state)
 {
 	static const uint32_t shards[] = { 0, 4 };
@@ -66,7 +66,7 @@ static void test_replaced_in_one_call(void **state)
 		struct weir_params p = params_of(WEIR_BLOCKED);
 		unsigned calls = 0;
 		o.params = &p, o.shards = shards[i];
-		reload.shard = 3; /* ignored */
+		reload.shard = 3; /* the call ignores this field */
 		assert_ok(weir_handle_create(&made, NULL, &o));
 		insert_into(made, 1000, 1100);
 		assert_ok(weir_reload_all(made, &reload, fill, &calls));
@@ -87,7 +87,7 @@ static void test_replaced_in_one_call(void **state)
 	}
 }
 
-/* A shard's reload changes the figures of the set. */
+/* The reload of a shard changes the statistics of the whole set. */
 static void test_figures_of_a_reload(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -187,8 +187,8 @@ static void refused_next(const struct weir_reload_options *o)
 	assert_int_equal(stats_of(made).bytes, before.bytes);
 }
 
-/* A next filter without a required ability is refused, whether it comes from parameters, as a
- * filter or from a file. Nothing is published. */
+/* A next filter without a required ability is refused, whether the filter comes from parameters,
+ * from the caller or from a file. Nothing is published. */
 static void test_an_ability_of_those_that_follow(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -207,13 +207,14 @@ static void test_an_ability_of_those_that_follow(void **state)
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_refused(weir_handle_refresh(made, path, NULL), -ENOTSUP, "kind blocked",
 	               "WEIR_CAN_REMOVE");
-	assert_int_equal(weir_handle_refresh(made, path, NULL), 0); /* the verdict is remembered */
+	/* the handle remembers that it refused this file */
+	assert_int_equal(weir_handle_refresh(made, path, NULL), 0);
 	reload.next = f;
 	refused_next(&reload);
 	reload.next = NULL, reload.params = &blocked;
 	refused_next(&reload);
 	reload.params = &counting;
-	counting.flags = WEIR_ONCE; /* the kind can remove; with this flag the filter cannot */
+	counting.flags = WEIR_ONCE; /* WEIR_ONCE takes away the kind's ability to remove keys */
 	assert_refused(weir_reload_begin(&r, made, &reload), -ENOTSUP, "WEIR_CAN_REMOVE", "");
 	counting.flags = 0;
 	counting.struct_size = 1;
@@ -224,7 +225,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_destroy(made));
 	weir_destroy(f);
-	/* the kind can insert; this filter, mapped read-only, cannot */
+	/* the kind takes inserts, but a read-only map does not */
 	struct weir_handle *h;
 	o.params = &blocked, o.can = WEIR_CAN_INSERT;
 	assert_ok(weir_handle_create(&h, NULL, &o));
@@ -250,7 +251,7 @@ static void test_what_shards_cannot(void **state)
 	               "sharded");
 	assert_refused(weir_follower_start(&follower, made, path, NULL), -ENOTSUP,
 	               "weir_follower_start", "sharded");
-	assert_ok(shard_begin(&r, made, 1, NULL)); /* no refused call kept the claim */
+	assert_ok(shard_begin(&r, made, 1, NULL)); /* a refused call leaves no reload in progress */
 	weir_reload_abort(r);
 	assert_ok(weir_handle_destroy(made));
 	assert_ok(weir_handle_create(&made, test_filter(WEIR_BLOCKED, 100, 0.01), NULL));
@@ -284,7 +285,7 @@ static void test_sets(void **state)
 	assert_null(made);
 }
 
-/* A sharded handle takes keys as they are. */
+/* A sharded handle does not normalise keys. */
 static void test_texts(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);

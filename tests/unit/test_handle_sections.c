@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A handle's batches that are longer than a section: each key's answer stands in its own place, and
- * the handle calls the filter only inside a section. */
+ * Batches through a handle that need more than one read section. Each key's answer is at the
+ * key's own index, and the handle calls the filter only inside a section. */
 #include <sys/uio.h>
 #include "../handles.h"
 #include "../sharded.h"
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70, PRESENT = 130, FORMS = 3 };
 
-/* ---- a flavor that counts its sections and their depth ---- */
+/* ---- a flavor that counts sections and their depth ---- */
 
 static unsigned depth, sections;
 
@@ -24,7 +24,7 @@ static void unlock(void)
 	urcu_memb_flavor.read_unlock();
 }
 
-/* The handle calls these functions only inside a section. */
+/* Wraps functions of the filter. Each wrapper asserts that the handle is inside a section. */
 #define IN_A_SECTION(type, name, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \
@@ -46,14 +46,14 @@ OF_MANY(weir_count, const struct weir_filter *, int64_t)
 OF_MANY(weir_contains, const struct weir_filter *, uint64_t)
 OF_MANY(weir_insert, struct weir_filter *, uint64_t)
 
-/* ---- the batch: one absent key, repeated, and PRESENT other keys: 30 at the start, 100
- *      across the end of the first section ---- */
+/* ---- the batch: PRESENT present keys and one absent key, repeated. 30 present keys are at the
+ * start, 100 at the end, across the boundary of the first section. ---- */
 
 static uint64_t keys[MOST], hashes[MOST], bitmap[WEIR_BITMAP_WORDS(MOST) + 1];
 static struct iovec vectors[MOST];
 static int64_t counts[MOST];
 
-/* Return: number of the key at @i, from 1; 0: the absent key. */
+/* Return: the number of the present key at index @i, from 1, or 0 for the absent key. */
 static unsigned which(size_t i)
 {
 	return i < 30 ? (unsigned)i + 1 : i >= MOST - 100 ? (unsigned)(i - (MOST - 100)) + 31 : 0;
@@ -87,7 +87,7 @@ static struct weir_handle *open_as(uint32_t kind, uint32_t flags)
 	return h;
 }
 
-/* @n sections were opened since the last call, and none is open. */
+/* Asserts that @n sections were opened since the last call and that none is open. */
 static void assert_sections(unsigned n)
 {
 	assert_int_equal(sections, n);
@@ -95,7 +95,7 @@ static void assert_sections(unsigned n)
 	sections = 0;
 }
 
-/* Insert present key i 1 + i % @times times. */
+/* Insert present key number i 1 + i % @times times. */
 static void put(struct weir_handle *h, unsigned times)
 {
 	for (uint64_t i = 1; i <= PRESENT; i++)
@@ -110,8 +110,7 @@ static void begin_batch(void)
 	memset(counts, 0xee, sizeof counts);
 }
 
-/* A batch sets the bits of the PRESENT keys, of all others, or none, and leaves the word behind the
- * bitmap as it was. */
+/* Which bits a batch sets: those of the present keys, of the repeated key, or none. */
 enum bits { THEIRS, OTHERS, NONE };
 static void assert_bits(enum bits bits)
 {
@@ -148,10 +147,11 @@ static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_
 	return weir_handle_insert_keys(h, in_form(form, n), answers);
 }
 
-/* ---- the verbs ---- */
+/* ---- the functions ---- */
 
-/* Here the PRESENT keys are absent and the repeated key is present, since a failed removal formats
- * a sentence. The repeated key's counters are full, so it can be removed any number of times. */
+/* In this test the PRESENT keys are absent and the repeated key is present, because each failed
+ * removal formats an error message. The counters of the repeated key are full, so it can be removed
+ * any number of times. */
 static void removed(void **state)
 {
 	enum { FULL = 15 };
@@ -181,7 +181,8 @@ static void removed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A refusal clears the whole bitmap, also for sections that the handle never reached. */
+/* A refused batch clears its whole bitmap, including the bits of sections that were never
+ * entered. */
 static void refused_as_a_whole(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
@@ -234,7 +235,8 @@ static void looked_up_and_inserted(void **state)
 		assert_int_equal(contains_in(h, form, MOST, NULL), PRESENT);
 		assert_sections(2);
 		begin_batch();
-		assert_int_equal(insert_in(h, form, MOST, bitmap), 1); /* the absent key, once */
+		/* only the first copy of the absent key is new */
+		assert_int_equal(insert_in(h, form, MOST, bitmap), 1);
 		assert_sections(2);
 		assert_int_equal(bitmap[0], 1 << 30);
 		for (size_t i = 1; i < WEIR_BITMAP_WORDS(MOST); i++)
@@ -243,8 +245,8 @@ static void looked_up_and_inserted(void **state)
 	}
 }
 
-/* A handle of any seed hashes a key for its filter. It cannot know which seed a hash has, so it
- * answers each hash with yes. */
+/* With WEIR_HANDLE_ANY_SEED, the handle hashes a key for the current filter. The seed of a given
+ * hash is unknown, so a lookup of a hash always answers yes. */
 static void of_hashes_that_differ(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, WEIR_HANDLE_ANY_SEED);
@@ -265,7 +267,7 @@ static void of_hashes_that_differ(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Each verb that names sets or hashes keys takes one section. */
+/* A function that routes or hashes keys opens one section. */
 static void routed_and_hashed(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
@@ -287,7 +289,7 @@ static void routed_and_hashed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* In a sharded set a verb for a hash takes one section too. */
+/* In a sharded set, too, a function for one hash opens one section. */
 static void of_a_sharded_set(void **state)
 {
 	static struct rcu_flavor_struct flavor;

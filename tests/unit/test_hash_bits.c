@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The caller's own hashes, with few values. No array shows that, so hash_bits tells the plan, and
- * different_keys tells a builder. */
+ * The caller's own hashes with few different values. The array cannot reveal this, so the caller
+ * sets hash_bits for the planner and different_keys for a builder. */
 #include <math.h>
 #include <weir/build.h>
 #include "../handles.h"
@@ -8,7 +8,8 @@
 
 enum { KEYS = 100000, ABSENT = 100000, BITS = 22 };
 
-static const double asked = 0.04;                          /* equal hashes add 0.0238 of it */
+/* equal hashes take 0.0238 of the 0.04 */
+static const double asked = 0.04;
 static const double of_equal = (double)KEYS / (1 << BITS);
 
 static uint64_t of_bits(uint64_t i, unsigned bits)
@@ -67,7 +68,8 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEI
 	                          WEIR_CUCKOO, WEIR_FUSE, WEIR_LAYERED, WEIR_SPLIT,
 	                          WEIR_FREQUENCY, WEIR_WINDOW };
 
-/* The measured rate keeps the requested one, and the plan names what equal hashes add. */
+/* The measured rate is within the requested rate. The plan states which part of the rate comes from
+ * equal hashes. */
 static void the_layout_gets_the_rest(void **state)
 {
 	(void)state;
@@ -97,7 +99,8 @@ static void the_layout_gets_the_rest(void **state)
 	}
 }
 
-/* From rate and bytes the plan finds the most keys: 0.1 % more exceed the rate. */
+/* From rate and bytes the plan computes the largest capacity: 0.1 % more keys would exceed the
+ * rate. */
 static void bytes_and_rate_give_keys(void **state)
 {
 	(void)state;
@@ -105,7 +108,7 @@ static void bytes_and_rate_give_keys(void **state)
 		struct weir_params p = params_of(kinds[k]);
 		struct weir_plan plan = WEIR_PLAN_INIT, both = WEIR_PLAN_INIT;
 		struct weir_filter *f;
-		if (kinds[k] == WEIR_GROWING) /* the floor is that of max_capacity */
+		if (kinds[k] == WEIR_GROWING) /* for growing, the floor depends on max_capacity */
 			continue;
 		p.capacity = 0;
 		p.max_bytes = 1 << 16;
@@ -127,7 +130,8 @@ static void bytes_and_rate_give_keys(void **state)
 	}
 }
 
-/* Equal hashes add next to nothing, so the plan finds as many keys as with hashes of 64 bits. */
+/* With 60 hash bits, equal hashes are so rare that the plan finds the same capacity as with 64
+ * bits. */
 static void many_values_cost_no_key(void **state)
 {
 	(void)state;
@@ -146,7 +150,7 @@ static void many_values_cost_no_key(void **state)
 	}
 }
 
-/* The rate left for the layout must be in the usual range: 1e-9 or more. */
+/* The rate that remains for the layout must be at least 1e-9. */
 static void the_rest_of_the_rate_is_in_its_range(void **state)
 {
 	(void)state;
@@ -182,8 +186,8 @@ static void too_low_a_rate_is_refused(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "hash_bits 65", "8 to 64");
 }
 
-/* Some hash bits choose the shard, so a shard's hashes have fewer values. The set has the rate of
- * one filter. */
+/* Some hash bits choose the shard, so the hashes within a shard have fewer values. The set still
+ * has the rate of one filter. */
 static void a_set_of_shards(void **state)
 {
 	(void)state;
@@ -235,8 +239,9 @@ static void a_builder_counts_values(void **state)
 	(void)state;
 	p.capacity = 0;
 	p.hash_bits = 0;
-	assert_ok(build(&p, KEYS, BITS, 0, false)); /* it cannot know */
-	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* they add 0.024 of 0.04 */
+	/* without different_keys, the builder cannot know */
+	assert_ok(build(&p, KEYS, BITS, 0, false));
+	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes take 0.024 of 0.04 */
 	assert_ok(build(&p, KEYS, 64, KEYS, false));
 	assert_ok(build(&p, KEYS, 64, KEYS / 2, false));
 	assert_refused(build(&p, KEYS, 20, KEYS, false), -EDOM, "different_keys 100000",
@@ -246,7 +251,8 @@ static void a_builder_counts_values(void **state)
 	assert_ok(build(&p, KEYS, 20, KEYS, true));
 	p.fp_rate = 0.001;
 	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "of 2^22", "values");
-	p.fp_rate = 0.0248; /* less is left than equal hashes take, as hash_bits states */
+	/* less remains for the layout than equal hashes take, as hash_bits states */
+	p.fp_rate = 0.0248;
 	p.hash_bits = BITS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
 	p.capacity = KEYS;
@@ -254,7 +260,7 @@ static void a_builder_counts_values(void **state)
 	assert_refused(build(&p, KEYS, BITS - 2, KEYS, false), -EDOM, "of 2^20", "values");
 }
 
-/* @keys: receives the number of different hashes. Return: bytes. */
+/* @keys: gets the number of different hashes. Return: the bytes of the filter. */
 static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -273,7 +279,7 @@ static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 	return s.bytes;
 }
 
-/* Without a capacity the builder plans once the keys are counted. */
+/* Without a capacity, the builder plans after it has counted the keys. */
 static void a_builder_without_a_capacity(void **state)
 {
 	static const uint32_t built[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -281,7 +287,7 @@ static void a_builder_without_a_capacity(void **state)
 	for (size_t k = 0; k < COUNT_OF(built); k++) {
 		struct weir_params p = params_of(built[k]);
 		uint64_t keys;
-		p.fp_rate = 0.0248; /* the hashes take nearly all of it */
+		p.fp_rate = 0.0248; /* equal hashes take nearly all of the rate */
 		p.capacity = 0;
 		const uint64_t open = bytes_built(&p, &keys);
 		p.capacity = keys;
@@ -291,7 +297,7 @@ static void a_builder_without_a_capacity(void **state)
 	}
 }
 
-/* Even if hash_bits states that most keys are equal, it excuses at most a rate of 0.5. */
+/* hash_bits may state that most keys are equal, but excuses at most a rate of 0.5. */
 static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };
@@ -307,7 +313,7 @@ static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **stat
 	}
 }
 
-/* A shard's hash_bits are at least 8, however few values the hashes have. */
+/* The hash_bits of a shard are at least 8, however few values the hashes have. */
 static void a_share_of_few_values(void **state)
 {
 	static const uint32_t shards[] = { 4, 1024 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Hashes that are not uniform although every sum over all blocks looks right ([SPREAD]): one
- * crowded block, few values of the lower half, few partners. Also kinds made of others. */
+ * Hashes that are not uniform, although sums over all blocks look right ([SPREAD]): one crowded
+ * block, few values of the lower half, few partner buckets. Also windows and routers, which consist
+ * of other filters. */
 #include <weir/window.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -20,8 +21,8 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* Some keys are identifiers that were not hashed, among well-hashed keys: they crowd into one
- * block. Classic is left out because it spreads hashes itself. */
+/* Some keys among well-hashed keys are identifiers that were not hashed. The identifiers crowd into
+ * one block. The test skips classic, which mixes hashes itself. */
 static void one_crowded_block_is_told(void **state)
 {
 	static const uint64_t percent[] = { 2, 5, 20, 50, 90 };
@@ -29,7 +30,7 @@ static void one_crowded_block_is_told(void **state)
 	for (size_t k = 0; k < COUNT_OF(kinds); k++)
 		for (size_t i = 0; i < COUNT_OF(percent); i++) {
 			struct weir_filter *f = test_filter(kinds[k], KEYS, asked);
-			for (uint64_t n = 0; n < KEYS; n++) /* cuckoo refuses some */
+			for (uint64_t n = 0; n < KEYS; n++) /* a cuckoo filter refuses some keys */
 				(void)!weir_insert_hash(f, n % 100 < percent[i] ? n : uniform(n));
 			if (figures(f).hashes_uneven != WEIR_UNEVEN_YES)
 				fail_msg("%s: %llu %% of the keys in one block",
@@ -38,8 +39,8 @@ static void one_crowded_block_is_told(void **state)
 		}
 }
 
-/* No word of the sample has more cells in use than one key could fill, but the block's 32 are all
- * in use. */
+/* No word of the sample has more used cells than one key could fill, but all 32 cells of the block
+ * are used. */
 static void all_keys_in_one_block_are_not_taken_for_few(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_FREQUENCY, KEYS, asked);
@@ -50,8 +51,9 @@ static void all_keys_in_one_block_are_not_taken_for_few(void **state)
 	weir_destroy(f);
 }
 
-/* In a split filter the lower half alone chooses a key's bits in its block, so keys that share both
- * are equal to the filter. They add 25 keys a block / 2^bits to the rate. */
+/* In a split filter only the lower half of a hash chooses a key's bits in the block. Keys with
+ * equal lower halves in the same block are therefore equal to the filter. They add 25 keys a block
+ * / 2^bits to the rate. */
 static void few_lower_halves_of_split_are_told(void **state)
 {
 	(void)state;
@@ -73,7 +75,8 @@ static void few_lower_halves_of_split_are_told(void **state)
 	}
 }
 
-/* The items of 8,000 users lie in as many buckets, whose partners are all over the array. */
+/* The items of 8,000 users fall into 8,000 buckets. The partner buckets are spread over the whole
+ * array. */
 static void partners_in_a_million_are_told(void **state)
 {
 	enum { MILLION = 1000000 };
@@ -98,9 +101,9 @@ static void the_builder_counts_a_crowd(void **state)
 	assert_ok(weir_builder_destroy(b));
 }
 
-/* ---- kinds made of others ---- */
+/* ---- windows and routers ---- */
 
-/* All keys are in the second slot. */
+/* All keys are in the second generation's slot. */
 static void a_window_tells_it(void **state)
 {
 	(void)state;
@@ -125,7 +128,7 @@ static void a_window_tells_it(void **state)
 		}
 }
 
-/* Poor hashes: equal top bits; a fifth of the keys in one page; equal low bits. */
+/* The poor hashes have equal top bits, a fifth of the keys in one page, or equal low bits. */
 static void a_router_tells_it(void **state)
 {
 	(void)state;
@@ -153,13 +156,13 @@ static void a_router_tells_it(void **state)
 		}
 }
 
-/* ---- calls that have no verdict, or no gate ---- */
+/* ---- calls that give no verdict, or have no gate ---- */
 
 static uint64_t sequential(uint64_t n) { return n; }
 static uint64_t bits_32(uint64_t n) { return (uint32_t)uniform(n); }
 static uint64_t one_key(uint64_t n) { return uniform(n / 1000000); }
 
-/* Insert until a key is refused. Return: the answer to that key. */
+/* Insert until the filter refuses a key. Return: the result of the refused insert. */
 static int until_refused(struct weir_filter *f, uint64_t (*of)(uint64_t))
 {
 	int answer = 0;

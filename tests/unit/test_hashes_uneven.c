@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The caller's own hashes that are not uniform ([SPREAD]). The sweep gives each one to both forms
- * of a verb. As a hash, the filter must be called uneven if its rate for absent keys is twice the
- * requested one. As a number, it is mixed, and the filter is even. With uniform hashes no filter is
- * called uneven. */
+ * The caller's own hashes that are not uniform ([SPREAD]). The sweep inserts each value once as a
+ * hash and once as a number. As hashes, the filter must report unevenness if its rate for absent
+ * keys is twice the requested rate. As numbers, the values are mixed and the filter is even. With
+ * uniform hashes the filter never reports unevenness. */
 #include <math.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -42,7 +42,7 @@ static uint32_t rotate(uint32_t x, int by)
 	return x << by | x >> (32 - by);
 }
 
-/* Whole words only: the last byte, which all texts share, is left out. */
+/* Hashes whole words only. The last byte, which all texts share, is skipped. */
 static uint64_t murmur3_32(uint64_t i)
 {
 	char text[40];
@@ -84,7 +84,7 @@ static uint64_t djb2_32(uint64_t i) { return (uint32_t)times(i, 33); }
 static uint64_t java(uint64_t i) { return (uint64_t)(int64_t)(int32_t)times(i, 31); }
 static uint64_t sdbm(uint64_t i) { return times(i, 65599); }
 
-/* ---- of a number ---- */
+/* ---- hashes of a number ---- */
 
 static uint64_t sequential(uint64_t i) { return i; }
 static uint64_t pointer(uint64_t i) { return UINT64_C(0x7f3a12400000) + 48 * i; }
@@ -99,7 +99,8 @@ static uint64_t twice_32(uint64_t i) { return murmur3_32(i) * UINT64_C(0x1000000
 static uint64_t knuth_32(uint64_t i) { return (uint32_t)(i * 2654435761u); }
 static uint64_t reversed(uint64_t i) { return __builtin_bswap64(i); }
 static uint64_t address_v4(uint64_t i) { return 0x0a000000u + i; }
-/* Its product with the golden ratio, which chooses words first, begins with four zero bits. */
+/* The product of the hash and the golden ratio begins with four zero bits. The product chooses the
+ * words. */
 static uint64_t few_words(uint64_t i)
 {
 	return (test_key(i) >> 4) * UINT64_C(0xF1DE83E19937733D);
@@ -147,7 +148,8 @@ static struct weir_filter *filled(uint32_t kind, const struct hash *h, bool mixe
 	return f;
 }
 
-/* Share of absent keys that @f answers with yes. An absent key may share a present key's hash. */
+/* Return: the share of absent keys that @f reports as present. An absent key may have the hash of a
+ * present key. */
 static double rate(const struct weir_filter *f, const struct hash *h, bool mixed)
 {
 	uint64_t yes = 0;
@@ -156,7 +158,8 @@ static double rate(const struct weir_filter *f, const struct hash *h, bool mixed
 	return (double)yes / ABSENT;
 }
 
-/* The array cannot show that many keys share few hashes. Only a count of the keys can. */
+/* Return: true if the array looks as if it had only a few keys. Only a count of the keys could
+ * reveal that many keys share few hashes. */
 static bool as_of_few_keys(const struct weir_stats *s)
 {
 	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;
@@ -189,7 +192,7 @@ static void sweep(void **state)
 		}
 }
 
-/* The _u64 verbs mix the numbers. Two keys share a hash of 32 bits once in 2^32 pairs. */
+/* The _u64 functions mix the numbers. Of 32-bit hashes, one pair in 2^32 is equal. */
 static void numbers_are_mixed(void **state)
 {
 	(void)state;
@@ -211,7 +214,8 @@ static void numbers_are_mixed(void **state)
 
 /* ---- no false alarm ---- */
 
-/* Insert uniform keys up to a load of 0.01 to 3, some of them again, and remove some. */
+/* Insert uniform keys up to a load of 0.01 to 3. Some keys are inserted several times, and some are
+ * removed. */
 static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *random)
 {
 	const double load = 0.01 * pow(300, (double)(test_random(random) % 1000) / 999);
@@ -223,11 +227,12 @@ static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *r
 			if (weir_insert_hash(f, hash) < 0)
 				break;
 		if (keys % 5 == 0 && weir_can(f, WEIR_CAN_REMOVE))
-			(void)!weir_remove_hash(f, hash); /* it may have been refused */
+			/* an earlier insert may have been refused */
+			(void)!weir_remove_hash(f, hash);
 	}
 }
 
-/* Merge another filter's keys into @f, or fold it by half, if the kind can. */
+/* Merge keys of another filter into @f, or fold @f by half, if the kind supports that. */
 static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capacity,
                                             uint64_t *random)
 {
@@ -240,7 +245,7 @@ static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capa
 	if (test_random(random) % 3 == 0 && weir_params_of(f, &p) == 0 &&
 	    weir_create(&other, &p) == 0) {
 		fill_by_chance(other, capacity, random);
-		(void)!weir_merge(f, other); /* growing may lack the room */
+		(void)!weir_merge(f, other); /* a growing filter may be full */
 		weir_destroy(other);
 	}
 	return f;
@@ -271,22 +276,23 @@ static void no_false_alarm(void **state)
 	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
 }
 
-/* The sample of an array too large to read whole includes its ends. The keys crowd a few lines at
- * either end, or one line a thousandth of the way in. */
+/* The sample of a large array includes both ends. The keys crowd into a few lines at either end, or
+ * into one line a thousandth of the way in. */
 static void the_ends_are_in_the_sample(void **state)
 {
 	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
 	(void)state;
 	for (size_t end = 0; end < COUNT_OF(from); end++)
 		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-			if (kinds[k] == WEIR_CLASSIC) /* spreads hashes itself */
+			if (kinds[k] == WEIR_CLASSIC) /* mixes hashes itself */
 				continue;
 			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* has four cells a word */
 				continue;
 			struct weir_filter *f = test_filter(kinds[k], 5000000, asked);
 			struct weir_stats s = WEIR_STATS_INIT;
 			for (uint64_t i = 0; i < KEYS; i++)
-				(void)!weir_insert_hash(f, from[end] + i); /* cuckoo refuses */
+				/* a cuckoo filter refuses some keys */
+				(void)!weir_insert_hash(f, from[end] + i);
 			assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 			assert_true(s.sampled < 1);
 			if (s.hashes_uneven != WEIR_UNEVEN_YES)
@@ -296,7 +302,7 @@ static void the_ends_are_in_the_sample(void **state)
 		}
 }
 
-/* 256 blocks are counted, and every cell of each is used. */
+/* All 256 blocks of the sample are full. */
 static void full_blocks(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -327,8 +333,8 @@ static void *fill_on(void *argument)
 	return NULL;
 }
 
-/* Inserts during a look at the array leave fewer keys where it begins than where it ends. A save
- * during inserts was once refused for that. */
+/* Keys that are inserted while the array is read make the beginning appear emptier than the end.
+ * Regression: a save during inserts was refused for uneven hashes. */
 static void filled_meanwhile(void **state)
 {
 	enum { THREADS = 4 };
@@ -350,7 +356,7 @@ static void filled_meanwhile(void **state)
 	weir_destroy(f);
 }
 
-/* ---- calls that refuse such a filter ---- */
+/* ---- calls that refuse a filter with uneven hashes ---- */
 
 static void save_refuses(void **state)
 {
@@ -359,7 +365,7 @@ static void save_refuses(void **state)
 	uint64_t refused;
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		if (kinds[k] == WEIR_CLASSIC) /* spreads hashes itself */
+		if (kinds[k] == WEIR_CLASSIC) /* mixes hashes itself */
 			continue;
 		struct weir_filter *f = filled(kinds[k], &poor, false, &refused);
 		o.allow_uneven = false;
@@ -399,7 +405,7 @@ static void the_gate_refuses(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A shard's own filter sees the hash without the bits that chose the shard. */
+/* The filter of a shard gets hashes whose top bits chose the shard and no longer vary. */
 static void a_set_of_shards_tells_it(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -432,8 +438,8 @@ static void the_builder_refuses(void **state)
 		const int err = weir_builder_finish(&f, b, &report);
 		if (hashes[i].of == uniform)
 			assert_int_equal(err, 0);
-		/* constant in the top bit, in the middle, in the low bits, and in the product
-		 * alone */
+		/* constant top bits, constant middle bits, constant low bits, and a constant only
+		 * in the product */
 		if (hashes[i].of == bits_63 || hashes[i].of == middle_zero ||
 		    hashes[i].of == mixed_32_on_top || hashes[i].of == few_words)
 			assert_int_equal(err, -EDOM);
@@ -447,7 +453,7 @@ static void the_builder_refuses(void **state)
 	}
 }
 
-/* Repeats of one key are one hash. */
+/* Duplicates of a key count as one hash. */
 static void the_builder_takes_repeats(void **state)
 {
 	struct weir_builder *b = test_builder(WEIR_FUSE, asked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The histogram of weir drill: every value's class, quantiles to 0.8 %, the exact maximum, sums
- * of two. */
+ * The histogram of weir drill: the class of every value, quantiles exact to 0.8 %, the exact
+ * maximum, and the sum of two histograms. */
 #include <string.h>
 #include "../../src/tool/drill/ticks.h"
 #include "../test.h"
@@ -15,7 +15,7 @@ static void empty_has_no_quantiles(void **state)
 	assert_true(a.most == 0);
 }
 
-/* With one value of any size, every quantile equals it to half a class. */
+/* With a single value, every quantile equals the value to half a class. */
 static void one_value(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images by name: a load gives back what a save wrote, for every kind, layout, size and instruction
- * set. Also what a save does to a file system. */
+ * Images at a path. A load restores what a save wrote, for every kind, layout, size and
+ * instruction set. Also file modes, links and other file system effects of a save. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -15,7 +15,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* @ask: the layout of the filter; NULL: any. */
+/* @ask: the layout of the filter, or NULL for the default. */
 static struct weir_filter *filled(uint32_t kind, const struct weir_params *ask, uint64_t capacity)
 {
 	static const struct weir_params any;
@@ -35,7 +35,8 @@ static struct weir_filter *filled(uint32_t kind, const struct weir_params *ask, 
 	return f;
 }
 
-/* @f and @g answer alike for the first @keys keys, which @g has, and for as many others. */
+/* Asserts that @f and @g answer equally for the first @keys keys, which @g has, and for as many
+ * absent keys. */
 static void assert_same_answers(const struct weir_filter *f, const struct weir_filter *g,
                                 uint64_t keys)
 {
@@ -82,9 +83,9 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	assert_true(before.bytes == after.bytes && before.shards == after.shards &&
 	            before.capacity == after.capacity);
 	assert_ok(weir_save(g, weir_location_path(other), &options));
-	if (!test_forgets(kind->id)) /* the keys have aged since */
+	if (!test_forgets(kind->id)) /* a window's keys have aged since the first save */
 		assert_same_files(path, other);
-	err = weir_merge(f, g); /* the same seed and layout, or it refuses */
+	err = weir_merge(f, g); /* fails unless seed and layout are equal */
 	assert_ok(err == -ENOTSUP || (kind->copies && err == -ENOSPC) ? 0 : err);
 	weir_destroy(f);
 	weir_destroy(g);
@@ -102,7 +103,8 @@ static void test_round_trips(void **state)
 					           level);
 }
 
-/* From 2 MiB up the bits begin at a multiple of 2 MiB. One image is smaller, one has that size. */
+/* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. One image is smaller, the
+ * other has exactly 2 MiB. */
 static void test_alignment(void **state)
 {
 	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },
@@ -200,7 +202,7 @@ static void test_info(void **state)
 	assert_true(info.seed_fingerprint == stats.seed_fingerprint);
 	assert_int_equal(info.compressed, TEST_ZSTD);
 	assert_false(info.live);
-	/* nothing is written beyond an older caller's struct_size */
+	/* an older caller's struct ends at struct_size, and nothing is written beyond */
 	info.struct_size = offsetof(struct weir_image_info, bytes);
 	info.bytes = info.capacity = 5;
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
@@ -253,7 +255,8 @@ static void test_modes(void **state)
 	assert_int_equal(mode_of(path) & 07777, 0640);
 	assert_int_equal(chmod(path, 0604), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_int_equal(mode_of(path) & 07777, 0604); /* a replaced file's mode stays */
+	/* a save keeps the mode of the replaced file */
+	assert_int_equal(mode_of(path) & 07777, 0604);
 	options.mode = 0755;
 	assert_ok(weir_save(f, weir_location_path(path), &options));
 	assert_int_equal(mode_of(path) & 07777, 0755);
@@ -289,12 +292,12 @@ static void test_links_are_followed(void **state)
 	assert_refused(weir_save(f, weir_location_path(link), NULL), -ELOOP, link, "link");
 	assert_refused(weir_load(&g, weir_location_path(link), NULL), -ELOOP, link, "link");
 	unlink(link);
-	assert_int_equal(symlink(path, link), 0); /* an absolute one */
+	assert_int_equal(symlink(path, link), 0); /* a link to an absolute path */
 	assert_ok(weir_save(f, weir_location_path(link), NULL));
 	assert_same_files(link, path);
 	unlink(link);
 	assert_int_equal(chdir(folder), 0);
-	assert_int_equal(symlink("other.weir", "link"), 0); /* neither name has a folder */
+	assert_int_equal(symlink("other.weir", "link"), 0); /* neither name includes a folder */
 	assert_ok(weir_save(f, weir_location_path("other.weir"), NULL));
 	assert_ok(weir_save(f, weir_location_path("link"), NULL));
 	assert_same_files("other.weir", path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, by itself: where the numbers of a shape stand. The first two kinds have two
- * numbers, in fields of their own. Every later kind has seven, in a shared area. */
+ * The head of an image, by itself, with the fields of a kind's shape. Of the first two kinds, a
+ * shape has two numbers in fields of their own. Of every later kind, it has seven numbers in a
+ * shared area. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
@@ -22,7 +23,7 @@ static struct weir_image_head head_of(uint32_t kind)
 	return head;
 }
 
-/* Parse @bytes, with the checksums that they contain. */
+/* Parse @bytes with the checksums that @bytes contains. */
 static int parse(const unsigned char *bytes, struct weir_image_head *out,
                  struct weir_image_fault *fault)
 {
@@ -49,7 +50,7 @@ static void what_is_put_is_read(void **state)
 	}
 }
 
-/* Each byte from @from to before @to must be 0. */
+/* Asserts that each byte from @from to @to - 1 must be 0. */
 static void assert_zero(uint32_t kind, unsigned from, unsigned to)
 {
 	for (unsigned at = from; at < to; at++) {
@@ -90,7 +91,8 @@ static void the_first_kinds_have_small_numbers(void **state)
 		}
 }
 
-/* To a builder seed 0 means random, so its parameters could not make the filter again. */
+/* For a builder, seed 0 means a random seed, so the parameters of the image could not recreate the
+ * filter. */
 static void seed_0_is_refused(void **state)
 {
 	unsigned char bytes[WEIR_IMAGE_HEAD];
@@ -103,7 +105,7 @@ static void seed_0_is_refused(void **state)
 	assert_string_equal(fault.field, "seed");
 }
 
-/* The largest and smallest legal values, and those just beyond. */
+/* The largest and smallest legal values, and the values just beyond. */
 static void the_limits_of_the_fields(void **state)
 {
 	static const struct {
@@ -161,9 +163,9 @@ static void which_hashes_there_are(void **state)
 	}
 }
 
-/* Marks in the lowest or the highest byte, with each hash. The format is 1 if the marks are 0.
- * Known marks are read back. The mark keyed needs hash 3, and hash 3 the mark. An unknown mark is a
- * newer weir's. */
+/* Marks in the lowest or the highest byte, with each hash. Without marks the format is 1. Known
+ * marks are read back. The mark keyed and hash 3 require each other. An unknown mark comes from a
+ * newer weir. */
 static void marks_are_known_or_newer(void **state)
 {
 	(void)state;
@@ -186,9 +188,9 @@ static void marks_are_known_or_newer(void **state)
 	}
 }
 
-/* The bytes from the marks on. In format 1 they are reserved. In format 2 an unknown mark or step
- * is a newer weir's; so is any byte from LATER on, and the fault names it. A length without its
- * step is damage. Weir writes format 2 only with a mark or a step. */
+/* The bytes from the marks on. In format 1 they are reserved. In format 2, an unknown mark or step,
+ * or any byte from LATER on, comes from a newer weir, and the fault names the field. A length
+ * without its step is damage. Weir writes format 2 only for a mark or a step. */
 static void words_that_are_not_known(void **state)
 {
 	(void)state;
@@ -212,15 +214,15 @@ static void words_that_are_not_known(void **state)
 	weir__image_put(bytes, &head);
 	bytes[FORMAT] = 2;
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
-	bytes[FORMAT] = 3; /* a compound's format: members are missing */
+	bytes[FORMAT] = 3; /* the format of a compound, which needs members */
 	assert_int_equal(parse(bytes, &out, &fault), -EBADMSG);
 	assert_string_equal(fault.field, "members");
 	bytes[FORMAT] = 4;
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 
-/* Normalisation: with each combination of steps, each bit of the lengths is read back and written
- * again, or refused. */
+/* With each combination of normalisation steps, each bit of the lengths is either read back and
+ * written again, or refused. */
 static void steps_and_their_lengths(void **state)
 {
 	(void)state;

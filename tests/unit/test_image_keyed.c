@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Images of keyed filters, and the marks of format 2: which calls need the right key, which need
- * none, and that every other image has format 1. */
+ * none, and that images without marks have format 1. */
 #include <errno.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -18,7 +18,7 @@ static int setup(void **state)
 	return folder_setup(state);
 }
 
-/* Save an image of the keys @from to @to - 1. @secret: NULL for a filter without a key. */
+/* Save an image of the keys @from to @to - 1. @secret: NULL for a filter without a secret key. */
 static void save(const void *secret, uint64_t from, uint64_t to, uint32_t marks, int level)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -60,7 +60,7 @@ static void assert_keys(struct weir_filter *f)
 	weir_destroy(f);
 }
 
-/* Every way to load the image refuses it. */
+/* Asserts that every way to load the image fails with -EKEYREJECTED. */
 static void assert_rejected(const struct weir_load_options *o, bool plain, const char *why)
 {
 	size_t n = 0;
@@ -91,7 +91,8 @@ static void refused_and_taken(int level)
 	assert_refused(weir_image_verify(weir_location_path(path), &wrong, NULL), -EKEYREJECTED,
 	               path, "another key");
 	assert_ok(weir_image_verify(weir_location_path(path), &right, NULL));
-	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* bits need no key */
+	/* verifying the bits needs no key */
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 	assert_ok(weir_load(&f, weir_location_path(path), &right));
 	assert_keys(f);
 	for (unsigned mode = WEIR_MAP_READ; !level && mode < WEIR_MAP_LIVE; mode++) {
@@ -111,8 +112,7 @@ static void test_a_keyed_image_is_refused_without_its_key(void **state)
 #endif
 }
 
-/* A keyed image that is mapped live, inserted into and sealed gets a new head with its old
- * marks. */
+/* A keyed image is mapped live, inserted into and sealed. The new head keeps the marks. */
 static void test_a_keyed_image_is_sealed(void **state)
 {
 	struct weir_load_options right = with_key(key);
@@ -161,7 +161,7 @@ static void test_figures_need_no_key(void **state)
 #if TEST_ZSTD
 	needs_no_key(3);
 #endif
-	o.flags = WEIR_PREFAULT; /* refused for a compressed image too */
+	o.flags = WEIR_PREFAULT; /* refused even for a compressed image */
 	assert_refused(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &o, &stats),
 	               -EINVAL, "flags 0x4", "none of them");
 	o.struct_size = 1;
@@ -176,7 +176,8 @@ static void test_figures_need_no_key(void **state)
 	               -ENOENT, path, "");
 }
 
-/* A filter loaded without its key answers each key with maybe, in batches of every form too. */
+/* A filter that was loaded without its key answers each key with maybe, also in batches of every
+ * form. */
 static void test_read_without_its_key(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -215,7 +216,8 @@ static void test_read_without_its_key(void **state)
 	assert_null(f);
 }
 
-/* All images without marks stay byte for byte as they were: tests/golden has the bytes. */
+/* Images without marks keep their bytes from one version to the next. tests/golden has such
+ * images. */
 static void test_format_2_only_where_it_says_something(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -244,7 +246,7 @@ static void test_marks_are_not_inherited(void **state)
 	assert_ok(weir_load(&f, weir_location_path(path), NULL));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(field(FORMAT), 1);
-	o.marks = WEIR_MARK_KEYED; /* the filter's own mark */
+	o.marks = WEIR_MARK_KEYED; /* a mark that only the filter may set */
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x1", "0x6");
 	o.marks = 8;
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x8", "0x6");
@@ -269,7 +271,8 @@ static void test_a_refresh_uses_the_handle_s_key(void **state)
 	}
 	save(another, 0, KEYS, 0, 0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path, "another key");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* the verdict on the file stays */
+	/* the handle remembers that it refused this file */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	save(NULL, 0, KEYS, 0, 0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EKEYREJECTED, path, "is not keyed");
 	assert_true(weir_handle_contains(h, &i, sizeof i));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Locations. An image has the same bytes wherever it is saved or copied, and reads the same from
- * everywhere. A call that cannot take a location names both in its refusal. */
+ * Locations. An image has the same bytes at every location it is saved or copied to, and reads
+ * equally from every location. A call that does not support a location names the call and the
+ * location in its error. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "delta.h"
@@ -15,7 +16,8 @@ enum {
 	TO_LOAD = TO_READ | BIT(WEIR_LOCATION_MAP) | BIT(WEIR_LOCATION_MAP_MEMORY),
 };
 
-/* A filter and its images, plain and compressed, as weir_save() wrote them to the files @name. */
+/* A filter and its two images, uncompressed and compressed, as weir_save() wrote them to the files
+ * @name. */
 static struct weir_filter *f;
 static unsigned char *image[2], *room;
 static size_t image_bytes[2];
@@ -44,7 +46,7 @@ static int drop(void **state)
 	return 0;
 }
 
-/* Return: can the kind be saved? */
+/* Return: true if filters of @kind can be saved. */
 static bool make(uint32_t kind)
 {
 	static uint64_t hashes[N];
@@ -79,7 +81,8 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* The image in a location of @form. A descriptor is always a new file, at its first byte. */
+/* Return: the location of the image in the given form. A descriptor is a new file, positioned at
+ * the image. */
 static struct weir_location at(uint32_t form, bool packed)
 {
 	const size_t n = image_bytes[packed];
@@ -101,7 +104,7 @@ static struct weir_location at(uint32_t form, bool packed)
 	}
 }
 
-/* ---- which locations a call takes ---- */
+/* ---- which locations a call supports ---- */
 
 static int64_t save_to(struct weir_location to) { return weir_save(f, to, NULL); }
 static int64_t inspect(struct weir_location from)
@@ -247,7 +250,7 @@ static void test_what_is_not_there(void **state)
 	assert_null(none);
 }
 
-/* ---- the same bytes wherever they go ---- */
+/* ---- the same bytes at every location ---- */
 
 typedef int64_t put_fn(struct weir_location to, bool packed);
 
@@ -257,8 +260,8 @@ static int64_t by_save(struct weir_location to, bool packed)
 	return weir_save(f, to, &o);
 }
 
-/* Copy from the other form. If keys age, two saves have different bytes, so copy from the same
- * form. */
+/* Copy from the image of the other form. If keys age, two saves have different bytes, so the copy
+ * is made from the same form. */
 static int64_t by_copy(struct weir_location to, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -345,7 +348,7 @@ static void test_what_a_copy_does_not_take(void **state)
 	assert_int_equal(access(made, F_OK), -1);
 }
 
-/* ---- the same wherever it is read ---- */
+/* ---- the same results from every location ---- */
 
 static void reads_the_same(uint32_t form, bool packed, uint64_t id)
 {
@@ -358,7 +361,7 @@ static void reads_the_same(uint32_t form, bool packed, uint64_t id)
 	assert_true(info.generation == 7 && info.marks == wanted.marks);
 	assert_true(info.capacity == wanted.capacity && info.bytes == wanted.bytes &&
 	            info.seed_fingerprint == wanted.seed_fingerprint);
-	if (form == WEIR_LOCATION_CHAIN) /* of the image that it makes */
+	if (form == WEIR_LOCATION_CHAIN) /* the information is about the new image */
 		assert_true(!info.compressed && info.file_bytes == image_bytes[0]);
 	else
 		assert_true(info.compressed == packed &&

@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: MIT
- * Mapped images: what each mode shares and refuses. */
+/* SPDX-License-Identifier: MIT */
 #include <weir/inline.h>
 #include "mapped.h"
 
-/* A kind that lacks the verb says so, mapped or not. */
+/* Asserts that a read-only map refuses the call. A kind that lacks the function reports -ENOTSUP,
+ * mapped or not. */
 static void assert_read_only(int64_t answer)
 {
 	assert_true(answer == -EROFS || answer == -ENOTSUP);
@@ -32,7 +32,7 @@ static void test_read_only(void **state)
 		assert_ok(weir_verify(f));
 		assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 		struct weir_filter *copy;
-		assert_ok(weir_clone(&copy, f)); /* a private copy takes inserts */
+		assert_ok(weir_clone(&copy, f)); /* a clone is a private copy and takes inserts */
 		if (refused == -EROFS)
 			assert_ok(weir_insert_hash(copy, test_key(5000)));
 		weir_destroy(copy);
@@ -40,7 +40,8 @@ static void test_read_only(void **state)
 	}
 }
 
-/* A kind that merges and takes inserts says that it is mapped read-only, not that it cannot. */
+/* A kind that supports merges and inserts reports that the map is read-only, not that the kind
+ * cannot. */
 static void test_blocked_read_only(void **state)
 {
 	struct weir_filter *f;
@@ -83,14 +84,14 @@ static void test_replaced_while_mapped(void **state)
 	save_fresh(WEIR_BLOCKED, 1000);
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_READ), NULL));
 	save_fresh(WEIR_BLOCKED, 10);
-	assert_int_equal(missing(f, 0, 1000), 0); /* the old file lives on as long as its mapping */
+	assert_int_equal(missing(f, 0, 1000), 0); /* the old file exists until it is unmapped */
 	assert_ok(weir_verify(f));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(missing(f, 0, 1000), 0);
 	weir_destroy(f);
 }
 
-/* From 2 MiB up the mapping is placed so that huge pages can serve it. */
+/* Maps of 2 MiB and more are aligned to 2 MiB, so that huge pages can serve them. */
 static void test_a_large_one_is_aligned(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01), *g;
@@ -115,7 +116,7 @@ static void test_no_write_permission(void **state)
 	(void)state;
 	save_fresh(WEIR_BLOCKED, 1);
 	assert_int_equal(chmod(path, 0400), 0);
-	if (geteuid() != 0) /* root may write anything */
+	if (geteuid() != 0) /* root may write any file */
 		assert_refused(weir_load(&untouched, weir_location_map(path, WEIR_MAP_LIVE), NULL),
 		               -EACCES, path, "");
 	assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));

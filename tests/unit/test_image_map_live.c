@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images mapped live: several processes insert into one image at once; the live mark and the
- * seal. */
+ * Images that are mapped live. Several processes insert into one image at once. Also the live
+ * mark and the seal. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -19,8 +19,8 @@ static bool is_live(void)
 /* Insert the keys @from, @from + @step ... below @to. Return: 0 on success. */
 typedef int insert_fn(struct weir_filter *f, uint64_t from, uint64_t step, uint64_t to);
 
-/* Map the image, wait for the start, and insert keys of this process. Return: exit status, 0 on
- * success. */
+/* Map the image, wait for the start, and insert the keys of this process.
+ * Return: the exit status of the process, 0 on success. */
 static int insert_in_process(insert_fn *insert, unsigned number, int start)
 {
 	struct weir_filter *f;
@@ -71,8 +71,8 @@ static void test_live_in_several_processes(void **state)
 	live_in_several_processes(insert_each);
 }
 
-/* Plain stores, as into a private filter, would undo another process's insert into the same
- * word. */
+/* In a private filter weir_fill_keys() uses plain stores. In a live map, a plain store would undo
+ * another process's insert into the same word. */
 static void test_live_loads_are_atomic(void **state)
 {
 	(void)state;
@@ -80,7 +80,7 @@ static void test_live_loads_are_atomic(void **state)
 		live_in_several_processes(load_pieces);
 }
 
-/* Change the protection of each mapping of the image at path. */
+/* Set the protection of every mapping of the image at path. */
 static void protect(int protection)
 {
 	char line[4600];
@@ -98,7 +98,7 @@ static void protect(int protection)
 	assert_true(found);
 }
 
-/* A load does not store a bit that is already set: that store could undo another process's insert
+/* weir_fill_keys() stores no bit that is already set. The store could undo another process's insert
  * into the same word. */
 static void test_a_live_load_stores_no_bit_again(void **state)
 {
@@ -148,11 +148,13 @@ static void test_live_mark_and_seal(void **state)
 	assert_refused(weir_verify(h), -EBUSY, path, "live");
 	assert_refused(weir_verify(f), -EINVAL, "WEIR_MAP_READ", "");
 	assert_ok(weir_insert_hash(f, test_key(1000)));
-	assert_true(weir_contains_hash(h, test_key(1000))); /* one file, one set of pages */
+	/* both maps share the pages of one file */
+	assert_true(weir_contains_hash(h, test_key(1000)));
 	weir_destroy(f);
 	assert_true(is_live());
 	assert_ok(
-		weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL)); /* as after a crash */
+		/* still marked live, as after a crash */
+		weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_insert_hash(g, test_key(1001)));
 	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
@@ -162,14 +164,14 @@ static void test_live_mark_and_seal(void **state)
 	assert_ok(weir_seal(f));
 	assert_false(is_live());
 	assert_ok(weir_verify(h));
-	/* now f is as if mapped with WEIR_MAP_READ */
+	/* from now on f behaves as if it were mapped with WEIR_MAP_READ */
 	assert_int_equal(missing(f, 0, 1003), 0);
 	assert_refused(weir_insert_hash(f, 1), -EROFS, "sealed", "");
 	assert_refused(weir_insert_keys(f, weir_keys_hashes((uint64_t[]){ 1 }, 1), NULL), -EROFS,
 	               "sealed", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 	assert_ok(weir_verify(f));
-	/* and does not block a live mapping */
+	/* f does not block a live map */
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_verify(f), -EBUSY, path, "live");
 	assert_ok(weir_seal(g));
@@ -181,7 +183,8 @@ static void test_live_mark_and_seal(void **state)
 	weir_destroy(g);
 }
 
-/* A view made before the seal does not know of it. Its inserts must not reach the sealed image. */
+/* An inline view from before the seal cannot know of the seal. Its inserts must not reach the
+ * sealed image. */
 static void test_a_view_cannot_insert_after_the_seal(void **state)
 {
 	struct weir_inline_mut view;
@@ -207,7 +210,8 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	weir_destroy(f);
 }
 
-/* Other processes would not see a prefix length that this one adds. */
+/* An insert into a live map cannot add a prefix length, because other processes would not see the
+ * length. */
 static void test_a_live_set_takes_no_new_length(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -229,7 +233,7 @@ static void test_a_live_set_takes_no_new_length(void **state)
 	weir_destroy(f);
 }
 
-/* WEIR_CAN_MAP_LIVE tells which kinds can be mapped live. A refused mapping leaves no live mark. */
+/* WEIR_CAN_MAP_LIVE says which kinds can be mapped live. A refused map leaves no live mark. */
 static void test_which_kinds_can_be_mapped_live(void **state)
 {
 	uint64_t hashes[100];

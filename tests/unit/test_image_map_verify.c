@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Verification of a mapped image: the damage that it finds, and how it names that. */
+ * Verification of a mapped image: which damage it finds, and how the error names the damage. */
 #include "mapped.h"
 
-/* Flip one bit of shard @shard in the file, unknown to its mappings. */
+/* Flip one bit of @shard in the file. */
 static void damage(uint32_t shard)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -37,7 +37,7 @@ static void test_verify_names_the_shard(void **state)
 	}
 }
 
-/* A damaged byte between the table and the bits: a verification and a load both name it. */
+/* Verification and loading both name a damaged byte between the table and the bits. */
 static void test_verify_names_a_reserved_byte(void **state)
 {
 	struct weir_filter *f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Saves, loads and mappings that are refused: options out of range, paths without an image, limits.
- * Also a progress function that stops them. */
+ * Saves, loads and maps that fail: options out of range, paths without an image, limits, and a
+ * progress function that stops them. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -20,7 +20,7 @@ static int teardown(void **state)
 {
 	weir_destroy(f);
 	(void)folder_teardown(state);
-	return untouched != NULL; /* a failed call leaves it alone */
+	return untouched != NULL; /* a failed call leaves the output unchanged */
 }
 
 static unsigned entries(void)
@@ -54,7 +54,7 @@ static void test_save_options(void **state)
 	o.mode = 01777;
 	assert_refused(weir_save(f, weir_location_path(other), &o), -EINVAL, "mode", "01777");
 	o.mode = 0;
-	/* an older caller's struct_size: later fields are ignored */
+	/* an older caller's struct ends at struct_size, so later fields are ignored */
 	o.struct_size = offsetof(struct weir_save_options, generation);
 	o.generation = 9;
 	o.progress = (weir_progress_fn *)(uintptr_t)1;
@@ -76,7 +76,7 @@ static void test_names_too_long(void **state)
 	static char name[5000], link[4200], target[300];
 	(void)state;
 	memset(name, 'a', sizeof name - 1);
-	/* the name fills the sentence, which has no room for the reason */
+	/* the name fills the message and leaves no space for the reason */
 	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "aaa", "");
 	snprintf(link, sizeof link, "%s/link", folder);
 	memset(target, 'a', sizeof target - 1);
@@ -86,7 +86,8 @@ static void test_names_too_long(void **state)
 	unlink(link);
 }
 
-/* A folder's longest name and one byte more; a path one byte too long for the kernel. */
+/* The longest name in a folder, a name of one byte more, and a path that is one byte too long for
+ * the kernel. */
 static void test_the_longest_names(void **state)
 {
 	static char name[4097], longest[4400];
@@ -100,7 +101,7 @@ static void test_the_longest_names(void **state)
 	assert_refused(weir_save(f, weir_location_path(longest), NULL), -ENAMETOOLONG,
 	               "cannot save to this name", "");
 	for (unsigned i = 0; i < sizeof name - 1; i++)
-		name[i] = i % 2 ? '/' : '.'; /* 4096 bytes and the NUL: one too many */
+		name[i] = i % 2 ? '/' : '.'; /* 4096 bytes and the NUL: one byte too long */
 	name[sizeof name - 2] = 'x';
 	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "./././", "");
 }
@@ -122,7 +123,7 @@ static void test_load_options(void **state)
 	o.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_load(&untouched, weir_location_path(path), &o), -EINVAL, "flags",
 	               "0x3");
-	o.flags = WEIR_HUGETLB; /* loads if the machine has such a pool */
+	o.flags = WEIR_HUGETLB; /* succeeds if the machine has a pool of huge pages */
 	struct weir_filter *g;
 	int err = weir_load(&g, weir_location_path(path), &o);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
@@ -187,7 +188,7 @@ static void test_limits_and_memory(void **state)
 	               "64");
 	o.memory = place;
 	assert_ok(weir_load(&g, weir_location_path(path), &o));
-	place[stats.bytes] = 77; /* behind the bits the memory is the caller's */
+	place[stats.bytes] = 77; /* the memory behind the bits belongs to the caller */
 	assert_int_equal(weir_insert(g, "key", 3), WEIR_NEW);
 	weir_destroy(g);
 	uint64_t any = 0;
@@ -197,7 +198,7 @@ static void test_limits_and_memory(void **state)
 	free(place);
 }
 
-/* Return: the descriptor that the next open() gets. It stays the same unless a call leaks one. */
+/* Return: the descriptor that the next open() gets. A leaked descriptor would change the result. */
 static int next_descriptor(void)
 {
 	int fd = dup(2);
@@ -224,7 +225,7 @@ static void test_what_is_no_image(void **state)
 	assert_refused(weir_save(f, weir_location_path("/dev/null"), NULL), -EINVAL, "/dev/null",
 	               "regular");
 	assert_int_equal(mkfifo(other, 0600), 0);
-	/* and the load does not wait for a writer */
+	/* the load does not wait for a writer of the FIFO */
 	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EINVAL, other,
 	               "regular");
 	assert_refused(weir_image_inspect(weir_location_path(other),
@@ -240,7 +241,7 @@ static void test_what_is_no_image(void **state)
 	assert_true(image_spit(other, "a line of text\n", 15));
 	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EBADMSG, other,
 	               "not a weir image: byte 0");
-	/* the sentence names the format, since byte 0 tells an operator little */
+	/* the message names the format, because byte 0 tells an operator little */
 	static const char *const packed[][2] = { { "\x1f\x8b\x08 more", "in gzip format" },
 		                                 { "\x28\xb5\x2f\xfd", "in zstd format" },
 		                                 { "\xfd" "7zXZ", "in xz format" },
@@ -269,7 +270,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	assert_true(done > w->last && done <= total);
 	w->last = done;
 	w->total = total;
-	return ++w->calls == w->stop_at ? -1 : 0; /* any value but 0 stops */
+	return ++w->calls == w->stop_at ? -1 : 0; /* any value except 0 stops the call */
 }
 
 static void test_progress(void **state)

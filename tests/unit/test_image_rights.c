@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * In a folder that others may write to, a save gives away no rights, no owner and no file behind a
- * stranger's link. Most tests need root, which can act as two users. Without root they report that
- * and are skipped. */
+ * In a folder that other users may write to, a save must not keep permissions or an owner that
+ * another user chose, and must not follow another user's link. Most tests need root, to act as two
+ * users. Without root, those tests print a message and are skipped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -13,7 +13,7 @@ enum { STRANGER = 65534, GROUP = 12345 };
 
 static struct weir_filter *f;
 
-/* Each test has a folder of its own, open to all, and a umask of 022. */
+/* Each test has a new folder that every user may write to, and a umask of 022. */
 static int setup(void **state)
 {
 	umask(022);
@@ -75,11 +75,11 @@ static void test_save_hands_out_no_root(void **state)
 	assert_int_equal(stat_of(path).st_uid, 0);
 	put(path, STRANGER, STRANGER, 0604);
 	assert_int_equal(mode_after_save(), 0604);
-	umask(077); /* a stranger's file does not widen the mode */
+	umask(077); /* the mode of another user's file is not kept */
 	put(path, STRANGER, STRANGER, 0777);
 	assert_int_equal(mode_after_save(), 0600);
 	put(path, STRANGER, STRANGER, 04777);
-	assert_ok(save_with(0751)); /* the caller's mode wins */
+	assert_ok(save_with(0751)); /* the caller's mode takes precedence */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0751);
 }
 
@@ -89,7 +89,8 @@ static void test_modes_never_widen(void **state)
 	for (mode_t old = 0; old <= 07777; old += old < 0777 ? 1 : 0111) {
 		put(path, geteuid(), getegid(), old);
 		mode_t now = mode_after_save(), wanted = old & 0755;
-		if (!(old & 0400) && geteuid()) /* unreadable: it may have had an access list */
+		/* an unreadable file may have had an access control list */
+		if (!(old & 0400) && geteuid())
 			wanted &= ~(mode_t)070 | wanted << 3;
 		assert_int_equal(now, wanted);
 	}
@@ -116,13 +117,13 @@ static void test_group_lost(void **state)
 {
 	(void)state;
 	needs_root();
-	put(path, 0, GROUP, 0640); /* a folder open to all: the group is not kept */
+	put(path, 0, GROUP, 0640); /* the folder is writable by all, so the group is not kept */
 	assert_int_equal(mode_after_save(), 0600);
 	put(path, 0, GROUP, 0754);
 	assert_int_equal(mode_after_save(), 0744);
 }
 
-/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, in the kernel's format */
+/* The access control list u::rw-, u:1:rw-, g::---, m::rw-, o::--- in the kernel's format. */
 static const unsigned char acl[] = {
 	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
 	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
@@ -136,7 +137,8 @@ static bool give_acl(const char *name, const char *which)
 	return false;
 }
 
-/* With an access list the mode's group bits are only a mask. The group itself may have fewer. */
+/* With an access control list, the group bits of the mode are only a mask. The group itself may
+ * have fewer permissions. */
 static void test_lists_widen_nothing(void **state)
 {
 	(void)state;
@@ -148,9 +150,10 @@ static void test_lists_widen_nothing(void **state)
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 	put(path, geteuid(), getegid(), 0640);
 	assert_true(give_acl(folder, "system.posix_acl_default"));
-	assert_int_equal(mode_after_save(), 0640); /* the folder's list opens it no further */
+	/* the folder's default list grants no more permissions */
+	assert_int_equal(mode_after_save(), 0640);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
-	assert_ok(save_with(0660)); /* nor with a mode from the caller */
+	assert_ok(save_with(0660)); /* not even if the caller sets the mode */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
@@ -170,13 +173,14 @@ static void test_owner_lost(void **state)
 		}
 	}
 	assert_int_equal(chmod(folder, 0755), 0);
-	assert_int_equal(chown(folder, STRANGER, 0), 0); /* its owner may put any file there */
+	/* the owner of the folder may put any file into it */
+	assert_int_equal(chown(folder, STRANGER, 0), 0);
 	put(path, STRANGER, GROUP, 0640);
 	assert_int_equal(mode_after_save(), 0600);
 	assert_int_equal(stat_of(path).st_uid, 0);
 }
 
-/* If the folder's group may write to it, a member of the group may have put the file there. */
+/* If the folder's group may write to it, any member of the group may have created the file. */
 static void test_owner_lost_to_a_group(void **state)
 {
 	(void)state;
@@ -188,7 +192,8 @@ static void test_owner_lost_to_a_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, 0);
 }
 
-/* Run @act in a child that is the user STRANGER, a member of GROUP. Return: its wait status. */
+/* Run @act in a child process as the user STRANGER, a member of GROUP.
+ * Return: the wait status of the child. */
 static int as_stranger(int (*act)(void))
 {
 	int status;
@@ -223,7 +228,8 @@ static int save_over_unreadable(void)
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0200;
 }
 
-/* A user may not give the file back to its owner, but keeps its group as a member of it. */
+/* A user without root cannot set the old owner on a new file, but can keep the group as a member of
+ * the group. */
 static void test_a_user_keeps_the_group(void **state)
 {
 	(void)state;
@@ -236,7 +242,7 @@ static void test_a_user_keeps_the_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, GROUP);
 }
 
-/* A saver cannot tell whether a file that it may not read had an access list. */
+/* If a saver may not read a file, it cannot tell whether the file had an access control list. */
 static void test_an_unreadable_file_opens_to_no_group(void **state)
 {
 	(void)state;
@@ -253,7 +259,7 @@ static void test_a_user_saves_over_roots(void **state)
 	put(path, 0, GROUP, 04674);
 	assert_int_equal(as_stranger(save_over_another), 0);
 	assert_int_equal(stat_of(path).st_uid, STRANGER);
-	assert_int_equal(chown(folder, STRANGER, STRANGER), 0); /* the folder is the user's own */
+	assert_int_equal(chown(folder, STRANGER, STRANGER), 0); /* the folder belongs to the user */
 	assert_int_equal(chmod(folder, 0700), 0);
 	put(path, STRANGER, STRANGER, 04654);
 	assert_int_equal(as_stranger(save_over_own), 0);
@@ -291,7 +297,7 @@ static void test_links_of_strangers(void **state)
 		skip();
 	}
 	close(fd);
-	assert_int_equal(open(link, O_WRONLY), -1); /* the kernel refuses to follow it too */
+	assert_int_equal(open(link, O_WRONLY), -1); /* the kernel refuses to follow the link */
 	assert_refused(weir_save(f, weir_location_path(link), NULL), -EACCES, link,
 	               "follow the link");
 	assert_int_equal(stat_of(path).st_size, 0);
@@ -311,7 +317,7 @@ static void test_link_into_another_folder(void **state)
 	assert_true(S_ISLNK(stat_of(link).st_mode));
 	assert_true(stat_of(path).st_ino != before);
 	assert_int_equal(unlink(link), 0);
-	assert_int_equal(rmdir(sub), 0); /* nothing else is in it */
+	assert_int_equal(rmdir(sub), 0); /* the folder has no other files */
 }
 
 int main(void)

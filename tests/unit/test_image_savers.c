@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several threads and users that save to one path. Also files under the savers' temporary names,
- * left behind or put in their way. */
+ * Several threads and users that save to one path. Also files that already have a temporary name,
+ * left behind by a killed saver or created by another user. */
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -37,8 +37,8 @@ static void *save_many_times(void *count)
 	return (void *)(uintptr_t)failed;
 }
 
-/* No saver removes the temporary file that another is about to rename. The last rename wins, and
- * nothing else stays in the folder. */
+/* A saver must not remove a temporary file that another saver is about to rename. The last rename
+ * wins, and no temporary file remains. */
 static void test_several_savers_of_one_path(void **state)
 {
 	struct weir_filter *g;
@@ -58,12 +58,12 @@ static void test_several_savers_of_one_path(void **state)
 	assert_true(weir_contains_hash(g, 7));
 	weir_destroy(g);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(rmdir(folder), 0); /* it was empty */
+	assert_int_equal(rmdir(folder), 0); /* succeeds only if the folder is empty */
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-/* Two users save to one path in a folder that is open to both. Neither can read the other's files,
- * and neither removes the other's temporary file for that. */
+/* Two users save to one path in a folder that both may write to. Neither user can read the other's
+ * temporary files, and neither removes them. */
 static void test_savers_of_two_users(void **state)
 {
 	unsigned count = SAVES;
@@ -94,11 +94,11 @@ static void test_savers_of_two_users(void **state)
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-/* ---- temporary names that exist already ---- */
+/* ---- files that already have a temporary name ---- */
 
 static char taken[4200];
 
-/* The temporary name of path with @suffix for its random number. */
+/* Return: the temporary name for path with @suffix as the random number. */
 static const char *taken_name(const char *suffix)
 {
 	unsigned long long sum = XXH3_64bits("set.weir", strlen("set.weir"));
@@ -112,7 +112,7 @@ static bool there(void)
 	return lstat(taken, &st) == 0;
 }
 
-/* A temporary name is taken: the one that every save to this path once used, or one of today's
+/* A file already has a temporary name: the fixed name of older versions, or a name in the current
  * form. */
 static void test_squatted_name(void **state)
 {
@@ -125,7 +125,7 @@ static void test_squatted_name(void **state)
 		assert_true(there());
 		assert_int_equal(rmdir(taken), 0);
 		assert_int_equal(mkfifo(taken, 0600), 0);
-		/* the save does not wait for the pipe's writer */
+		/* a save does not wait for a writer of the FIFO */
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
 		assert_int_equal(unlink(taken), 0);
@@ -150,19 +150,19 @@ static void test_litter_is_removed(void **state)
 	int fd = leave("-0123456789abcdef");
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_true(there()); /* its saver is at work */
+	assert_true(there()); /* the locked file belongs to a saver that is still running */
 	snprintf(other, sizeof other, "%s/other.weir", folder);
 	close(fd);
 	assert_ok(weir_save(f, weir_location_path(other), NULL));
-	assert_true(there()); /* a save to another path leaves it */
+	assert_true(there()); /* a save to another path keeps the file */
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(link(taken, other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_true(there()); /* it is another file's second name */
+	assert_true(there()); /* the file is a hard link of another file */
 	assert_int_equal(unlink(other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_false(there());
-	close(leave("-0123456789abcdef0")); /* one digit too many */
+	close(leave("-0123456789abcdef0")); /* the suffix has one digit too many */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(unlink(taken), 0);
 }
@@ -180,13 +180,14 @@ static void test_strangers_litter_stays(void **state)
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
-		/* in a folder open to all it may be a stranger's; else a save left it */
+		/* in a folder open to all, the file may belong to another user; otherwise a killed
+		 * save left the file behind */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(taken);
 	}
 }
 
-/* ---- the claim, a name that one save at a time holds: T4 to T6 of temporary.c ---- */
+/* ---- the claim, a name that only one save at a time can create: T4 to T6 of temporary.c ---- */
 
 #define CLAIM "-0000000000000000"
 #define HEIR "-0000000000000001"
@@ -204,8 +205,8 @@ static int replace_as(uint64_t generation)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-/* In a folder like /tmp any user can create the claim. A saver heeds it only if that user may
- * replace the image, as the folder's owner may. */
+/* In a folder like /tmp every user can create the claim. A saver respects a claim only if the
+ * claim's creator may replace the image, as the folder's owner may. */
 static void test_claim_of_a_stranger_denies_no_save(void **state)
 {
 	(void)state;
@@ -231,21 +232,22 @@ static void test_claim_of_a_stranger_denies_no_save(void **state)
 	close(fd);
 }
 
-/* A reader can lock a killed saver's claim once it has its last permissions. */
+/* After a saver was killed, a reader can lock the saver's claim, because the claim has its final
+ * permissions. */
 static void test_lock_of_a_reader_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	int fd = leave(CLAIM), heir = leave(HEIR);
 	assert_int_equal(flock(fd, LOCK_SH), 0);
-	close(heir); /* the saver that removed the claim was killed too */
+	close(heir); /* the saver that was about to remove the claim was killed, too */
 	assert_ok(replace_as(7));
 	assert_false(there());
 	close(fd);
 	fd = leave(CLAIM);
 	heir = leave(HEIR);
 	assert_int_equal(flock(fd, LOCK_SH) | flock(heir, LOCK_EX), 0);
-	assert_int_equal(replace_as(8), -EAGAIN); /* another saver is about to remove it */
+	assert_int_equal(replace_as(8), -EAGAIN); /* another saver is about to remove the claim */
 	assert_true(there());
 	close(heir);
 	assert_ok(replace_as(8));
@@ -263,7 +265,7 @@ static void *replace_many_times(void *unused)
 	return unused;
 }
 
-/* Create dead claims all the time, each locked by a reader, and lock the image too. */
+/* Keep creating claims of killed savers, each locked by a reader. Also lock the image. */
 static void *leave_claims(void *name)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_start = 504, .l_len = 8 };
@@ -281,7 +283,7 @@ static void *leave_claims(void *name)
 	return NULL;
 }
 
-/* A saver that lost its claim to another would replace an image that it never read. */
+/* A saver that lost its claim to another saver would replace an image that it has not read. */
 static void test_no_saver_removes_the_claim_of_one_at_work(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -301,7 +303,7 @@ static void test_no_saver_removes_the_claim_of_one_at_work(void **state)
 	pthread_join(leaver, NULL);
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_true(replaced > 0);
-	assert_int_equal(info.generation, replaced); /* each save replaced the one before */
+	assert_int_equal(info.generation, replaced); /* each save replaced the preceding image */
 	assert_ok(replace_as(0));
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Images that are read into the caller's memory and used there. For every kind the memory gets the
- * bytes of a plain save, whatever the file's form. Everything else is refused. */
+ * Images that are copied into the caller's memory and used in place. For every kind, the memory
+ * gets the bytes of an uncompressed save, whether the file is compressed or not. Damaged files and
+ * memory are refused. */
 #include "mapped.h"
 
 enum { ROOM = 8 << 20, DIRT = 0xa5 };
 
-/* The caller's memory, dirty, and the plain image that belongs there. */
+/* The caller's memory, filled with garbage, and the uncompressed image to expect. */
 static unsigned char *memory, *plain;
 static size_t plain_bytes;
 static char packed[4200];
@@ -26,7 +27,7 @@ static int cleanup(void **state)
 	return teardown(state);
 }
 
-/* Save @f in both forms. Return: can its kind be saved? */
+/* Save @f uncompressed and compressed. Return: true if the kind can be saved. */
 static bool save_both(struct weir_filter *f)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -57,7 +58,7 @@ static struct weir_filter *filled(uint32_t kind, uint64_t n)
 	return f;
 }
 
-/* A growing filter of several layers. */
+/* Return: a growing filter of several layers with @n keys. */
 static struct weir_filter *layers(uint64_t n)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -80,7 +81,8 @@ static int64_t copy(void *room, size_t bytes, const char *file,
 	                       NULL);
 }
 
-/* A read of @file gives the plain image, and needs room for all of it. */
+/* Asserts that a copy of @file yields the uncompressed image, and fails if the memory is too
+ * small. */
 static void reads_as_plain(const char *file)
 {
 	char needed[32], there[32];
@@ -103,7 +105,7 @@ static void reads_as_plain(const char *file)
 	assert_int_equal(copy(memory, ROOM, file, NULL), plain_bytes);
 }
 
-/* Use the image at memory, of @n keys, as a filter. */
+/* Load the image at memory, which has @n keys, and use the filter. */
 static void is_used(uint64_t n, bool takes_inserts)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -123,7 +125,7 @@ static void is_used(uint64_t n, bool takes_inserts)
 		assert_ok(weir_measure(f, WEIR_EXACT, &a));
 		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
 		assert_ok(weir_verify(f));
-		/* a bit of the last line, which every kind's bits reach */
+		/* a bit in the last line, which belongs to the bits of every kind */
 		memory[plain_bytes - 1] ^= 1;
 		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
 		weir_destroy(f);
@@ -171,7 +173,7 @@ static void test_layers(void **state)
 	assert_true(image_get(plain + IMAGE_MEMBERS, 4) >= 3);
 }
 
-/* From 2 MiB up the bits begin at a multiple of 2 MiB. */
+/* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. */
 static void test_a_large_one(void **state)
 {
 	(void)state;
@@ -180,7 +182,7 @@ static void test_a_large_one(void **state)
 	assert_true(image_get(plain + IMAGE_SHARDS, 4) > 1);
 }
 
-/* Make a new file: to overwrite one waits for the disk. */
+/* Creates a new file, because overwriting a file waits for the disk. */
 static void renew(const char *file, const void *bytes, size_t n)
 {
 	assert_int_equal(unlink(file), 0);
@@ -194,7 +196,8 @@ static int lowest_free_descriptor(void)
 	return fd;
 }
 
-/* A file cut off anywhere, one byte too long, or with one wrong byte is refused. */
+/* Asserts that the file is refused if it is cut at any length, one byte too long, or has one wrong
+ * byte. */
 static void is_refused_cut(const char *file)
 {
 	const int descriptor = lowest_free_descriptor();
@@ -233,7 +236,7 @@ static void test_damaged_files(void **state)
 	}
 }
 
-/* Memory that another process wrote is as hostile as a file. */
+/* Memory that another process wrote needs the same checks as a file. */
 static void test_damaged_memory(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
@@ -305,7 +308,7 @@ static void test_arguments(void **state)
 #endif
 }
 
-/* Overwrite the file during a read. The read must report that, not damage. */
+/* Overwrite the file during a read. The read must report the change, not damage. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -327,7 +330,7 @@ static void test_overwritten_while_it_is_read(void **state)
 	o.progress_arg = plain;
 	plain = NULL;
 	f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
-	assert_true(save_both(f)); /* without keys */
+	assert_true(save_both(f)); /* an image without keys */
 	weir_destroy(f);
 	assert_refused(copy(memory, ROOM, path, &o), -EBUSY, path, "while it was read");
 	free(o.progress_arg);

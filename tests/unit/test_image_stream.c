@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images through pipes, sockets, open files and memory. The calls need no seek, take no byte beyond
- * the image, and report it if the other side goes away. */
+ * Images through pipes, sockets, open files and memory. The calls never seek, read no byte beyond
+ * the image, and return an error if the peer closes the connection. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -55,7 +55,7 @@ static void *write_image(void *arg)
 	return NULL;
 }
 
-/* Send images through @fds, with some bytes after each. The reader takes exactly the image's
+/* Send images through @fds, each followed by other bytes. The reader must read exactly the image's
  * bytes. */
 static void through(int fds[2])
 {
@@ -93,7 +93,7 @@ static void test_socket(void **state)
 	through(fds);
 }
 
-/* A stream has the bytes of a saved file, so either can be read as the other. */
+/* A stream has the same bytes as a file, so either can be loaded in place of the other. */
 static void test_stream_is_file(void **state)
 {
 	char file[4200];
@@ -120,7 +120,7 @@ static void test_stream_is_file(void **state)
 		assert_non_null(a);
 		assert_refused(weir_load(&untouched, weir_location_memory(a, n + 1), NULL),
 		               -EBADMSG, "memory", "");
-		memmove(a + 1, a, n); /* at an odd address */
+		memmove(a + 1, a, n); /* the image at an odd address */
 		assert_ok(weir_load(&g, weir_location_memory(a + 1, n), NULL));
 		weir_destroy(g);
 		free(a);
@@ -147,18 +147,18 @@ static void test_in_the_middle_of_a_file(void **state)
 	char after[6] = "";
 	assert_int_equal(read(fd, after, 5), 5);
 	assert_string_equal(after, "after");
-	/* nothing is left */
+	/* no bytes remain */
 	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
 	               "file descriptor", "byte 0");
 	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);
-	/* beyond the end */
+	/* the read position is beyond the end */
 	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
 	               "file descriptor", "byte 0");
 	close(fd);
 }
 
-/* The bytes before the file's position are not part of the image. A load finds the length too short
- * before it reads anything. */
+/* The bytes before the file's read position are not part of the image. A load detects that the
+ * remaining length is too short before it reads any bytes. */
 static void test_too_little_behind_the_position(void **state)
 {
 	size_t n = 0;
@@ -189,7 +189,8 @@ static int insert_more(void *filter, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A stream carries each checksum before its bits, and keys are inserted between the two. */
+/* A stream contains each checksum before the bits. Keys are inserted after the checksum was written
+ * and before the bits are. */
 static void test_is_an_image_whole_that_was_streamed_beside_inserts(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -230,7 +231,7 @@ static void test_the_other_side_goes_away(void **state)
 	fds[0] = open(folder, O_RDONLY | O_DIRECTORY);
 	assert_refused(weir_load(&untouched, weir_location_fd(fds[0]), NULL), -EISDIR,
 	               "file descriptor", "directory");
-	/* open for reading only */
+	/* the descriptor is open for reading only */
 	assert_refused(weir_save(f, weir_location_fd(fds[0]), NULL), -EBADF, "file descriptor",
 	               "write");
 	close(fds[0]);

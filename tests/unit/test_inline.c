@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * <weir/inline.h> is one more instruction set. Whatever flags its caller is compiled with, in C or
- * C++, it sets the same bits and gives the same answers as the library. That holds too for views
- * that a caller compiled for one layout would refuse. PROBES lists the compiled callers. */
+ * <weir/inline.h> acts like one more instruction set. With any compiler flags, in C and in C++,
+ * it sets the same bits and gives the same answers as the library. PROBES lists the compiled
+ * callers. Some views have layouts that a caller compiled for one layout would refuse. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/inline.h>
@@ -103,7 +103,8 @@ static void same_bits_and_answers(void **state)
 		}
 }
 
-/* An insert of a present key only reads, since threads with hot keys share their lines. */
+/* An insert of a present key writes nothing, because threads with hot keys share the keys'
+ * lines. */
 static void what_is_seen_is_not_written(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -114,7 +115,7 @@ static void what_is_seen_is_not_written(void **state)
 			struct placed p = place(z, g, LINES_OF_A_PAGE);
 			for (uint64_t i = 0; i < 100; i++)
 				assert_true(probe->insert_hash(&p.mut, test_key(i)) >= 0);
-			/* a store would fault now */
+			/* any store would now fault */
 			assert_int_equal(mprotect(p.memory, PAGE, PROT_READ), 0);
 			for (uint64_t i = 0; i < 100; i++) {
 				uint64_t h = test_key(i);
@@ -133,7 +134,7 @@ static void what_it_refuses(void **state)
 		skip();
 	struct placed p = place(2, 3, 5);
 	struct weir_inline_mut v = p.mut;
-	v.insert_error = -EROFS; /* as of a filter mapped read-only */
+	v.insert_error = -EROFS; /* the error of a read-only map */
 	assert_int_equal(probe->insert(&v, "key", 3), -EROFS);
 	assert_int_equal(probe->insert_hash(&v, 1), -EROFS);
 	assert_int_equal(probe->insert_u64(&v, 1), -EROFS);
@@ -141,7 +142,8 @@ static void what_it_refuses(void **state)
 	placed_free(&p);
 }
 
-/* A caller takes each layout, but one compiled for a single layout refuses all others. */
+/* A caller supports every layout, unless it is compiled for a single layout. Such a caller refuses
+ * all other layouts. */
 static void which_layouts_it_takes(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -173,7 +175,8 @@ static void which_layouts_it_takes(void **state)
 		}
 }
 
-/* Inlined are the calculator's layouts, or the one that the caller is compiled for. */
+/* The inlined layouts are the layouts that the planner may choose, or the single layout that the
+ * caller is compiled for. */
 static void what_is_inlined(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -189,7 +192,8 @@ static void what_is_inlined(void **state)
 		}
 }
 
-/* The inlined layouts are those that the calculator chooses from 10 % to 0.01 %. */
+/* The default inlined layouts are exactly the layouts that the planner chooses for rates from 10 %
+ * to 0.01 %. */
 static void the_calculator_s_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;
@@ -212,7 +216,8 @@ static void the_calculator_s_layouts_are_inlined(void **state)
 			assert_int_equal(seen[z][g], 0);
 }
 
-/* The inlined verbs take keys as they are, so they would miss normalised texts and keyed hashes. */
+/* The inlined functions hash keys without normalisation and without a secret. Sets that need either
+ * have no inline form. */
 static void sets_that_normalise_have_no_inline_form(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_TRIM, WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR,
@@ -268,7 +273,7 @@ static void other_kinds_have_no_inline_form(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PROBES(ENTRY) /* has its comma */
+		PROBES(ENTRY) /* PROBES ends with a comma */
 		cmocka_unit_test(the_calculator_s_layouts_are_inlined),
 		cmocka_unit_test(sets_that_normalise_have_no_inline_form),
 		cmocka_unit_test(other_kinds_have_no_inline_form),

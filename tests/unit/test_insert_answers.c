@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The answer of an insert into several filters, which may hash differently. The current filter
- * tells whether the key is new. The insert fails if the current filter is read-only, but not if
- * only the previous one is. */
+ * The result of an insert into several filters, which may hash differently. The current filter
+ * decides whether the key is new. The insert fails if the current filter is read-only, but succeeds
+ * if only the previous filter is. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -30,7 +30,7 @@ static struct weir_reload *begun(struct weir_handle *h, uint64_t seed)
 	return r;
 }
 
-/* "old" is in the current filter alone, "loaded" in the next one alone. */
+/* "old" is only in the current filter, and "loaded" only in the next filter. */
 static void test_new_to_the_current_filter(void **state)
 {
 	struct iovec keys[] = { { (char[]){ "old" }, 3 }, { (char[]){ "loaded" }, 6 } };
@@ -79,8 +79,8 @@ static void test_an_error_of_any_filter(void **state)
 		struct weir_reload *r = begun(h, seed);
 		expect_read_only(h); /* the current filter is read-only */
 		assert_ok(weir_reload_commit(r));
-		/* the previous filter is read-only: the insert stands, and no rollback can return
-		 * to it */
+		/* The previous filter is read-only. The insert succeeds, and a rollback is no
+		 * longer possible. */
 		assert_true(stats_of(h).previous_kept);
 		assert_int_equal(weir_handle_insert(h, "k", 1), WEIR_NEW);
 		assert_true(!stats_of(h).previous_kept && stats_of(h).previous_void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The keys that a handle keeps for its first set: all that it was given, also in a batch longer
- * than a section, twice, of several lengths and empty ones. */
+ * The inserts that a handle keeps for its first set. The handle keeps every key, including keys
+ * of a batch longer than a read section, duplicates, keys of different lengths and empty keys. */
 #include <stdlib.h>
 #include <sys/uio.h>
 #include "../handles.h"
@@ -50,7 +50,7 @@ static void test_a_batch_longer_than_a_section(void **state)
 	free(keys);
 }
 
-/* When the first set gets the kept keys, one of the two copies is not new to it. */
+/* The first set gets both kept copies of a key, and the second copy is a duplicate. */
 static void test_a_key_that_was_given_twice(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -65,7 +65,7 @@ static void test_a_key_that_was_given_twice(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Remove each copy of @key. Return: how many there were. */
+/* Remove every copy of @key. Return: the number of copies. */
 static int remove_all(struct weir_handle *h, const char *key)
 {
 	int copies = 0, answer;
@@ -86,8 +86,8 @@ static struct weir_params small_cuckoo(void)
 	return p;
 }
 
-/* A cuckoo filter holds 8 copies of one key, or 4 if its two buckets are one. Neither kept copies
- * beyond those nor repeated inserts that the next filter refused prevent the first set. */
+/* A cuckoo filter stores 8 copies of a key, or 4 if both buckets of the key are the same. Surplus
+ * kept copies, and inserts that the next filter refuses, must not prevent the first set. */
 static void more_copies_than_the_first_set_holds(const char *often, int most)
 {
 	struct weir_handle *h = without_a_set();
@@ -111,7 +111,7 @@ static void more_copies_than_the_first_set_holds(const char *often, int most)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Among 2,000 keys a few have only one bucket. */
+/* Of 2,000 keys, a few have only one bucket. */
 static void test_more_copies_than_the_first_set_holds(void **state)
 {
 	const struct weir_params p = small_cuckoo();
@@ -133,7 +133,7 @@ static void test_more_copies_than_the_first_set_holds(void **state)
 	assert_true(seen[4] && seen[8]);
 }
 
-/* Keep 3,000 keys, and ask for a first filter of 100. */
+/* Keep 3,000 keys, and set the parameters for a first filter with a capacity of 100. */
 static void keep_too_many(struct weir_handle *h, struct weir_params *p,
                           struct weir_reload_options *o)
 {
@@ -145,7 +145,7 @@ static void keep_too_many(struct weir_handle *h, struct weir_params *p,
 		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
 }
 
-/* A first filter too small for the kept keys is refused. */
+/* A reload fails if the first filter is too small for the kept keys. */
 static void test_a_first_set_that_is_too_small(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -166,8 +166,8 @@ static void test_a_first_set_that_is_too_small(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With drop_kept the first filter may be too small. The handle counts the keys that it drops. Such
- * a reload used to be refused for ever. */
+/* With drop_kept the first filter may be too small, and the handle counts the dropped keys.
+ * Regression: every such reload failed. */
 static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
@@ -210,7 +210,7 @@ static void test_keys_of_several_lengths(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The fewest bytes of keep_inserts that two keys of these lengths fit in, one by one. */
+/* Return: the smallest keep_inserts at which single inserts of keys of both lengths succeed. */
 static uint64_t bytes_for(size_t first, size_t second)
 {
 	static const char bytes[64];
@@ -225,8 +225,8 @@ static uint64_t bytes_for(size_t first, size_t second)
 	}
 }
 
-/* The room holds keys and what is stored beside each, to the last byte. A key that does not fit
- * takes no room. */
+/* keep_inserts limits the bytes of keys and of what is stored with each key, exactly. A key that
+ * does not fit uses no bytes. */
 static void test_the_room_for_keys_is_used_to_the_byte(void **state)
 {
 	static const char bytes[64];

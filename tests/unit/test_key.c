@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A key in a file: its two forms, files without a key, and files that are not secret. */
+ * A secret in a file: both forms, files without a secret, and files that other users may read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -41,11 +41,12 @@ static void two_forms(void **state)
 		assert_ok(weir_secret_read(key, file_of(forms[i].bytes, forms[i].n,
 		                                        forms[i].mode)));
 		assert_memory_equal(key, secret, sizeof secret);
-		assert_int_equal(key[WEIR_SECRET_BYTES], 0x55); /* no byte more */
+		/* no byte beyond the secret was written */
+		assert_int_equal(key[WEIR_SECRET_BYTES], 0x55);
 	}
 }
 
-/* A refusal leaves the caller's key as it was. */
+/* Asserts that the call fails and leaves the caller's secret unchanged. */
 static void refuse(const char *path, int err, const char *a, const char *b)
 {
 	unsigned char key[WEIR_SECRET_BYTES] = { 1, 2, 3 }, before[WEIR_SECRET_BYTES];
@@ -72,7 +73,7 @@ static void no_key(void **state)
 	refuse(folder, -EISDIR, folder, "a directory, not a key");
 	refuse(NULL, -EINVAL, "path", "NULL");
 	assert_refused(weir_secret_read(NULL, folder), -EINVAL, "key", "NULL");
-	if (access("/proc/self/mem", R_OK) == 0) /* nothing is at address 0 */
+	if (access("/proc/self/mem", R_OK) == 0) /* address 0 of this process is not mapped */
 		refuse("/proc/self/mem", -EIO, "/proc/self/mem: cannot read it", "");
 }
 
@@ -91,7 +92,7 @@ static void no_secret(void **state)
 	const char *path = file_of(secret, sizeof secret, 0600);
 	assert_int_equal(chown(path, 1, (gid_t)-1), 0);
 	refuse(path, -EACCES, "belongs to user 1,", "yours or root's");
-	/* root's file, which its group may read */
+	/* the file belongs to root and is readable by its group */
 	unsigned char key[WEIR_SECRET_BYTES];
 	assert_int_equal(chown(path, 0, 65534) | chmod(path, 0640) | chmod(folder, 0711), 0);
 	assert_int_equal(setegid(65534) | seteuid(65534), 0);
@@ -101,7 +102,7 @@ static void no_secret(void **state)
 	assert_memory_equal(key, secret, sizeof secret);
 }
 
-/* A process may write to a pipe in parts, here one byte at a time. */
+/* A process may write to a pipe in several parts, in this test one byte at a time. */
 static void in_parts(void **state)
 {
 	char path[512];

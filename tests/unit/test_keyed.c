@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keyed filters: every key verb hashes by SipHash-2-4 with the filter's key, in every kind and on
- * every instruction set. Filters that hash otherwise do not mix with them. */
+ * Keyed filters. Every function hashes by SipHash-2-4 with the filter's secret, in every kind and
+ * on every instruction set. Merges and refreshes refuse filters that hash differently. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "../handles.h"
@@ -44,7 +44,7 @@ static uint64_t seed_of(const struct weir_filter *f)
 	return p.seed;
 }
 
-/* Two of the reference vectors (tests/unit/test_siphash.c has all). */
+/* Checks two of the reference vectors. test_siphash.c checks all. */
 static void test_a_keyed_filter_hashes_by_siphash(void **state)
 {
 	unsigned char message[16];
@@ -59,7 +59,7 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 		uint64_t out;
 		assert_true(weir_hash(f, message, 15) == UINT64_C(0xa129ca6149be45e5));
 		assert_true(weir_hash(f, message, 8) == UINT64_C(0x93f5f5799a932462));
-		/* the width that other filters hash in line */
+		/* filters without a secret have inlined code for this width */
 		weir_hash_keys(f, weir_keys_fixed(message, 8, 1), &out);
 		assert_true(out == UINT64_C(0x93f5f5799a932462));
 		assert_true(weir_hash(f, NULL, 0) == UINT64_C(0x726fdb47dd0e0e31));
@@ -87,7 +87,8 @@ static void fill_keys(void)
 	}
 }
 
-/* Keys inserted by one verb are found by every verb of their form, and by their hashes. */
+/* Keys inserted by one function are found by every function that takes the same form, and by their
+ * hashes. */
 static void every_verb(uint32_t kind)
 {
 	struct weir_filter *one = keyed(kind, key), *many = keyed(kind, key);
@@ -142,7 +143,8 @@ static void test_every_verb_of_a_keyed_filter_agrees(void **state)
 		}
 }
 
-/* A filter by XXH3 with the same number as its seed: only the function tells the two apart. */
+/* Return: a filter that hashes by XXH3 with a seed equal to the seed of @f. Only the hash function
+ * differs. */
 static struct weir_filter *twin_without_a_key(const struct weir_filter *f)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -185,13 +187,13 @@ static void test_parameters_of_keyed_filters(void **state)
 	assert_ok(weir_create(&like, &p));
 	assert_ok(weir_merge(f, like));
 	weir_destroy(like);
-	/* an older caller's struct has no place for the secret: without it the parameters would
+	/* an older caller's struct has no field for the secret, and parameters without it would
 	 * make another filter */
 	p = (struct weir_params)WEIR_PARAMS_INIT;
 	p.struct_size = offsetof(struct weir_params, secret);
 	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "secret");
 	weir_destroy(f);
-	struct weir_filter *plain; /* a kind whose shape needs no later field */
+	struct weir_filter *plain; /* a kind that needs no later field */
 	struct weir_params whole = WEIR_PARAMS_INIT;
 	whole.kind = WEIR_SPLIT, whole.capacity = 1000, whole.fp_rate = 0.01;
 	assert_ok(weir_create(&plain, &whole));
@@ -221,7 +223,7 @@ static void test_reloads_of_a_keyed_handle(void **state)
 	assert_ok(weir_handle_create(&h, f, NULL));
 	assert_ok(weir_handle_insert(h, "x", 1));
 	for (unsigned with_params = 0; with_params < 3; with_params++) {
-		/* the key stays, whether the caller gives it again or not */
+		/* the next filter keeps the secret, whether the caller repeats it or not */
 		next.secret = with_params == 2 ? key : NULL;
 		o.params = with_params ? &next : NULL;
 		assert_ok(weir_reload_begin(&r, h, &o));

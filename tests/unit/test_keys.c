@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Batches of keys. Every form gives the same answers through every object. weir_keys_part() gives
- * exactly its part. Verbs that change a set refuse a batch beyond the limits; lookups answer it
- * with yes. */
+ * Batches of keys. Every form gives the same answers through every object. weir_keys_part()
+ * selects exactly the given part. Inserts and removals refuse a batch that exceeds the limits.
+ * Lookups in such a batch answer yes. */
 #include <stdbool.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -17,7 +17,7 @@ static struct weir_keys in_form(unsigned form, size_t n)
 	       form == 2 ? weir_keys_iov(vectors, n) : weir_keys_hashes(hashes, n);
 }
 
-/* Keys that no batch can hold. */
+/* Sizes and widths that exceed the limits of a batch. */
 static const struct { size_t n, width; } too_many[] = { { 1ull << 40, 8 }, { 3, 65536 } };
 
 static struct weir_keys refused_batch(unsigned i)
@@ -79,7 +79,7 @@ static void test_a_part_is_that_part(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* A set that counts. @shards: 0 for a plain handle. */
+/* Return: a handle over a set that counts. @shards: 0 for a handle without shards. */
 static struct weir_handle *handle_of(uint32_t shards)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -156,7 +156,7 @@ static void test_a_builder_takes_every_form(void **state)
 		REFUSED(weir_builder_add_keys(b, refused_batch(1)));
 		weir_builder_hash_keys(b, refused_batch(1), made);
 		weir_builder_hash_keys(b, in_form(form, 0), made);
-		assert_memory_equal(made, hashes, sizeof hashes); /* untouched */
+		assert_memory_equal(made, hashes, sizeof hashes); /* unchanged */
 		assert_ok(weir_builder_finish(&built, b, NULL));
 		assert_int_equal(weir_contains_keys(built, in_form(form, KEYS), NULL), KEYS);
 		assert_ok(weir_builder_destroy(b));
@@ -169,7 +169,7 @@ static void test_a_builder_takes_every_form(void **state)
 	}
 }
 
-/* A reload's batch answers for the next filter, with a pace and without one. */
+/* Results and bitmaps of a reload's batches are about the next filter, with a pace and without. */
 static void test_a_reload_answers_for_each_key(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void test_a_reload_answers_for_each_key(void **state)
 	}
 }
 
-/* Give key 3 to each verb for a single key. */
+/* Call every function for a single key with key 3. */
 static void ask_singles(struct weir_handle *h)
 {
 	const uint64_t key = numbers[3], hash = hashes[3];
@@ -267,7 +267,7 @@ static void test_handles_take_every_form(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* A shard's reload skips the keys of other shards and clears their bits. */
+/* A shard's reload skips the keys of other shards and clears their bits in the bitmap. */
 static void test_a_shard_answers_for_its_own_keys(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -288,13 +288,13 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, here);
 			own += here;
 			first += here && i < 10;
-			others += form && !here && i < 10; /* from the round before */
+			others += form && !here && i < 10; /* inserted in the preceding round */
 		}
 		assert_int_equal(new, own);
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(weir_handle_contains_keys(set, in_form(form, KEYS), NULL),
 		                 own + others);
-		assert_ok(shard_begin(&r, set, 2, NULL)); /* empty again */
+		assert_ok(shard_begin(&r, set, 2, NULL)); /* an empty shard again */
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(weir_handle_insert_keys(set, in_form(form, 10), NULL),
 		                 form ? first : 10);
@@ -303,7 +303,8 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* A guard, a handle before its first set and an exclude list refuse it too. */
+/* A guard, a handle before its first set, and an exclude list also refuse a batch that exceeds the
+ * limits. */
 static void test_others_refuse_what_no_batch_holds(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
@@ -331,7 +332,8 @@ static void test_others_refuse_what_no_batch_holds(void **state)
 	o.params = &p;
 	assert_ok(weir_reload_begin(&r, h, &o));
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
-	memset(bitmap, 0xee, sizeof bitmap); /* no answer yet whether they are new */
+	/* all bits are cleared, because the reload cannot tell yet which keys are new */
+	memset(bitmap, 0xee, sizeof bitmap);
 	assert_ok(weir_reload_insert_keys(r, in_form(0, KEYS / 2), bitmap));
 	assert_ok(weir_reload_insert_keys(r, in_form(0, 1), bitmap));
 	assert_true(bitmap[0] == 0 && bitmap[1] == 0);
@@ -350,7 +352,7 @@ static void test_others_refuse_what_no_batch_holds(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* @f has the first half of the keys. It is a window, or a filter without generations. */
+/* @f has the first half of the keys, and is a window or a filter that does not age keys. */
 static void ages_in_form(const struct weir_filter *f, unsigned form)
 {
 	int ages[KEYS];

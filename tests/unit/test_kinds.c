@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The list of kinds, and what each kind promises the library: its names, its shapes to parameters
- * and back, and where its keys lie (L1 and L2 in src/kind/kind.h). */
+ * The list of kinds, and what each kind promises: names, conversion of shapes to parameters and
+ * back, and where keys lie (L1 and L2 in src/kind/kind.h). */
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -33,7 +33,7 @@ static void every_kind_is_the_list_s(void **state)
 		assert_true(strlen(list[i].summary) > 10);
 		assert_true(kind->hash && kind->plan && kind->legal && kind->describe &&
 		            kind->kernel);
-		/* a compound leaves these to its members, or measures all of them */
+		/* a compound calls its members' functions, or measures all members together */
 		const bool compound = kind->members || kind->figures;
 		assert_true(!kind->measure == compound && !kind->estimate == compound);
 	}
@@ -44,7 +44,7 @@ static void every_kind_is_the_list_s(void **state)
 	}
 }
 
-/* The names up to the first NULL are all different. No name follows it. */
+/* The names up to the first NULL differ. No name follows the NULL. */
 static void the_names_of_a_shape_s_numbers(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void shapes_in_words(void **state)
 		}
 }
 
-/* A legal shape of the kind. */
+/* Return: a legal shape of the kind. */
 static struct weir_shape some_shape(const struct test_kind *kind)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -109,7 +109,7 @@ static void shapes_that_there_are_not(void **state)
 		struct weir_shape shape = some_shape(kind);
 		for (unsigned i = 0; i < WEIR_SHAPE_FIELDS; i++) {
 			struct weir_shape wrong = shape;
-			/* a number without a name must be 0 */
+			/* a field without a name must be 0 */
 			wrong.field[i] = weir_shape_field(kind->id, i) ? UINT32_MAX : 1;
 			assert_no_shape(&wrong);
 		}
@@ -159,7 +159,7 @@ static void what_is_asked_for_is_planned(void **state)
 			params.capacity = 12345, params.fp_rate = 0.01, params.seed = 3;
 			assert_ok(weir_params_shape(&params, &kind->shapes.rows[i].shape));
 			assert_int_equal(params.kind, kind->id);
-			/* the other fields stay */
+			/* weir_params_shape() does not change other fields */
 			assert_true(params.struct_size == sizeof params &&
 			            params.capacity == 12345 && params.fp_rate == 0.01 &&
 			            params.seed == 3);
@@ -181,14 +181,15 @@ static void an_older_header_s_shorter_struct(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params params, wanted = WEIR_PARAMS_INIT;
 		struct weir_shape shape = some_shape(kind);
-		const size_t size = offsetof(struct weir_params, classic); /* ends after blocked */
+		/* the struct ends after the field blocked */
+		const size_t size = offsetof(struct weir_params, classic);
 		char group[40];
 		memset(&params, 0xa5, sizeof params);
 		assert_ok(weir_params_shape(&wanted, &shape));
 		params.struct_size = size;
 		snprintf(group, sizeof group, "no room for %s.", weir_kind_name(kind->id));
 		if (kind->id != WEIR_BLOCKED && kind->id != WEIR_SPLIT) {
-			/* behind the end: a number must not be lost in silence */
+			/* the field is outside the caller's struct, so setting it must fail */
 			struct weir_params before = params;
 			assert_refused(weir_params_shape(&params, &shape), -EINVAL, "struct_size",
 			               group);
@@ -200,12 +201,13 @@ static void an_older_header_s_shorter_struct(void **state)
 		assert_int_equal(params.kind, kind->id);
 		assert_int_equal(params.blocked.words_per_key, wanted.blocked.words_per_key);
 		assert_int_equal(params.blocked.bits_per_word, wanted.blocked.bits_per_word);
-		for (size_t i = size; i < sizeof params; i++) /* nothing is written there */
+		/* nothing is written outside the struct */
+		for (size_t i = size; i < sizeof params; i++)
 			assert_int_equal(((unsigned char *)&params)[i], 0xa5);
 	}
 }
 
-/* A struct that ends before a number or at it has no room for it. */
+/* A struct that ends before a field, or at it, cannot store the field. */
 static void no_room_by_a_word(void **state)
 {
 	const size_t at = offsetof(struct weir_params, classic.probes);
@@ -259,7 +261,8 @@ static struct weir_filter *visible(const struct test_kind *kind, const struct we
 	return f;
 }
 
-/* An insert of @hash writes only to the run of lines that its top bits choose. */
+/* Asserts that an insert of @hash writes only to the partition of lines that the top bits of @hash
+ * choose. */
 static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
 {
 	unsigned bits = f->kernel->partition_bits < 4 ? f->kernel->partition_bits : 4;
@@ -283,14 +286,15 @@ static void where_keys_lie(void **state)
 				assert_in_its_run(f, test_random(&random));
 			assert_true(f->kernel->partition_bits || f->parts == 1);
 			assert_true(f->parts <= f->shards && f->array.lines % f->parts == 0);
-			/* a shape that test_bulk.c loads must have runs */
+			/* a shape that test_bulk.c loads must have partitions */
 			assert_true(f->parts > 1 || !kind->shapes.rows[s].bulk);
 			weir_destroy(f);
 		}
 	free(words);
 }
 
-/* With an odd number of blocks the middle block lies in no run, or in two. */
+/* With an odd number of blocks, a partition boundary would fall into the middle block, so the
+ * kernel has no partitions. */
 static void odd_blocks_have_no_runs(void **state)
 {
 	const struct weir_shape odd = { WEIR_SPLIT, .field = { 7 } };
@@ -304,7 +308,7 @@ static void odd_blocks_have_no_runs(void **state)
 	}
 }
 
-/* A measure looks at the lines that it is asked for, and at no others. */
+/* A measurement reads only the lines that it is asked to read. */
 static void measures_of_runs(void **state)
 {
 	uint64_t random = 1;
@@ -330,7 +334,7 @@ static void measures_of_runs(void **state)
 	free(words);
 }
 
-/* There are more blocks than the counters of one portion can hold. */
+/* More blocks than the counters of one portion can count. */
 static void each_cell_of_many_blocks_is_counted(void **state)
 {
 	static struct weir_spread s;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an include list and an exclude list: exact on both, half of the first level's rate
- * elsewhere, and the reference's bits. Also what is refused. */
+ * Filters of an include list and an exclude list. Answers are exact for both lists, and other
+ * keys have half of the first level's rate. The bits equal the reference implementation's. Also
+ * errors. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +33,7 @@ static void exact_on_both(void **state)
 		assert_true(r.seal_seconds > 0 && r.build_seconds > 0 && !r.equal);
 		assert_ok(weir_measure(f, WEIR_EXACT, &s));
 		assert_true(s.fp_rate_estimated == odds / 2);
-		/* fill has each key's cell unless it is 0, and nothing of the second level */
+		/* the fill counts the nonzero cells of the first level only */
 		const double bits = KEYS * widths[i] * (1 - odds);
 		assert_true(fabs(s.fill * 8 * (double)s.bytes / bits - 1) < 0.05);
 		weir_destroy(f);
@@ -68,7 +69,7 @@ static void as_the_reference(void **state)
 		}
 }
 
-/* ---- every verb, from several threads ---- */
+/* ---- every function, from several threads ---- */
 
 struct part {
 	struct weir_builder *b;
@@ -121,7 +122,8 @@ static void from_several_threads(void **state)
 	assert_true(r.excluded == OTHERS && r.passed > 0);
 	for (uint64_t i = 0; i < KEYS + OTHERS; i++)
 		assert_int_equal(weir_contains_u64(f, test_key(i)), i < KEYS);
-	uint64_t *keys = malloc(8 * (KEYS + OTHERS)); /* more than go through a level at once */
+	/* more keys than a level looks up in one piece */
+	uint64_t *keys = malloc(8 * (KEYS + OTHERS));
 	keys_of(keys, 0, KEYS + OTHERS);
 	assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, KEYS + OTHERS), NULL),
 	                 KEYS);
@@ -131,8 +133,8 @@ static void from_several_threads(void **state)
 
 /* ---- memory ---- */
 
-/* Included keys that the builder keeps leave less memory for the excluded keys that pass: 450,000
- * of 8 bytes in 7 MiB. */
+/* Included keys in memory leave less memory for the excluded keys that pass the first level. The
+ * builder has 7 MiB for two times about 450,000 hashes of 8 bytes. */
 static void memory_is_shared(void **state)
 {
 	enum { MANY = 450000 };
@@ -142,14 +144,15 @@ static void memory_is_shared(void **state)
 	cpu_set_t all;
 	int err = 0;
 	(void)state;
-	on_one_cpu(&all); /* each CPU that a thread runs on has its own arrays */
+	on_one_cpu(&all); /* each CPU that a thread runs on has its own buffers */
 	o.max_memory = 63 << 20;
 	for (uint64_t n = KEYS; n <= MANY; n += MANY - KEYS) {
 		struct weir_builder *b = begun(&p, &o);
 		for (uint64_t k = 0; k < n; k++)
 			assert_ok(weir_builder_add_hash(b, test_key(k)));
 		assert_ok(weir_builder_seal(b));
-		for (uint64_t k = 0; k < 2 * MANY && !err; k++) /* half of them pass */
+		/* half of the excluded keys pass the first level */
+		for (uint64_t k = 0; k < 2 * MANY && !err; k++)
 			err = weir_builder_exclude_hash(b, test_key(MANY + k));
 		if (n < MANY) {
 			assert_ok(err);
@@ -162,8 +165,8 @@ static void memory_is_shared(void **state)
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 }
 
-/* Excluded keys that pass go to the spill file, as included keys do. Without a file they are
- * refused. */
+/* Excluded keys that pass the first level are spilled to a file like included keys. Without a file
+ * the call fails. */
 static void spilled(void **state)
 {
 	enum { MANY = 1500000 };
@@ -201,7 +204,7 @@ static void spilled(void **state)
 	free(hashes);
 }
 
-/* The report also counts the bytes that included keys alone have spilled. */
+/* The report counts the bytes that were spilled before the seal. */
 static void spilled_before_the_seal(void **state)
 {
 	enum { MANY = 1500000 };
@@ -220,7 +223,7 @@ static void spilled_before_the_seal(void **state)
 	weir_destroy(f);
 }
 
-/* ---- what is refused ---- */
+/* ---- errors ---- */
 
 static void in_their_order(void **state)
 {
@@ -228,7 +231,7 @@ static void in_their_order(void **state)
 	struct weir_builder *b = begun(&p, NULL);
 	(void)state;
 	assert_refused(weir_builder_exclude_hash(b, 1), -EINVAL, "not sealed", "weir_builder_seal");
-	assert_ok(weir_builder_add_hash(b, 1)); /* the refusal was not final */
+	assert_ok(weir_builder_add_hash(b, 1)); /* the builder still works after the error */
 	assert_ok(weir_builder_seal(b));
 	assert_refused(weir_builder_seal(b), -EINVAL, "sealed already", "");
 	assert_refused(weir_builder_add_hash(b, 2), -EINVAL, "sealed", "no more included keys");
@@ -261,8 +264,9 @@ static void of_other_kinds(void **state)
 	               "2^48");
 }
 
-/* Without a spill file the included keys may take more than half of the memory. With one they go
- * there, and leave the memory to the excluded keys that pass. */
+/* Without a spill file, included keys may use more than half of the memory. With a spill file, the
+ * builder writes the included keys to the file, and the memory is free for the excluded keys that
+ * pass. */
 static void more_than_half_of_the_memory(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -271,7 +275,7 @@ static void more_than_half_of_the_memory(void **state)
 	cpu_set_t all;
 	uint64_t most = 0;
 	(void)state;
-	on_one_cpu(&all); /* so that each round takes the same memory */
+	on_one_cpu(&all); /* so that each round uses equal memory */
 	o.threads = 1;
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);
@@ -293,8 +297,8 @@ static void more_than_half_of_the_memory(void **state)
 	on_cpus(&all);
 }
 
-/* The builder names the least hash in both lists, wherever it stands in either, also if it is the
- * only one. Hash 0 is like any other. */
+/* The builder reports the smallest hash that is in both lists, at any position in the lists. Hash 0
+ * is not special. */
 static void in_both_lists(void **state)
 {
 	static const uint64_t both[][3] = { { 17, 1, 1000 }, { 0, 1, 1000 }, { 17, 2, 1000 },
@@ -306,7 +310,8 @@ static void in_both_lists(void **state)
 		struct weir_builder *b = begun(&p, NULL);
 		struct weir_filter *f = NULL;
 		char name[32];
-		for (uint64_t k = 0; k < both[i][1]; k++) /* the least first, or last */
+		/* the smallest hash comes first or last */
+		for (uint64_t k = 0; k < both[i][1]; k++)
 			assert_ok(weir_builder_add_hash(b, both[i][0] +
 			                                   (i % 2 ? k : both[i][1] - 1 - k)));
 		for (uint64_t k = 0; k < both[i][2]; k++)
@@ -340,8 +345,8 @@ static void the_same_list(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Hashes no better than a counter have their first cells in one place. The second level cannot be
- * built, however large it becomes. */
+/* Hashes that are only a counter have their first cells in one place. The second level cannot be
+ * built, whatever its size. */
 static void not_spread(void **state)
 {
 	const struct weir_params p = params(1);
@@ -358,8 +363,8 @@ static void not_spread(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Like alike_when_multiplied() in test_fuse.c, for the exclude list. Half of it passes, and its
- * table is asked for the included keys. */
+/* Regression, as in alike_when_multiplied() of test_fuse.c: half of the excluded hashes pass the
+ * first level, and the table of these hashes is searched for the included keys. */
 static void alike_when_multiplied(void **state)
 {
 	enum { SIDE = 1024 };
@@ -378,7 +383,7 @@ static void alike_when_multiplied(void **state)
 }
 
 
-/* ---- a handle's set ---- */
+/* ---- reloads of a handle ---- */
 
 static void reloaded(void **state)
 {
@@ -404,7 +409,7 @@ static void reloaded(void **state)
 	                                           NULL),
 	                 0);
 	assert_false(weir_handle_contains(h, "a key", 5));
-	assert_ok(weir_reload_begin(&r, h, NULL)); /* the same key in both */
+	assert_ok(weir_reload_begin(&r, h, NULL)); /* both lists have the same key */
 	assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL), 0);
 	assert_ok(weir_reload_seal(r));
 	assert_ok(weir_reload_exclude_keys(r, weir_keys_hashes(hashes, 1)));
@@ -413,7 +418,7 @@ static void reloaded(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The argument "memory" selects the tests that run long, in one thread each. */
+/* The argument "memory" selects the long tests, which run in one thread each. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

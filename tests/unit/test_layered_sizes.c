@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Layered filters: how large they become, which shapes are legal, and what progress they report. */
+ * Layered filters: size, legal shapes and progress. */
 #include <errno.h>
 #include <math.h>
 #include "layered.h"
 
-/* The second level must not exceed max_bytes. */
+/* The second level must fit within max_bytes. */
 static void within_bytes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -22,7 +22,7 @@ static void within_bytes(void **state)
 	assert_int_equal(found_in(f, 0, KEYS), KEYS);
 	assert_int_equal(found_in(f, KEYS, OTHERS), 0);
 	weir_destroy(f);
-	p.layered.exclude_keys = 0; /* excluded keys come all the same */
+	p.layered.exclude_keys = 0; /* keys are excluded even though the plan expects none */
 	p.fp_rate = 0.25;
 	p.max_bytes = 1200;
 	struct weir_builder *b = begun(&p, NULL);
@@ -42,7 +42,8 @@ static void within_bytes(void **state)
 	weir_builder_destroy(b);
 }
 
-/* With a rate, max_bytes is only a limit: the filter is not filled up to it. */
+/* With a rate, max_bytes is only a limit. The filter does not use more bytes than the rate
+ * needs. */
 static void no_larger_than_needed(void **state)
 {
 	struct weir_params p = params(6);
@@ -110,8 +111,8 @@ static void stopped(void **state)
 	assert_true(in_seal && in_finish);
 }
 
-/* Equal keys of either list count as done when they are sorted, so both stages end at their
- * totals. */
+/* Progress counts duplicates in either list as done once they are sorted, so each stage ends at its
+ * total. */
 static void progress_with_equal_keys(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -153,7 +154,7 @@ static void as_published(void **state)
 	assert_int_equal(plan.shape.field[0], 1);
 	p.fp_rate = 1e-10;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
-	p.fp_rate = 2.845e-9; /* that many keys often have equal hashes */
+	p.fp_rate = 2.845e-9; /* with that many keys, equal hashes are frequent */
 	p.capacity = UINT64_C(17000000000);
 	p.hash_bits = 63;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 17000000000",
@@ -175,20 +176,21 @@ static void as_published(void **state)
 	               "fingerprints of 20 bits");
 	p.layered.fingerprint_bits = 0;
 	p.capacity = 11700000;
-	p.max_bytes = 12000000; /* 8.2 bits a key */
+	p.max_bytes = 12000000; /* 8.2 bits per key */
 	p.layered.exclude_keys = 804300000;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "max_bytes 12000000",
 	               "804300000 excluded");
 }
 
-/* Lines of the parts of a level. */
+/* Return: the lines of all parts of a level. */
 static uint64_t lines_of(uint32_t width, const uint32_t *segments)
 {
 	const uint64_t bits = ((uint64_t)segments[1] << segments[0]) * width;
 	return (8 + (bits + 7) / 8 + 8 + 63) / 64 << segments[2];
 }
 
-/* The bytes that are left become cells of the second level, in each of its parts. */
+/* The planner uses the remaining bytes for larger cells of the second level, in each of its
+ * parts. */
 static void filled(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

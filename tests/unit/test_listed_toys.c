@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * How the library treats a listed kind unlike any real one: it is built once, hashes by XXH64, has
- * shapes that depend on its lines, and may fail. The linker's --wrap puts this kind into the list,
- * and counts the destroyed filters. */
+ * How the library handles a listed kind that differs from every real kind: it is built once,
+ * hashes by XXH64, has shapes that depend on the number of lines, and may fail. The linker's --wrap
+ * adds the toy kind to the list and counts destroyed filters. */
 #include <errno.h>
 #include <fcntl.h>
 #include "../folder.h"
@@ -13,7 +13,7 @@
 enum { TOY = 4713, SEED = 77, LINES = 64, HASH_AT = 48, DEPTH = 3 };
 
 static const struct weir_kind toy;
-static int answer; /* of build, merge and fold */
+static int answer; /* result of the toy's build, merge and fold */
 static unsigned destroyed;
 
 const struct weir_kind *__real_weir__kind(uint32_t id);
@@ -47,7 +47,7 @@ static int plan(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* The lines must be even. */
+/* Return: true if the number of lines is even or still unknown. */
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {
 	return shape->field[0] == DEPTH && (lines == UINT64_MAX || lines % 2 == 0);
@@ -131,19 +131,19 @@ static void a_build(void **state)
 	static const uint64_t hashes[] = { 1, 2, 3 };
 	struct weir_filter *f = built(0, hashes, 3);
 	(void)state;
-	assert_int_equal(f->capacity, 3); /* the number of hashes if none is given */
+	assert_int_equal(f->capacity, 3); /* without a capacity, the number of hashes */
 	assert_true(weir_contains_hash(f, 1) && weir_contains_hash(f, 3));
 	assert_refused(weir_insert_hash(f, 4), -ENOTSUP, "kind toy", "take inserts");
 	weir_destroy(f);
 	f = built(1000, hashes, 3);
 	assert_int_equal(f->capacity, 1000);
 	weir_destroy(f);
-	f = built(1000, NULL, 0); /* no hashes to point at */
+	f = built(1000, NULL, 0); /* no hashes, and a NULL pointer */
 	assert_false(weir_contains_hash(f, 1));
 	weir_destroy(f);
 }
 
-/* The kind's own error reaches the caller. No filter is left over, and out is untouched. */
+/* The kind's own error reaches the caller. No filter leaks, and the output is unchanged. */
 static void work_that_fails(void **state)
 {
 	static const uint64_t hash = 1;
@@ -157,13 +157,13 @@ static void work_that_fails(void **state)
 	assert_int_equal(destroyed, 1);
 	assert_refused(weir_fold(&out, f, 2), -EIO, "the toy fails", "");
 	assert_int_equal(destroyed, 2);
-	f->insert_error = 0; /* a merge checks that first */
+	f->insert_error = 0; /* a merge checks insert_error first */
 	assert_refused(weir_merge(f, other), -EIO, "the toy fails", "");
 	assert_ptr_equal(out, other);
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* A merge of lines 2 and 3 alone changes no other lines. */
+/* A merge of lines 2 and 3 changes no other lines. */
 static void a_run_of_lines(void **state)
 {
 	struct weir_filter *f = built(10, NULL, 0), *other = built(10, NULL, 0);
@@ -176,7 +176,8 @@ static void a_run_of_lines(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* Every number of a shape must be the same. The refusal names the one that differs. */
+/* A merge requires equal values in all fields of a shape. The error names the field that
+ * differs. */
 static void the_last_number_differs(void **state)
 {
 	static const uint64_t hash = 1;
@@ -187,8 +188,7 @@ static void the_last_number_differs(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* Save and load: the image names the kind's hash, and the loader checks the shape with the image's
- * lines. */
+/* The image names the kind's hash. A load checks the shape together with the number of lines. */
 static void an_image(void **state)
 {
 	static const uint64_t hash = 5;
@@ -204,7 +204,7 @@ static void an_image(void **state)
 	assert_int_equal(back->array.shape.field[0], DEPTH);
 	assert_true(weir_contains_hash(back, hash));
 	weir_destroy(back);
-	f->array.lines = LINES - 1; /* no plan gives that, but a damaged image may */
+	f->array.lines = LINES - 1; /* no plan has an odd number, but a damaged image may */
 	f->bytes = 64 * (LINES - 1);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_refused(weir_load(&back, weir_location_path(path), NULL), -EBADMSG, "depth is 3",
@@ -222,8 +222,8 @@ static void a_sharded_set_s_hash(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A next filter with the same seed but another hash function is refused, since hashes of one
- * function mean nothing to the other. */
+/* A next filter with the same seed but another hash function is refused, because each function's
+ * hashes are meaningless to the other. */
 static void a_successor_that_hashes_otherwise(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

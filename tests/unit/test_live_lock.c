@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images by every name that leads to the image, in another folder, and with a
- * stranger's file at the lock file's name. Some tests need root, which can act as two users.
- * Without root they report that and are skipped. */
+ * The lock of live images: under every name of the image, in another folder, and with another
+ * user's file at the lock file's name. Some tests need root, to act as two users. Without root,
+ * those tests print a message and are skipped. */
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/xattr.h>
@@ -11,7 +11,7 @@ enum { SKIPPED = 77 };
 
 /* ---- names ---- */
 
-/* The image has the same lock under @name. */
+/* Asserts that the image has the same lock under @name. */
 static void assert_kept_apart(const char *name)
 {
 	struct weir_filter *f = map_live(path), *g = map_live(name);
@@ -33,7 +33,7 @@ static void test_is_the_image_kept_apart_by_links(void **state)
 	assert_kept_apart(same);
 }
 
-/* A name in another folder has another lock file: the second mapper is refused. */
+/* A name in another folder has another lock file, so the second live map is refused. */
 static void test_is_a_hard_link_in_another_folder_refused(void **state)
 {
 	char beside[4400];
@@ -68,7 +68,8 @@ static void test_does_a_mapping_of_the_old_image_keep_the_new_one_live(void **st
 	assert_sealed(old);
 }
 
-/* Its mapper can still seal it. A mapper that opens it in the new folder cannot join. */
+/* The process that mapped the image can still seal it. A process that opens it in the new folder
+ * cannot map it live. */
 static void test_may_a_live_image_go_to_another_folder(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -111,14 +112,14 @@ static void test_are_two_mount_namespaces_kept_apart(void **state)
 
 /* ---- lock_dir ---- */
 
-/* The user may write the image, but not its folder. Return: 0 if all is right. */
+/* The user may write the image, but not its folder. Return: 0 on success. */
 static int without_the_folder(void)
 {
 	struct weir_filter *f = NULL;
 	if (map_in(&f, path, NULL) != -EACCES || !strstr(weir_error_detail(), "--lock-dir"))
 		return 2;
 	if (weir_image_verify(weir_location_path(path), NULL, NULL))
-		return 3; /* the image went live */
+		return 3; /* the image is live despite the error */
 	if (map_in(&f, path, other_dir) || weir_insert_hash(f, 1) < 0 || weir_seal(f))
 		return 4;
 	weir_destroy(f);
@@ -165,7 +166,7 @@ static void test_does_another_lock_dir_lead_past_the_lock(void **state)
 	               "WEIR_MAP_LIVE");
 }
 
-/* ---- a stranger's file at the lock file's name ---- */
+/* ---- another user's file at the lock file's name ---- */
 
 static void put(const char *name, const char *bytes)
 {
@@ -175,7 +176,8 @@ static void put(const char *name, const char *bytes)
 	close(fd);
 }
 
-/* The mapping is refused, the image is not live, and the file at the lock's name is unchanged. */
+/* Asserts that the map is refused, the image is not live, and the file at the lock's name is
+ * unchanged. */
 static void assert_not_used(int err, const char *what)
 {
 	struct stat before, after;
@@ -216,7 +218,7 @@ static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	assert_not_used(-EPERM, "may not write the image");
-	/* a member of the image's group, which may first only read the image, then write it */
+	/* a member of the image's group, who may first only read the image, and later write it */
 	assert_int_equal(chown(path, 0, GROUP), 0);
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
@@ -235,7 +237,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* Map the image as a user of its group. */
+/* Map the image live as a user of the image's group. */
 static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_dir)
 {
 	act_as_nobody(GROUP);
@@ -244,7 +246,7 @@ static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_di
 	return answer;
 }
 
-/* A reader with a shared lock on the lock file would prevent every seal. */
+/* A reader with a shared lock on the lock file could prevent every seal. */
 static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them(void **state)
 {
 	(void)state;
@@ -255,14 +257,14 @@ static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_the
 	seal_it(f);
 	assert_sealed(path);
 	needs_root();
-	/* the lock file has another group than the image */
+	/* the image and the lock file have different groups */
 	assert_int_equal(chown(path, 0, GROUP) + chmod(path, 0664) + chmod(folder, 0777), 0);
 	put(lock_file, "");
 	assert_int_equal(chmod(lock_file, 0666), 0);
 	f = map_live(path);
 	assert_int_equal(mode_of(lock_file), 0600);
 	seal_it(f);
-	/* root's lock file: another user cannot change its rights */
+	/* only root can change the mode of root's lock file */
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, 0, GROUP) + chmod(lock_file, 0666), 0);
 	int answer = map_as_one_of_the_group(&untouched, NULL);
@@ -274,13 +276,14 @@ static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_the
 	seal_it(f);
 }
 
-/* u::rw-, u:1:rw-, g::---, m::rw-, o::---, in the kernel's format */
+/* The access control list u::rw-, u:1:rw-, g::---, m::rw-, o::--- in the kernel's format. */
 static const unsigned char acl[] = {
 	2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 6, 0, 1, 0, 0, 0, 4, 0, 0, 0,
 	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
 };
 
-/* With an access list the group's bits are a mask. The group itself may have fewer. */
+/* With an access control list, the group bits are a mask. The group itself may have fewer
+ * permissions. */
 static void test_may_the_group_lock_an_image_with_a_list(void **state)
 {
 	struct stat st;
@@ -298,9 +301,9 @@ static void test_may_the_group_lock_an_image_with_a_list(void **state)
 	assert_sealed(path);
 }
 
-/* Another user of the image's group has made the lock file. A mapper uses it only if users outside
- * the group cannot make files there. An access list on the folder may let others in, and a folder
- * that the mapper cannot read may have such a list. */
+/* Another user of the image's group has created the lock file. A mapper uses the lock file only if
+ * users outside the group cannot create files in the folder. An access control list of the folder
+ * may let other users in, and a folder that the mapper cannot read may have such a list. */
 static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 {
 	static const struct {
@@ -323,7 +326,7 @@ static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 		(void)removexattr(other_dir, "system.posix_acl_access");
 		if (cases[i].list &&
 		    setxattr(other_dir, "system.posix_acl_access", acl, sizeof acl, 0))
-			continue; /* no lists here */
+			continue; /* the file system has no access control lists */
 		assert_int_equal(chown(other_dir, 0, cases[i].group), 0);
 		assert_int_equal(chmod(other_dir, cases[i].mode), 0);
 		put(theirs, "");
@@ -341,7 +344,7 @@ static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 	}
 }
 
-/* In a set-group-ID folder each new file has the image's group, also a stranger's. */
+/* In a set-group-ID folder every new file gets the image's group, even a file of another user. */
 static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(void **state)
 {
 	struct stat st;
@@ -366,7 +369,7 @@ static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(voi
 	assert_sealed(path);
 }
 
-/* Leave image @name live, with its lock file, as a killed mapper does. */
+/* Leave the image @name live, with its lock file, as a killed process does. */
 static void leave_live(const char *name)
 {
 	pid_t child = fork();
@@ -378,7 +381,7 @@ static void leave_live(const char *name)
 	assert_int_equal(status_of(child), 0);
 }
 
-/* The folder's owner may not write the image, but swaps the lock files of two images. */
+/* The owner of the folder may not write the image, but swaps the lock files of two images. */
 static void test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts(void **state)
 {
 	char stash[4200], third[4200], of_third[4400], of_first[4400];

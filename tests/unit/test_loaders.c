@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys() if another thread owns the part that it wants (O1, W1 to W4). The loader sleeps,
- * whatever its priority. It takes over a part whose owner is not in this process. The test is the
- * other thread: it takes the marks itself. */
+ * weir_fill_keys() while another thread owns a partition that the loader needs (O1, W1 to W4).
+ * The loader sleeps, whatever its scheduling priority. It takes over a partition whose owner is no
+ * longer in this process. The test plays the other thread and sets the owner marks itself. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -21,9 +21,9 @@ static const double settled = 0.2, held = 1; /* seconds */
 
 static struct weir_filter *filter;
 static bool futex_refused;
-static atomic_uint refused;       /* calls */
-static size_t keys;               /* of each load, up to KEYS */
-static uint32_t first_owned;      /* from this one on the test owns all parts */
+static atomic_uint refused;       /* refused futex calls */
+static size_t keys;               /* keys of each load, up to KEYS */
+static uint32_t first_owned;      /* the test owns all partitions from this index on */
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
@@ -58,7 +58,7 @@ static int setup_unowned(void **state)
 	first_owned = 0;
 	asked_for_memory = 0;
 	keys = KEYS;
-	alarm(DEADLINE); /* rather than hang */
+	alarm(DEADLINE); /* fail instead of hanging */
 	return 0;
 }
 
@@ -105,7 +105,8 @@ static double seconds_of(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Seconds of processor time that @thread takes while it waits for parts that this thread holds. */
+/* Return: seconds of processor time that @thread uses while it waits for partitions that this
+ * thread owns. */
 static double waited(pthread_t thread)
 {
 	clockid_t clock;
@@ -116,7 +117,7 @@ static double waited(pthread_t thread)
 	return seconds_of(clock) - before;
 }
 
-/* @attributes: NULL for the usual ones. Return: pthread_create()'s error. */
+/* @attributes: NULL for the default. Return: the error of pthread_create(). */
 static int load_beside(const pthread_attr_t *attributes, bool cancel)
 {
 	pthread_t thread;
@@ -133,8 +134,8 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 		assert_int_equal(pthread_cancel(thread), 0);
 	drop_until(filter->parts);
 	assert_int_equal(pthread_join(thread, &answer), 0);
-	assert_ptr_equal(answer, &begun); /* it has loaded all */
-	/* each of a thousand short sleeps takes some time */
+	assert_ptr_equal(answer, &begun); /* the loader has loaded all keys */
+	/* a thousand short sleeps use some processor time */
 	if (taken > (futex_refused ? 0.5 : 0.05))
 		fail_msg("a loader that waited %.1f s took %.3f s of the processor", held, taken);
 	for (uint32_t p = 0; p < filter->parts; p++)
@@ -142,7 +143,8 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 	return 0;
 }
 
-/* The loader has collected the keys of all parts, so it need not wait for parts that are free. */
+/* The loader collects the keys of all partitions first, so it loads the free partitions without
+ * waiting. */
 static void test_a_waiting_loader_sleeps(void **state)
 {
 	(void)state;
@@ -150,7 +152,7 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* No other key follows it into its part's bucket. */
+/* A single key, so no other key joins the key in its partition's bucket. */
 static void test_a_loader_of_one_key(void **state)
 {
 	(void)state;
@@ -158,8 +160,8 @@ static void test_a_loader_of_one_key(void **state)
 	assert_int_equal(load_beside(NULL, false), 0);
 }
 
-/* Without memory the loader cannot collect hashes. It loads the keys of the free parts, and waits
- * for the last part. */
+/* Without memory the loader cannot collect hashes. It loads the keys of the free partitions, and
+ * waits for the last partition. */
 static void test_a_loader_without_memory_sleeps(void **state)
 {
 	(void)state;
@@ -173,20 +175,21 @@ static void test_a_sandbox_refuses_futex(void **state)
 	(void)state;
 	futex_refused = true;
 	assert_int_equal(load_beside(NULL, false), 0);
-	/* A millisecond each, as long as the first part is owned; some more for the others. On a
-	 * busy machine the processor's time alone would not show that it never slept. */
+	/* One sleep per millisecond while the first partition is owned, and some sleeps for the
+	 * others. On a busy machine, processor time alone would not show that the loader spins. */
 	assert_in_range(refused, 1, 10000);
 }
 
-/* A cancelled loader finishes its load, since no thread would drop the parts that it owns. */
+/* A cancelled loader finishes the load, because no other thread would release its partitions. */
 static void test_a_loader_is_cancelled(void **state)
 {
 	(void)state;
-	futex_refused = true; /* it waits at a cancellation point */
+	futex_refused = true; /* the loader waits at a cancellation point */
 	assert_int_equal(load_beside(NULL, true), 0);
 }
 
-/* On one processor a SCHED_FIFO thread keeps all ordinary threads from running unless it sleeps. */
+/* On a single processor, a SCHED_FIFO thread that does not sleep keeps ordinary threads from
+ * running. */
 static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 {
 	const struct sched_param first = { .sched_priority = 1 };
@@ -208,7 +211,7 @@ static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 	}
 }
 
-/* The child of a fork() has no thread that owns those parts. */
+/* The child of a fork() does not have the thread that owns the partitions. */
 static void expect_child_loads(void)
 {
 	int status;
@@ -216,12 +219,13 @@ static void expect_child_loads(void)
 	assert_true(child >= 0);
 	if (child == 0) {
 		alarm(DEADLINE / 2);
-		bool again = load(); /* its own marks are gone, too */
+		bool again = load(); /* the child also drops its own marks */
 		_exit(again && load() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_int_equal(load_beside(NULL, false), 0); /* the parent's parts are still owned */
+	/* in the parent, the partitions are still owned */
+	assert_int_equal(load_beside(NULL, false), 0);
 }
 
 static void test_a_child_of_a_fork_in_a_load(void **state)
@@ -230,8 +234,8 @@ static void test_a_child_of_a_fork_in_a_load(void **state)
 	expect_child_loads();
 }
 
-/* The process's first load may begin after fork() has begun: other libraries' handlers take time,
- * liburcu's some milliseconds. */
+/* The first load of a process may start after fork() has started, because fork handlers of other
+ * libraries take time. liburcu's handlers take some milliseconds. */
 static bool load_begins;
 
 static void at_fork(void)
@@ -253,7 +257,7 @@ static void test_a_first_load_that_begins_in_a_fork(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		/* needs the process's first load, so it comes first */
+		/* must be the first load of the process */
 		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
 		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),

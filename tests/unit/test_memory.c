@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where the bits lie: the caller's memory, shared memory, huge pages, pages touched beforehand,
- * and arrays of more than 2^32 bits. */
+ * Where the bits of a filter lie: the caller's memory, shared memory, huge pages, prefaulted
+ * pages, and arrays of more than 2^32 bits. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -32,12 +32,12 @@ static void the_callers_memory(void **state)
 		struct weir_filter *f = NULL;
 		uint64_t bytes = planned_bytes(&params);
 		unsigned char *place = aligned_alloc(64, bytes + 128);
-		/* dirty: creation zeroes what it takes and nothing else */
+		/* dirty memory: weir_create() zeroes exactly the bytes that the filter uses */
 		memset(place, 0xff, bytes + 128);
 		params.memory = place + 64;
 		params.memory_bytes = bytes;
 		assert_ok(weir_create(&f, &params));
-		/* except the names, with which a router's memory begins */
+		/* a router's memory begins with the names of its sets */
 		for (uint64_t i = weir_router_sets(f) > 1 ? 4096 : 0; i < bytes; i++)
 			assert_int_equal(place[64 + i], 0);
 		assert_false(weir_contains(f, "key", 3));
@@ -49,10 +49,10 @@ static void the_callers_memory(void **state)
 		for (uint64_t i = 0; i < 64; i++)
 			assert_true(place[i] == 0xff && place[64 + bytes + i] == 0xff);
 		struct weir_filter *copy = NULL;
-		int err = weir_clone(&copy, f); /* memory of its own */
+		int err = weir_clone(&copy, f); /* the copy has memory of its own */
 		assert_ok(err == -ENOTSUP ? 0 : err);
 		weir_destroy(f);
-		place[64] = 1; /* still ours */
+		place[64] = 1; /* the memory still belongs to the caller */
 		free(place);
 		uint64_t key = test_key(0);
 		assert_true(!copy || weir_contains(copy, &key, 8) == takes);
@@ -111,8 +111,8 @@ static void alignment(void **state)
 	}
 }
 
-/* The two-letter flags of the mapping that holds an address: "hg" huge pages wanted, "nh" not
- * wanted. */
+/* Return: true if the mapping at @address has the two-letter flag, "hg" for MADV_HUGEPAGE or "nh"
+ * for MADV_NOHUGEPAGE. */
 static bool mapping_has(const void *address, const char *flag)
 {
 	FILE *maps = fopen("/proc/self/smaps", "r");
@@ -133,7 +133,7 @@ static bool mapping_has(const void *address, const char *flag)
 static bool can_ask_for_huge_pages(void)
 {
 	void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* qemu and some kernels cannot */
+	/* qemu and some kernels do not support MADV_HUGEPAGE */
 	bool can = madvise(p, 4096, MADV_HUGEPAGE) == 0 && mapping_has(p, " hg");
 	munmap(p, 4096);
 	return can;
@@ -163,7 +163,7 @@ static void reserved_huge_pages(void **state)
 	               MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 	(void)state;
 	params.flags = WEIR_HUGETLB;
-	/* most machines have no pool: the sentence names the remedy */
+	/* most machines have no pool of huge pages; the error names the remedy */
 	if (p == MAP_FAILED) {
 		assert_refused(weir_create(&f, &params), -ENOMEM, "huge-page pool",
 		               "vm.nr_hugepages");
@@ -197,7 +197,8 @@ static void pages_touched_beforehand(void **state)
 	(void)state;
 	params.flags = WEIR_NO_HUGE_PAGES;
 	assert_ok(weir_create(&f, &params));
-	assert_int_equal(resident_pages(words_of(f), bytes), 0); /* touched on first use */
+	/* pages are allocated on first use */
+	assert_int_equal(resident_pages(words_of(f), bytes), 0);
 	weir_destroy(f);
 	params.flags |= WEIR_PREFAULT;
 	assert_ok(weir_create(&f, &params));
@@ -206,7 +207,7 @@ static void pages_touched_beforehand(void **state)
 	weir_destroy(f);
 }
 
-/* Every verb beyond bit 2^32. Only the pages that keys fall on are touched. */
+/* Every function beyond bit 2^32. The test touches only the pages of its keys. */
 static void more_than_2_to_the_32_bits(void **state)
 {
 	enum { KEYS = 4000 };
@@ -238,7 +239,7 @@ static void more_than_2_to_the_32_bits(void **state)
 			         (bool)(bitmap[i / 64] >> i % 64 & 1);
 		}
 		assert_int_equal(wrong, 0);
-		/* the last block exists, and holds what was put there */
+		/* the last block exists and keeps what was inserted */
 		struct weir_inline view;
 		int err = weir_inline_init(&view, f);
 		if (err != -ENOTSUP) {
@@ -254,8 +255,8 @@ static void more_than_2_to_the_32_bits(void **state)
 	}
 }
 
-/* Beyond 2^32 blocks the vector kernels take another path. Address space costs nothing, and only
- * the keys' pages are touched. */
+/* Beyond 2^32 blocks the vector kernels use other code. Address space costs nothing, and the test
+ * touches only the pages of its keys. */
 static void more_than_2_to_the_32_blocks(void **state)
 {
 	enum { KEYS = 1000 };
@@ -267,7 +268,7 @@ static void more_than_2_to_the_32_blocks(void **state)
 	params.flags = WEIR_NO_HUGE_PAGES;
 	int err = weir_create(&f, &params);
 	if (err == -ENOMEM)
-		skip(); /* no such address range on this machine */
+		skip(); /* this machine has no address range of that size */
 	assert_ok(err);
 	for (uint64_t i = 0; i < 2 * KEYS; i++)
 		keys[i] = test_key(i);

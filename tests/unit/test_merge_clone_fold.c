@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Verbs on whole filters: union, copy, fold. */
+ * Functions on whole filters: merge, clone, fold. */
 #include <errno.h>
 #include "../kinds/kind.h"
 #include "../test.h"
@@ -12,7 +12,7 @@ static void insert_range(struct weir_filter *f, uint64_t first, uint64_t end)
 	}
 }
 
-/* Give *@f the keys 0 to @n - 1, by inserts or by a build. */
+/* Insert the keys 0 to @n - 1 into *@f, or build *@f from them. */
 static void fill(struct weir_filter **f, uint64_t n)
 {
 	uint64_t *hashes = malloc(n * sizeof *hashes);
@@ -41,15 +41,16 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* @a and @b have equal bits: the same number, and their union has no more if the kind can merge.
- * Leaves the bits of @a as they were. */
+/* Asserts that @a and @b have equal bits: an equal number, and no more after a merge, if the kind
+ * can merge. The merge leaves @a unchanged if the bits are equal. */
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
-	if (test_grows(exact(a).shape.kind)) /* which layer a key is in depends on the order */
+	/* the layer of a key depends on the order of inserts */
+	if (test_grows(exact(a).shape.kind))
 		return;
 	assert_true(fill == exact(b).fill);
-	if (test_keeps_copies(exact(a).shape.kind)) /* a union adds copies */
+	if (test_keeps_copies(exact(a).shape.kind)) /* a merge would add copies */
 		return;
 	int err = weir_merge(a, b);
 	assert_ok(err == -ENOTSUP ? 0 : err);
@@ -95,9 +96,9 @@ static void union_of_two(void **state)
 		double b_fill = exact(b).fill;
 		assert_ok(weir_merge(a, b));
 		assert_int_equal(count_range(a, 0, 4000), 4000);
-		assert_true(b_fill == exact(b).fill); /* the source is only read */
+		assert_true(b_fill == exact(b).fill); /* the source is unchanged */
 		assert_same_bits(a, all);
-		assert_ok(weir_merge(a, a)); /* with itself: nothing changes */
+		assert_ok(weir_merge(a, a)); /* a merge with itself is a no-op */
 		assert_same_bits(a, all);
 		weir_destroy(a), weir_destroy(b), weir_destroy(all);
 	}
@@ -139,7 +140,7 @@ static void a_difference_is_named_with_both_values(void **state)
 		insert_range(b, 0, 100);
 		assert_refused(weir_merge(a, b), -EINVAL, cases[i].field, cases[i].ours);
 		assert_non_null(strstr(weir_error_detail(), cases[i].theirs));
-		assert_true(exact(a).fill == 0); /* refused before a bit was written */
+		assert_true(exact(a).fill == 0); /* refused before the first write */
 		weir_destroy(a), weir_destroy(b);
 	}
 }
@@ -178,7 +179,7 @@ static void clones(void **state)
 			assert_same_bits(copy, f);
 			struct weir_stats a = exact(f), b = exact(copy);
 			assert_memory_equal(&a, &b, sizeof a);
-			insert_range(copy, keys, keys + more); /* in the copy's own memory */
+			insert_range(copy, keys, keys + more); /* the copy has memory of its own */
 			assert_true(exact(f).fill == a.fill);
 			weir_destroy(f);
 			assert_int_equal(count_range(copy, 0, keys + more), keys + more);
@@ -195,14 +196,14 @@ static void no_place_for_the_copy(void **state)
 	weir_destroy(f);
 }
 
-/* Return: keys a line at which the kind has a legal rate. */
+/* Return: keys per line at which the kind has a legal rate. */
 static uint64_t keys_a_line(uint32_t kind)
 {
 	const unsigned bits = test_kind_of(kind)->bits_per_key;
 	return bits ? 512 / bits : 40;
 }
 
-/* Can a filter of the kind have @lines lines? Some kinds take only multiples. */
+/* Return: true if a filter of @kind can have @lines lines. Some kinds support only multiples. */
 static bool has_lines(uint32_t kind, uint64_t lines)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -227,14 +228,14 @@ static void fold(uint32_t kind, uint64_t lines, uint32_t factor)
 	keys = keys > 20000 ? 20000 : keys;
 	insert_range(f, 0, keys);
 	assert_ok(weir_fold(&folded, f, factor));
-	assert_int_equal(count_range(folded, 0, keys), keys); /* no false negative */
+	assert_int_equal(count_range(folded, 0, keys), keys); /* no false negatives */
 	assert_int_equal(exact(folded).bytes, 64 * lines / factor);
 	params.max_bytes /= factor;
 	params.capacity = params.capacity / factor;
 	assert_ok(weir_params_shape(&params, &shape));
 	struct weir_filter *direct = with(&params);
 	insert_range(direct, 0, keys);
-	assert_same_bits(folded, direct); /* as if it had been made that small */
+	assert_same_bits(folded, direct); /* equals a filter created at the smaller size */
 	assert_int_equal(exact(folded).capacity, exact(direct).capacity);
 	insert_range(folded, keys, keys + 5);
 	assert_int_equal(count_range(folded, 0, keys + 5), keys + 5);
@@ -253,7 +254,7 @@ static void folds(void **state)
 				fold(test_kinds[k], lines[l], factor);
 }
 
-/* Does @factor divide the blocks of a kind that has several blocks in a line? */
+/* Return: true if @factor divides the number of blocks, for a kind with several blocks per line. */
 static bool divides(uint32_t kind, uint64_t lines, uint32_t factor)
 {
 	const unsigned blocks = test_kind_of(kind)->blocks_a_line;
@@ -288,12 +289,12 @@ static void factors_that_do_not_divide(void **state)
 			struct weir_filter *f = with(&params);
 			assert_refused(weir_fold(&out, f, cases[i].factor), -EINVAL, cases[i].text,
 			               "power of two");
-			assert_ptr_equal(out, &params); /* untouched on failure */
+			assert_ptr_equal(out, &params); /* unchanged on failure */
 			weir_destroy(f);
 		}
 }
 
-/* A folded filter has a capacity of one key at least. */
+/* The capacity of a folded filter is at least 1. */
 static void a_capacity_of_one(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -307,7 +308,7 @@ static void a_capacity_of_one(void **state)
 	weir_destroy(f), weir_destroy(folded);
 }
 
-/* Each power of two up to the shards of a plan is a valid factor. */
+/* Every power of two up to the plan's number of shards is a valid factor. */
 static void any_factor_up_to_the_shards(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;

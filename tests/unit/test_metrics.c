@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The metrics of handles, filters and other objects: text that a strict reader takes, with the
- * figures of the statistics; labels that are refused; buffers of every size. */
+ * The metrics of handles, filters and the caller's objects: text that a strict parser accepts,
+ * with the values of the statistics; invalid labels; buffers of every size. */
 #include <math.h>
 #include "../exposition.h"
 #include "../followers.h"
@@ -28,7 +28,7 @@ static void read_metrics(const char *labels)
 	int64_t n = exposition_of(weir_metrics_handle(h, labels), text, sizeof text);
 	assert_ok(n);
 	assert_int_equal(n, strlen(text));
-	assert_true(n < 4096); /* as the header promises */
+	assert_true(n < 4096); /* the header promises this limit */
 	assert_true(exposition_read(&e, text));
 }
 
@@ -114,7 +114,7 @@ static void test_keys_without_number(void **state)
 	assert_ok(weir_handle_destroy(full));
 }
 
-/* Small numbers are not hashes. A series reports it. */
+/* Consecutive numbers used as hashes are not uniform. A series reports uneven hashes. */
 static void test_uneven_hashes_have_a_series(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -148,7 +148,7 @@ static void test_several_handles_in_one_text(void **state)
 	close_handle(flavors, second);
 }
 
-/* A bare filter has the names that a handle has for its current filter. */
+/* The metrics of a filter have the same names as the metrics of a handle's current filter. */
 static void test_a_filter_beside_a_handle(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CUCKOO, 500, 0.01);
@@ -173,7 +173,7 @@ static void test_a_filter_beside_a_handle(void **state)
 	assert_true(value_of("weir_bytes{set=\"bare\"}") == (double)s.bytes);
 	assert_true(value_of("weir_lookups{set=\"bare\"}") == 1);
 	assert_ok(weir_metrics_write(of, 2, text, sizeof text));
-	assert_true(exposition_read(&e, text)); /* each name stands once */
+	assert_true(exposition_read(&e, text)); /* each name occurs once */
 	assert_int_equal(e.n, 21);
 	assert_int_equal(e.series, 31);
 	assert_true(value_of("weir_capacity_keys{set=\"a\"}") == 10000);
@@ -216,7 +216,7 @@ static void test_objects_of_another_library(void **state)
 	                       "queue_jobs_total{queue=\"b\"} 0.5\n"));
 	assert_true(value_of("weir_bytes{queue=\"a\"}") == 7);
 	assert_null(strstr(text, "Another help"));
-	/* a metric without values leaves out its name too */
+	/* a metric without values is omitted, including its name */
 	assert_int_equal(exposition_of(weir_metrics_other(none, next_of_a_queue, NULL), text,
 	                               sizeof text), 0);
 	struct weir_metrics bad[] = { of[0], of[1] };
@@ -228,7 +228,8 @@ static void test_objects_of_another_library(void **state)
 	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 0", "form 4");
 }
 
-/* The buffer gets as much as fits, and never a byte more. The answer is always the whole length. */
+/* The buffer gets as much text as fits, and never a byte more. The call always returns the length
+ * of the whole text. */
 static void test_buffers_of_every_size(void **state)
 {
 	char part[4096];
@@ -238,7 +239,8 @@ static void test_buffers_of_every_size(void **state)
 		memset(part, 0x5a, sizeof part);
 		int64_t n = exposition_of(weir_metrics_handle(h, "set=\"a\""),
 		                          room ? part : NULL, room);
-		assert_true(n > 0 && llabs(n - whole) < 30); /* the age may have other digits */
+		/* the age may have more or fewer digits */
+		assert_true(n > 0 && llabs(n - whole) < 30);
 		assert_int_equal(part[room], 0x5a);
 		if (room)
 			assert_true(strlen(part) == (room <= (size_t)n ? room - 1 : (size_t)n));
@@ -267,7 +269,7 @@ static void test_labels_that_are_refused(void **state)
 	(void)state;
 	assert_true(exposition_of(weir_metrics_handle(h, ""), text, sizeof text) > 0);
 	assert_non_null(strstr(text, "\nweir_keys 0"));
-	/* a name that begins another is a different name */
+	/* names that share a prefix are different names */
 	assert_ok(exposition_of(weir_metrics_handle(h, "ab=\"1\",a=\"2\",a3_b=\"3\""), text,
 	                        sizeof text));
 	for (unsigned i = 0; i < COUNT_OF(bad); i++)
@@ -278,7 +280,7 @@ static void test_labels_that_are_refused(void **state)
 	strcpy(labels + 701, "\"");
 	assert_ok(exposition_of(weir_metrics_handle(h, labels), text, sizeof text));
 	assert_true(exposition_read(&e, text));
-	labels[700] = 'x'; /* cuts a character in two */
+	labels[700] = 'x'; /* splits a character */
 	assert_refused(exposition_of(weir_metrics_handle(h, labels), text, sizeof text), -EINVAL,
 	               "labels: byte 699: ", "printable");
 	assert_refused(exposition_of(weir_metrics_handle(NULL, NULL), text, 1), -EINVAL,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Normalisation at its limits: the most labels and lengths, the longest texts, the last words of
- * the noted lengths, and no byte beyond the room that the caller gives. */
+ * Normalisation at its limits: the largest number of labels and lengths, the longest texts, the
+ * last words of the recorded lengths, and no write beyond the caller's buffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/text.h>
@@ -13,7 +13,7 @@ static struct weir_text of_steps(uint32_t steps)
 	return (struct weir_text){ .steps = steps };
 }
 
-/* Write a domain of @labels labels. Return: its length. */
+/* Write a domain of @labels labels. Return: the length of the domain. */
 static size_t domain_of(char *text, unsigned labels)
 {
 	for (unsigned i = 0; i < labels; i++)
@@ -67,7 +67,7 @@ static void the_key_of_a_domain(void **state)
 	assert_int_equal(trimmed.iov_len, 1);
 }
 
-/* Every length of both families, so that a lookup makes the most keys. */
+/* With every prefix length of both address families, a lookup probes the largest number of keys. */
 static void no_byte_beyond_the_room(void **state)
 {
 	struct weir_text n = of_steps(WEIR_TEXT_CIDR), lower = of_steps(WEIR_TEXT_LOWERCASE);
@@ -92,7 +92,7 @@ static void no_byte_beyond_the_room(void **state)
 	}
 }
 
-/* Return: length of a prefix's key, or an error. */
+/* Return: the length of the key of a prefix, or a negative errno. */
 static int cidr(unsigned char *key, const char *text, size_t len)
 {
 	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
@@ -110,7 +110,7 @@ static void the_longest_texts_of_prefixes(void **state)
 	assert_int_equal(cidr(key, most, strlen(most)), 5);
 	assert_memory_equal(key, "\x20\xff\xff\xff\xff", 5);
 	memset(text, '1', sizeof text);
-	for (size_t len = 40; len < sizeof text; len++) /* a sanitizer would see an overrun */
+	for (size_t len = 40; len < sizeof text; len++) /* a sanitizer would report an overrun */
 		assert_refused(cidr(key, text, len), -EINVAL, "not an IP address", "");
 	assert_refused(cidr(key, "1.2.3.4/33", 10), -EINVAL, "1.2.3.4/33",
 	               "the length is 0 to 32");
@@ -130,7 +130,7 @@ static struct weir_filter *with(const struct weir_text *t, double fp_rate)
 	return f;
 }
 
-/* Lengths around those that are hashed at a time. */
+/* Lengths around the number of bytes that are hashed in one piece. */
 static void texts_of_some_kilobytes(void **state)
 {
 	static const size_t lengths[] = { 1, 255, 256, 257, 511, 512, 513, 8193 };
@@ -149,7 +149,7 @@ static void texts_of_some_kilobytes(void **state)
 	weir_destroy(f);
 }
 
-/* Unite each bit that can be noted, in every word. */
+/* Merge every bit that a set can record, in every word. */
 static void all_that_is_noted_is_united(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void all_that_is_noted_is_united(void **state)
 	}
 }
 
-/* A merge notes new lengths, in every word. A closed set refuses them. */
+/* A merge adds the source's new lengths, in every word. A closed set refuses them. */
 static void a_merge_of_what_is_not_noted(void **state)
 {
 	static const struct weir_text other[] = {

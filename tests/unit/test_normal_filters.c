@@ -34,7 +34,9 @@ static int has(const struct weir_filter *f, const char *text)
 	return weir_contains(f, text, strlen(text));
 }
 
-/* A closed set that has only the length of @had refuses @text for @why. An open set takes it. */
+/* Asserts that a closed set with only the prefix length of @had refuses @text, and that an open set
+ * accepts it.
+ * @why: part of the error message. */
 static void refuses(uint32_t steps, const char *had, const char *text, const char *why)
 {
 	struct weir_filter *f = empty(steps), *closed;
@@ -55,7 +57,7 @@ static void a_prefix_covers_its_addresses(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_TRIM | WEIR_TEXT_CIDR);
 	(void)state;
-	assert_int_equal(has(f, "10.0.0.1"), 0); /* no length at all */
+	assert_int_equal(has(f, "10.0.0.1"), 0); /* the set has no prefix length yet */
 	put(f, "10.0.0.0/8");
 	put(f, "192.0.2.128/25");
 	put(f, "2001:db8::/32");
@@ -63,7 +65,7 @@ static void a_prefix_covers_its_addresses(void **state)
 	assert_int_equal(has(f, " 10.255.0.1\r"), 1);
 	assert_int_equal(has(f, "::ffff:10.1.2.3"), 1);
 	assert_int_equal(has(f, "10.0.0.0/9"), 1);
-	assert_int_equal(has(f, "10.0.0.0/7"), 0); /* not covered as a whole */
+	assert_int_equal(has(f, "10.0.0.0/7"), 0); /* larger than the inserted prefix */
 	assert_int_equal(has(f, "11.0.0.1"), 0);
 	assert_int_equal(has(f, "192.0.2.129"), 1);
 	assert_int_equal(has(f, "192.0.2.127"), 0);
@@ -76,20 +78,20 @@ static void a_prefix_covers_its_addresses(void **state)
 	refuses(WEIR_TEXT_CIDR, "10.0.0.0/8", "1.2.3.0/24", "a prefix length");
 	put(f, "0.0.0.0/0");
 	assert_int_equal(has(f, "203.0.113.9"), 1);
-	assert_int_equal(has(f, "::2"), 0); /* ::/0 is another prefix */
+	assert_int_equal(has(f, "::2"), 0); /* 0.0.0.0/0 does not cover IPv6 addresses */
 	put(f, "::/0");
 	assert_int_equal(has(f, "ff02::2"), 1);
 	weir_destroy(f);
 }
 
-/* The bytes of an address are not letters. */
+/* An address is a key of binary bytes, which WEIR_TEXT_LOWERCASE must not change. */
 static void an_address_is_not_lowercased(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR | WEIR_TEXT_LOWERCASE);
 	struct iovec keys[WEIR_TEXT_LOOKUPS];
 	char room[WEIR_TEXT_ROOM(11)];
 	(void)state;
-	put(f, "65.66.67.68"); /* ABCD */
+	put(f, "65.66.67.68"); /* the bytes of "ABCD" */
 	assert_true(has(f, "65.66.67.68"));
 	assert_false(has(f, "97.98.99.100"));
 	assert_int_equal(weir_text_matches(f, "65.66.67.68", 11, room, keys), 1);
@@ -99,7 +101,8 @@ static void an_address_is_not_lowercased(void **state)
 	weir_destroy(f);
 }
 
-/* Every length of both families: as many lookups as there can be. */
+/* With every prefix length of both address families, a lookup makes the largest possible number of
+ * keys. */
 static void every_length_at_once(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR);
@@ -145,7 +148,8 @@ static void a_domain_covers_its_children(void **state)
 	for (unsigned i = 0; i < 200; i++)
 		strcat(long_name, "x.");
 	strcat(long_name, "example.com");
-	assert_int_equal(has(f, long_name), 1); /* more labels than a domain can have */
+	/* the lookup ignores labels beyond the largest number of a domain */
+	assert_int_equal(has(f, long_name), 1);
 	assert_int_equal(weir_insert(f, long_name, strlen(long_name)), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "labels"));
 	refuses(WEIR_TEXT_SUFFIXES, "example.com", "a.b.c.d.e", "a number of labels");
@@ -229,7 +233,7 @@ static void it_stands_in_the_image(void **state)
 		weir_destroy(g);
 	}
 	weir_destroy(f);
-	f = empty(0); /* no steps: the old format */
+	f = empty(0); /* without steps, the image has format 1 */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 1);
@@ -291,7 +295,8 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_int_equal(refreshed(h, next, false), 1);
 	assert_int_equal(has(weir_handle_get(h), "12.1.1.1"), 1);
 	assert_int_equal(has(weir_handle_get(h), "10.1.1.1"), 0);
-	/* a reload's next filter has the steps and lengths of the current one, whatever its size */
+	/* the next filter of a reload gets the steps and lengths of the current filter, but may
+	 * have another capacity */
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	params.capacity = 10;
@@ -306,7 +311,7 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A read-only mapping refuses texts and hashes. A live mapping refuses new lengths, also in a
+/* A read-only map refuses texts and hashes. A live map refuses new prefix lengths, even in a
  * merge. */
 static void a_mapped_set_takes_no_texts(void **state)
 {
@@ -334,8 +339,8 @@ static void a_mapped_set_takes_no_texts(void **state)
 	weir_destroy(more);
 }
 
-/* In a filter beyond a core's cache a lookup of several keys fetches ahead, and answers the
- * same. */
+/* In a filter that is larger than a core's cache, a lookup of several keys prefetches. The answers
+ * must be the same as without prefetching. */
 static void far_as_near(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

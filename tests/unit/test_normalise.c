@@ -38,7 +38,7 @@ static void lowercase_is_of_ascii_alone(void **state)
 	assert_memory_equal(key.iov_base, "azaz@[\xc3\x84-9", key.iov_len);
 }
 
-/* Return: length of a prefix's key, or an error. */
+/* Return: the length of the key of a prefix, or a negative errno. */
 static int cidr(unsigned char *key, const char *text, size_t len)
 {
 	const struct weir_text t = of_steps(WEIR_TEXT_CIDR);
@@ -48,7 +48,7 @@ static int cidr(unsigned char *key, const char *text, size_t len)
 }
 
 struct row {
-	const char *text, *key; /* key: in hexadecimal digits; NULL: refused */
+	const char *text, *key; /* key: in hexadecimal digits, or NULL if the text is refused */
 };
 
 static void the_key_of_a_prefix(void **state)
@@ -56,7 +56,7 @@ static void the_key_of_a_prefix(void **state)
 	static const struct row rows[] = {
 		{ "192.0.2.1", "20c0000201" },
 		{ "192.0.2.1/32", "20c0000201" },
-		{ "10.1.2.3/8", "080a000000" }, /* host bits */
+		{ "10.1.2.3/8", "080a000000" }, /* the host bits are cleared */
 		{ "255.255.255.255/9", "09ff800000" },
 		{ "1.2.3.4/0", "0000000000" },
 		{ "2001:DB8::1", "8020010db8000000000000000000000001" },
@@ -67,7 +67,8 @@ static void the_key_of_a_prefix(void **state)
 		{ "::ffff:c000:201/120", "18c0000200" },
 		{ "::ffff:1.2.3.4/96", "0000000000" },
 		{ "::ffff:1.2.3.4/95", "5f00000000000000000000fffe00000000" },
-		{ "::192.0.2.1", "80000000000000000000000000c0000201" }, /* not folded */
+		/* IPv4-compatible, which stays an IPv6 address */
+		{ "::192.0.2.1", "80000000000000000000000000c0000201" },
 		{ "", NULL }, { "/", NULL }, { "/8", NULL }, { "1.2.3.4/", NULL },
 		{ "1.2.3.4/33", NULL }, { "1.2.3.4/08", NULL }, { "1.2.3.4/+8", NULL },
 		{ "1.2.3.4/4294967304", NULL }, { "1.2.3.4/8/8", NULL },
@@ -102,7 +103,7 @@ static const uint32_t every_step[] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* N1, for each text with each combination of steps. */
+/* N1: an insert and a lookup of a text make the same key, with each combination of steps. */
 static void a_lookup_has_the_key_of_an_insert(void **state)
 {
 	static const char *const texts[] = {

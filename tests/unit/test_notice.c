@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Notices of one name in a folder, and of names that go on with its mark. Other files cause no
- * notice, or a follower would look for each file of a busy folder. */
+ * Notices about one file name in a folder, and about names that begin with the file name and a
+ * mark such as ".delta-". Other files cause no notice. Otherwise a follower would poll once for
+ * each file of a busy folder. */
 #include <fcntl.h>
 #include "../test.h"
 #include "set/follow/follow.h"
@@ -78,7 +79,7 @@ static void its_own(void **state)
 			write_to(names[i]);
 			write_to("other");
 			assert_int_equal(weir__notice_read(&n), concerned);
-			assert_false(weir__notice_read(&n)); /* only once */
+			assert_false(weir__notice_read(&n)); /* each event is reported once */
 			rename_to("other", names[i]);
 			assert_int_equal(weir__notice_read(&n), concerned);
 			assert_int_equal(unlink(in_folder(names[i])), 0);
@@ -87,7 +88,7 @@ static void its_own(void **state)
 		}
 }
 
-/* The folder moved away, and a new one has its name. */
+/* The folder is renamed, and a new folder gets the old name. */
 static void another_folder(void **state)
 {
 	struct weir_notice n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Callers compiled with an older header, whose structs are shorter: no verb reads or writes beyond
- * their end. Each struct ends where an unreadable page begins, with every size that an older header
- * may have had. */
+ * Callers that were compiled with an older header, whose structs are shorter. No function reads
+ * or writes beyond the end of a struct. Each struct ends where an unreadable page begins, with
+ * every size that an older header may have. */
 #include <sys/mman.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -9,7 +9,7 @@
 
 enum { STEP = sizeof(size_t) };
 
-static char *page, *end; /* the unreadable page begins at end */
+static char *page, *end; /* end: the address of the unreadable page */
 static struct weir_filter *filter;
 static struct weir_handle *handle;
 static struct weir_handle *sharded;
@@ -42,8 +42,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Copy the first @size bytes of a struct to the end of the page, and set its struct_size to
- * @size. */
+/* Copy the first @size bytes of the struct @whole to the end of the page, and set struct_size to
+ * @size.
+ * Return: the copy. */
 static void *older(const void *whole, size_t size)
 {
 	memset(page, 0x5a, (size_t)(end - page));
@@ -52,7 +53,8 @@ static void *older(const void *whole, size_t size)
 	return end - size;
 }
 
-/* Run @call with each shorter @type as s. It leaves struct_size unchanged. */
+/* Evaluate @call with s as each shorter struct of the type. Asserts that @call changes neither
+ * struct_size nor the bytes before the struct. */
 #define WITH_EACH_OLDER(type, init, call) \
 	do { \
 		type newest = init; \
@@ -101,7 +103,7 @@ static void test_what_verbs_fill_in(void **state)
 	weir_reload_abort(r);
 }
 
-/* The library fills the fields that the caller has room for. */
+/* The library fills every field that the caller's struct contains. */
 static int measure_both(struct weir_handle_stats *whole, struct weir_stats *current)
 {
 	int err = weir_handle_measure(handle, whole, current);
@@ -164,7 +166,8 @@ static void test_what_verbs_are_given(void **state)
 	WITH_EACH_OLDER(struct weir_save_options, WEIR_SAVE_OPTIONS_INIT,
 	                weir_save(filter, weir_location_path(path), s));
 	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
-	save.marks = WEIR_MARK_SHRINK_ALLOWED; /* the filter is empty, the handle's is not */
+	/* the filter is empty, but the handle's filter is not */
+	save.marks = WEIR_MARK_SHRINK_ALLOWED;
 	assert_ok(weir_save(filter, weir_location_path(path), &save));
 	WITH_EACH_OLDER(struct weir_handle_options, WEIR_HANDLE_OPTIONS_INIT, create(s));
 	WITH_EACH_OLDER(struct weir_reload_options, WEIR_RELOAD_OPTIONS_INIT, reload(s));
@@ -196,7 +199,8 @@ static int by_follow(const struct weir_gate *gate)
 	return follow(&follow_options);
 }
 
-/* The gate can grow by itself: two option structs, which can grow too, point to it. */
+/* The gate has a struct_size of its own. Two option structs, which may also be shorter, point to a
+ * gate. */
 static void test_the_gate(void **state)
 {
 	struct weir_gate whole = WEIR_GATE_INIT;
@@ -204,7 +208,7 @@ static void test_the_gate(void **state)
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_reload(s));
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_refresh(s));
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_follow(s));
-	/* the gate ignores a field that this caller's header lacks */
+	/* the gate ignores a field beyond the end of the caller's struct */
 	whole.min_keys = 1e9;
 	assert_ok(by_reload(older(&whole, offsetof(struct weir_gate, min_keys))));
 	whole.struct_size = sizeof whole + 1;

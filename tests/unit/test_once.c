@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * WEIR_ONCE: equal keys take the room of one, in whatever form they come. Nothing can be removed.
- * The image keeps the flag. Kinds without removal refuse it. */
+ * WEIR_ONCE: duplicates of a key take no extra capacity, in any form of the key. Keys cannot be
+ * removed. Images keep the flag. Kinds without removal refuse the flag. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../image_bytes.h"
@@ -34,7 +34,7 @@ static double fill(const struct weir_filter *f)
 	return stats_of_filter(f).fill;
 }
 
-/* Call @body for each kind that can remove, and @other for each other kind. */
+/* Call @body for each kind that can remove keys, and @other for every other kind. */
 static void each_kind(void (*body)(uint32_t kind), void (*other)(uint32_t kind))
 {
 	unsigned can = 0;
@@ -49,7 +49,7 @@ static void each_kind(void (*body)(uint32_t kind), void (*other)(uint32_t kind))
 	assert_true(can >= 2);
 }
 
-/* Insert "key" by a form. Return: the number of new keys; 0 for weir_fill_keys(). */
+/* Insert "key" in the given form. Return: the number of new keys, or 0 for weir_fill_keys(). */
 static int64_t put_by(struct weir_filter *f, unsigned form)
 {
 	struct iovec many[MANY];
@@ -83,7 +83,8 @@ static void equal_keys_of(uint32_t kind, uint32_t steps, bool keyed)
 	}
 }
 
-/* In a filter beyond a core's cache a batch fetches ahead. */
+/* In a filter that is larger than a core's cache, a batch prefetches. The answers must be the same
+ * as without prefetching. */
 static void far_as_near(void **state)
 {
 	struct weir_filter *f = made(WEIR_COUNTING, 10000000, 0, false);
@@ -117,7 +118,8 @@ static void equal_keys(uint32_t kind)
 		equal_keys_of(kind, 0, keyed);
 		equal_keys_of(kind, WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE, keyed);
 	}
-	f = made(kind, 1000, WEIR_TEXT_SUFFIXES, false); /* a lookup probes several keys */
+	/* with WEIR_TEXT_SUFFIXES a lookup probes several keys */
+	f = made(kind, 1000, WEIR_TEXT_SUFFIXES, false);
 	for (unsigned again = 0; again < AGAIN; again++)
 		assert_int_equal(weir_insert(f, "a.example", 9), again == 0);
 	assert_int_equal(weir_count(f, "a.example", 9), 1);
@@ -146,7 +148,8 @@ static void nothing_is_removed_from(uint32_t kind)
 	weir_destroy(f);
 }
 
-/* Other kinds store a key once anyway, or count each insert. */
+/* Kinds without removal refuse WEIR_ONCE: they store a key once without the flag, or they count
+ * every insert. */
 static void refused_by(uint32_t kind)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -199,7 +202,7 @@ static void kept_by(uint32_t kind)
 	assert_true(once(g));
 	weir_destroy(g);
 	assert_ok(weir_params_of(f, &p));
-	p.max_bytes = 1 << 14; /* so that it can fold */
+	p.max_bytes = 1 << 14; /* a size that can be folded */
 	assert_ok(weir_create(&g, &p));
 	assert_true(once(g));
 	if (weir_kind_can(kind, WEIR_CAN_FOLD)) {
@@ -230,7 +233,7 @@ static void kept_by(uint32_t kind)
 	removes.can = WEIR_CAN_REMOVE;
 	assert_refused(weir_load(&g, weir_location_path(path), &removes), -ENOTSUP, path, "REMOVE");
 	image = image_slurp(path, &n);
-	image[n - 1] ^= 1; /* the refusal comes before a bit is read */
+	image[n - 1] ^= 1; /* damaged bits: the load is refused before it reads any */
 	assert_true(image_spit(path, image, n));
 	free(image);
 	removes.can = weir_kind_can(kind, WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES);
@@ -264,7 +267,7 @@ static void the_image_keeps_it(void **state)
 	each_kind(made_so_by_a_load, NULL);
 }
 
-/* An image of a blocked filter with the mark, its checksum repaired. */
+/* The image of a blocked filter with WEIR_MARK_ONCE and a repaired checksum. */
 static void a_forged_mark_is_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -273,7 +276,7 @@ static void a_forged_mark_is_refused(void **state)
 	(void)state;
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
-	p.secret = "of sixteen bytes"; /* so that its format is 2 */
+	p.secret = "of sixteen bytes"; /* gives the image format 2, which has marks */
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
@@ -286,7 +289,7 @@ static void a_forged_mark_is_refused(void **state)
 	               "blocked");
 }
 
-/* ---- unions ---- */
+/* ---- merges ---- */
 
 static void merged(uint32_t kind)
 {
@@ -311,7 +314,8 @@ static void merged(uint32_t kind)
 	weir_destroy(copies), weir_destroy(f), weir_destroy(g);
 }
 
-/* A batch has its answers up to the first refused key, those of the last word too. */
+/* The bitmap of a batch is valid up to the first refused key, including the bits of the last
+ * word. */
 static void a_batch_without_room_has_its_answers(void **state)
 {
 	enum { KEYS = 5000 };
@@ -334,10 +338,10 @@ static void a_batch_without_room_has_its_answers(void **state)
 	weir_destroy(f);
 }
 
-/* A union that does not fit takes nothing back: keys in both filters stay. */
+/* A merge that runs out of slots removes no key that the destination had before. */
 static void a_union_without_room_loses_nothing(void **state)
 {
-	enum { LESS = 150 }; /* in both filters, one copy each */
+	enum { LESS = 150 }; /* keys in both filters, one copy each */
 	struct weir_filter *dst = made(WEIR_CUCKOO, 400, 0, false), *src = NULL;
 	uint64_t i = LESS, at;
 	(void)state;
@@ -362,7 +366,8 @@ static void unions_add_no_copies(void **state)
 
 /* ---- during a reload ---- */
 
-/* The next filter is full and refuses. The current one had the key, so it keeps it. */
+/* The next filter is full and refuses the insert. The current filter already had the key, so the
+ * key must stay there. */
 static void a_refusal_takes_nothing_back(void **state)
 {
 	struct weir_filter *initial = made(WEIR_CUCKOO, 1000, 0, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reports about options. They follow getopt_long(): a whole name goes before longer names that
- * begin with it. */
+ * Error reports about options. The reports follow getopt_long(): an exact name takes precedence
+ * over longer names that begin with the name. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include "../../src/tool/commands/commands.h"
@@ -17,7 +17,8 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* Whole names that begin others: one stands before the longer name, one behind it. */
+/* Two names are prefixes of longer names. One prefix is listed before the longer name, the other
+ * after it. */
 static const struct option options[] = {
 	{ "key", required_argument, NULL, 'k' },
 	{ "keys", no_argument, NULL, 1000 },
@@ -27,7 +28,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* The command line of @word alone gives @option and reports @report. */
+/* Asserts that a command line with only @word gives @option and reports @report. */
 static void expect(const char *word, int option, const char *report)
 {
 	static char name[] = "weir";
@@ -35,7 +36,7 @@ static void expect(const char *word, int option, const char *report)
 	char *argv[] = { name, copy, NULL };
 	snprintf(copy, sizeof copy, "%s", word);
 	*reported = 0;
-	optind = 0; /* getopt begins anew */
+	optind = 0; /* restarts getopt */
 	assert_int_equal(option_next(2, argv, "k:r", options), option);
 	assert_string_equal(reported, report);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A filter has one owner. Once a caller gave it to a handle, no second handle can get it, and the
- * caller cannot free it. */
+ * A filter has one owner. After a caller has given a filter to a handle, no other handle accepts
+ * the filter, and the caller cannot free it. */
 #include "../handles.h"
 
 static struct weir_handle *none;
@@ -73,7 +73,8 @@ static void test_a_second_handle_does_not_publish_the_filter(void **state)
 	assert_ok(weir_handle_destroy(second));
 }
 
-/* A filter that a handle made belongs to that handle, and so does a shard's. */
+/* A filter that a handle created belongs to the handle. The filter of a shard belongs to the
+ * sharded handle. */
 static void test_made_filters_are_owned(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -102,7 +103,7 @@ static void test_made_filters_are_owned(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* After a refusal the filter is the caller's again. */
+/* If a call refuses a filter, the caller still owns the filter. */
 static void test_a_refused_filter_stays_the_callers(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -126,7 +127,7 @@ static void test_a_refused_filter_stays_the_callers(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* ---- two threads at once ---- */
+/* ---- two threads give one filter to two handles ---- */
 
 enum { ROUNDS = 2000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_reload_options.pace: a loader sleeps in proportion to its work, never where it must not
- * sleep, and builds the same filter. */
+ * weir_reload_options.pace: a loader sleeps in proportion to its work, never sleeps inside a read
+ * section, and builds the same filter as without a pace. */
 #include <sys/mman.h>
 #include "../paced.h"
 #include "filter/filter.h"
@@ -52,7 +52,7 @@ static void test_the_share_is_kept(void **state)
 			assert_int_equal(weir_reload_insert_keys(r, weir_keys_hashes(hashes, 0),
 			                                         NULL),
 			                 0);
-			/* a debt too small for a sleep goes to the next call */
+			/* a sleep debt too small for a sleep is carried over to the next call */
 			for (uint64_t at = 0; at < KEYS; at += 1000)
 				assert_ok(
 					weir_reload_insert_keys(r,
@@ -88,7 +88,7 @@ static void test_without_a_pace(void **state)
 	close_handle(flavors, h);
 }
 
-/* CPU time of inserting one key, ns: less than a look at the clock. */
+/* CPU time of inserting one key in ns, shorter than reading the clock */
 static uint64_t work;
 
 static int (*insert_of_the_kernel)(struct weir_filter *f, uint64_t hash);
@@ -106,8 +106,8 @@ static void make_inserts_take_time(struct weir_reload *r)
 	next->raw.insert_hash = insert_for_a_while;
 }
 
-/* One of WEIR__PACE_SINGLES calls for one key is timed and stands for all of them. Timing it takes
- * three looks at the clock (P5), which count once. */
+/* One in WEIR__PACE_SINGLES calls for a single key is timed and represents all of them. Timing a
+ * call reads the clock three times (P5), which counts once. */
 static void test_single_keys(void **state)
 {
 	(void)state;
@@ -127,8 +127,8 @@ static void test_single_keys(void **state)
 	}
 }
 
-/* An interrupt comes during the second look at the clock. The call then seems to take negative
- * time, which must not become a debt of years. */
+/* An interrupt delays the second reading of the clock, so the call seems to take negative time.
+ * Negative time must not become a debt of years. */
 static void test_a_look_that_takes_long(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
@@ -142,7 +142,7 @@ static void test_a_look_that_takes_long(void **state)
 	close_handle(flavors, h);
 }
 
-/* P1: the debt of a read-side section is slept off after it. */
+/* P1: a loader inside a read section does not sleep. It sleeps after the section ends. */
 static void test_in_a_section(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_in_a_section(void **state)
 	}
 }
 
-/* The bits are those of an unpaced reload, whatever the form of the keys. */
+/* With a pace, the bits are the same as without, for every form of keys. */
 static void test_the_bits(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
@@ -205,8 +205,8 @@ static size_t absent_pages(const struct weir_filter *f)
 	return absent;
 }
 
-/* With a pace the pages of the next filter are there before its inserts, which then never fault.
- * The commit does not read the larger filter, which would not fit the cache. */
+/* With a pace, all pages of the next filter are present before the first insert, so inserts never
+ * fault. The larger filter does not fit in the cache, and the commit must not read it. */
 static void test_the_pages_are_there(void **state)
 {
 	(void)state;
@@ -223,7 +223,8 @@ static void test_the_pages_are_there(void **state)
 	}
 }
 
-/* A kind that is built once does most of its work in the commit, which sleeps between its steps. */
+/* For a kind that is built once, most of the work is in the commit. The commit sleeps between its
+ * steps. */
 static void test_a_set_that_is_built(void **state)
 {
 	(void)state;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * pace where the library itself reloads, and a gate that counts. A refresh sleeps, calls progress
- * between sleeps and can be stopped there. The gate of a shard sleeps too. Paces out of range are
- * refused. */
+ * The pace of refreshes and gates. A refresh sleeps, and calls progress between two sleeps, so
+ * that progress can stop it. The gate of a shard sleeps too. Paces out of range are refused. */
 #include "../followers.h"
 #include "../paced.h"
 #include "../sharded.h"
@@ -10,10 +9,10 @@ static struct weir_handle *h;
 static struct weir_refresh_options options;
 static struct weir_gate gate;
 
-/* The calls of progress. */
+/* The calls of the progress function. */
 static struct {
 	unsigned calls, stop_at;
-	unsigned again; /* calls after a sleep, with the bytes of the call before */
+	unsigned again; /* calls right after a sleep, with an unchanged number of bytes */
 	unsigned sleeps;
 	uint64_t done;
 } seen;
@@ -55,14 +54,14 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Each call of progress ends a turn of work, except the calls after a sleep. */
+/* Each call of progress ends a step of work, except the calls right after a sleep. */
 static void test_a_refresh_rests(void **state)
 {
 	(void)state;
-	options.pace = 0.01; /* 29.7 ms of sleep for each step: ten sleeps a burst */
+	options.pace = 0.01; /* 29.7 ms of sleep after each step, in several sleeps */
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
-	assert_true(seen.calls - seen.again > 12); /* read, merged, counted: 5 MiB each */
+	assert_true(seen.calls - seen.again > 12); /* read, merged and counted: 5 MiB each */
 	assert_true(seen.again < fake.sleeps && seen.again > fake.sleeps * 3 / 4);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	assert_int_equal(stats_of(h).swaps, 1);
@@ -77,7 +76,8 @@ static void test_a_refresh_without_a_pace(void **state)
 	assert_int_equal(seen.again, 0);
 }
 
-/* A debt that is too small for a sleep after the last step is slept off before the swap. */
+/* The last step may leave a debt too small for a sleep. The refresh sleeps it off before the
+ * swap. */
 static void test_a_refresh_leaves_nothing(void **state)
 {
 	static const double paces[] = { 0.3, 0.1, 0.05, 0.03, 0.02, 0.015 };
@@ -94,7 +94,7 @@ static void test_a_refresh_leaves_nothing(void **state)
 	}
 }
 
-/* Progress can stop a refresh between any two sleeps. A stop is not a verdict on the file. */
+/* Progress can stop a refresh between any two sleeps. The file then does not count as refused. */
 static void test_a_refresh_is_stopped(void **state)
 {
 	(void)state;
@@ -113,7 +113,7 @@ static void test_a_refresh_is_stopped(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 }
 
-/* A mapped file is verified at that pace, and its bits stay as they are. */
+/* A mapped file is verified at the given pace, and its bits stay unchanged. */
 static void test_a_mapped_file(void **state)
 {
 	(void)state;
@@ -126,7 +126,8 @@ static void test_a_mapped_file(void **state)
 	assert_true(missing_in(h, 0, 1000) > 900);
 }
 
-/* A refresh touches the pages of the mapped file last. Progress is called after 2, 4 and 5 MiB. */
+/* The last work of a refresh is touching the pages of the mapped file. Progress is called after 2,
+ * 4 and 5 MiB. */
 static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
 {
 	(void)state;
@@ -147,7 +148,7 @@ static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
 	assert_int_equal(stats_of(h).swaps, 0);
 }
 
-/* The caller spends the time of the gate's check: the loader does not sleep for it. */
+/* The time of the gate's check belongs to the caller, so the loader does not sleep for it. */
 static int check_for_long(const struct weir_filter *next, void *context)
 {
 	(void)next, (void)context;
@@ -169,14 +170,15 @@ static void test_the_gate_s_check_is_not_counted(void **state)
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
 	assert_ok(weir_reload_commit(r));
-	assert_rested_but(0.01, 6, PUT_OFF); /* the MiB counted, and the debt of the copy */
+	/* the MiB that the gate counted, and the debt of the copy */
+	assert_rested_but(0.01, 6, PUT_OFF);
 }
 
 static int fill(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)shard;
 	for (uint64_t i = 0; i < 1000; i++) {
-		/* two: not every call for a single key is timed */
+		/* two keys per call, because not every call for a single key is timed */
 		uint64_t hash[2] = { test_key(i), test_key(i) };
 		int64_t answer = weir_reload_insert_keys(r, weir_keys_hashes(hash, 2), NULL);
 		if (answer < 0)
@@ -186,7 +188,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	return 0;
 }
 
-/* Two shards of 5 MiB. The commit of the second shard reads the first one too. */
+/* Two shards of 5 MiB. The gate of the second shard also reads the first shard. */
 static void test_the_gate_of_a_shard_rests(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -200,7 +202,7 @@ static void test_the_gate_of_a_shard_rests(void **state)
 	o.gate = &gate;
 	start(flavors);
 	assert_ok(weir_reload_all(set, &o, fill, &filled));
-	/* turns: pages, keys, and bits counted */
+	/* steps: pages, keys, and bits counted */
 	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)
@@ -236,9 +238,10 @@ static void test_refused_values(void **state)
 		               allowed);
 	}
 	options.pace = o.pace = 0.001;
-	assert_ok(weir_reload_begin(&r, h, &o)); /* the claim is free again */
+	assert_ok(weir_reload_begin(&r, h, &o)); /* the refused calls left no reload in progress */
 	weir_reload_abort(r);
-	assert_int_equal(weir_handle_refresh(h, path, &options), 1); /* not a verdict */
+	/* the file does not count as refused */
+	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_ok(weir_handle_destroy(set));
 }
 

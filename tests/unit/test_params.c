@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Invalid parameters: each is refused with its errno and a sentence that names the parameter, its
- * value and the allowed range. Also the three directions of weir_plan_make(). */
+ * Invalid parameters. Each is refused with its errno and an error message that names the
+ * parameter, the value and the allowed range. Also the three directions of weir_plan_make(). */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -21,7 +21,7 @@ static void refused(const struct weir_params *params, int err, const char *name,
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	assert_refused(weir_create(&f, params), err, name, value);
 	assert_ptr_equal(f, untouched);
-	/* the calculator refuses the same parameters */
+	/* the planner refuses the same parameters */
 	assert_refused(weir_plan_make(params, &plan), err, name, value);
 	if (!strstr(weir_error_detail(), range))
 		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
@@ -67,7 +67,8 @@ static void rates(void **state)
 		params.fp_rate = cases[i].rate;
 		refused(&params, -EINVAL, "fp_rate", cases[i].value, "to 0.5");
 		params.capacity = 0;
-		params.max_bytes = 6400; /* now capacity from size and rate */
+		/* the planner now computes the capacity from size and rate */
+		params.max_bytes = 6400;
 		refused(&params, -EINVAL, "fp_rate", cases[i].value, "0.5");
 	}
 	struct weir_params params = good();
@@ -94,9 +95,9 @@ static void sizes(void **state)
 		refused(&params, -EINVAL, "max_bytes", cases[i].value, "2^46");
 	}
 	struct weir_params params = good();
-	params.max_bytes = 640; /* a limit that is too low for 1000 keys at 1 % */
+	params.max_bytes = 640; /* too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* several shards: the size in the sentence suffices, and one line less does not */
+	/* with several shards, the size in the message suffices, and one line less does not */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
@@ -157,11 +158,11 @@ static void layouts(void **state)
 	{ #field, offsetof(struct weir_params, field), \
 	  sizeof ((struct weir_params *)0)->field, kind }
 #define NO_KIND UINT32_MAX
-enum { BEFORE_RUN_RESERVED = 2 }; /* bytes of padding there */
+enum { BEFORE_RUN_RESERVED = 2 }; /* bytes of padding before run.reserved */
 static const struct field {
 	const char *name;
 	size_t at, size;
-	uint32_t kind; /* the kind that has it */
+	uint32_t kind; /* the only kind with this field */
 } fields[] = {
 	FIELD(WEIR_BLOCKED, blocked.words_per_key), FIELD(WEIR_BLOCKED, blocked.bits_per_word),
 	FIELD(NO_KIND, blocked.reserved),
@@ -190,8 +191,8 @@ static const struct field {
 	FIELD(NO_KIND, window.spare),
 };
 
-/* Every kind refuses a field of another kind's group by its name, whichever byte of it is not 0.
- * Reserved words are refused too. */
+/* Every kind refuses a nonzero byte in a field of another kind's group, and names the field.
+ * Nonzero reserved fields are refused, too. */
 static void groups_of_other_kinds(void **state)
 {
 	(void)state;
@@ -213,7 +214,7 @@ static void groups_of_other_kinds(void **state)
 			}
 }
 
-/* fields[] has every field of the groups. */
+/* fields[] lists every field of the groups. */
 static void all_fields_of_groups(void **state)
 {
 	size_t end = offsetof(struct weir_params, blocked);
@@ -263,7 +264,7 @@ static void callers_memory(void **state)
 		snprintf(value, sizeof value, "%zu", params.memory_bytes);
 		assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", value);
 		snprintf(value, sizeof value, "%llu", (unsigned long long)plan.bytes);
-		assert_non_null(strstr(weir_error_detail(), value)); /* the size that it needs */
+		assert_non_null(strstr(weir_error_detail(), value)); /* the required size */
 	}
 	params.memory_bytes = 0;
 	assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", "0");
@@ -294,7 +295,7 @@ static void pointers_and_struct_sizes(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "struct_size", "0");
 	plan.struct_size = sizeof plan + 1;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "weir_plan.struct_size", "_INIT");
-	/* a program built with an older, shorter header */
+	/* a caller compiled with an older header, whose struct is shorter */
 	params.struct_size = offsetof(struct weir_params, memory);
 	memset(&params.memory, 0xff, sizeof params - offsetof(struct weir_params, memory));
 	assert_ok(weir_create(&f, &params));
@@ -302,7 +303,7 @@ static void pointers_and_struct_sizes(void **state)
 	weir_destroy(f);
 }
 
-/* The ends of every range are inside it. */
+/* The bounds of every range are inside the range. */
 static void the_ends_of_the_ranges(void **state)
 {
 	struct weir_params params = good();
@@ -322,14 +323,14 @@ static void the_ends_of_the_ranges(void **state)
 	assert_ok(weir_create(&f, &params));
 	weir_destroy(f);
 	for (uint32_t flags = 0; flags < 8; flags++)
-		if (!(flags & WEIR_HUGETLB)) { /* which needs a pool */
+		if (!(flags & WEIR_HUGETLB)) { /* WEIR_HUGETLB needs a pool of huge pages */
 			params = good(), params.flags = flags;
 			assert_ok(weir_create(&f, &params));
 			weir_destroy(f);
 		}
 }
 
-/* Any two of capacity, rate and size give the third, and the results agree. */
+/* Any two of capacity, rate and size give the third, and the three results agree. */
 static void three_directions(void **state)
 {
 	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };
@@ -361,7 +362,8 @@ static void three_directions(void **state)
 				assert_ok(weir_plan_make(&params, &odds));
 				assert_true(odds.bytes <= size.bytes &&
 				            odds.fp_rate <= rate[r] * 1.01);
-				params.fp_rate = rate[r]; /* all three: a limit that is kept */
+				/* all three are given, so the size is only a limit */
+				params.fp_rate = rate[r];
 				assert_ok(weir_plan_make(&params, &odds));
 				assert_true(odds.bytes <= size.bytes);
 			}

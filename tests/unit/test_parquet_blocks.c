@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Split blocks in Parquet's format, exported and imported: bytes that other writers published, and
+ * Split blocks in Parquet's format, exported and imported: published bytes of other writers, and
  * bytes that must be refused. */
 #include <weir/weir.h>
 #include "../test.h"
 
 /* Filters of 32 bytes that Spark 3.2.1 wrote for two columns: ten strings, "a0" to "a9", and the
- * int64 0 to 9. Other readers' tests quote them. */
+ * int64 numbers 0 to 9. The tests of other readers use the same bytes. */
 static const unsigned char spark_strings[32] = {
 	200, 1, 80, 20, 64, 68, 8, 109, 6, 37, 4, 67, 144, 80, 96, 32,
 	8, 132, 43, 33, 0, 5, 99, 65, 2, 0, 224, 44, 64, 78, 96, 4,
@@ -68,12 +68,12 @@ static void a_published_bitset_goes_in(void **state)
 	assert_false(weir_contains(f, "hello", 5));
 	struct weir_stats s = WEIR_STATS_INIT;
 	assert_ok(weir_measure(f, WEIR_EXACT, &s));
-	assert_in_range(s.capacity, 8, 12); /* estimated: ten keys */
+	assert_in_range(s.capacity, 8, 12); /* an estimate of ten keys */
 	weir_destroy(f);
 }
 
-/* The format's example: "hello", "parquet", "bloom" and "filter" in 1024 bytes. A program written
- * after the specification's text computed the bits that are set: byte and value. */
+/* The format's example: "hello", "parquet", "bloom" and "filter" in 1024 bytes. An independent
+ * program, written from the specification, computed the nonzero bytes. */
 static const struct { uint16_t at; uint8_t value; } example[] = {
 	{ 130, 0x10 }, { 133, 0x02 }, { 137, 0x04 }, { 140, 0x80 }, { 145, 0x02 }, { 151, 0x80 },
 	{ 155, 0x10 }, { 159, 0x08 }, { 162, 0x80 }, { 167, 0x10 }, { 168, 0x01 }, { 175, 0x10 },
@@ -109,8 +109,8 @@ static void the_formats_example_comes_out(void **state)
 	weir_destroy(f);
 }
 
-/* At each number of blocks the bytes come back. The import reads them from an unaligned address,
- * with more bytes behind them. */
+/* For each number of blocks, an export of the imported bits returns the same bytes. The import
+ * reads from an unaligned address, and other bytes follow the bits. */
 static void every_size_goes_round(void **state)
 {
 	(void)state;
@@ -135,8 +135,8 @@ static void every_size_goes_round(void **state)
 	}
 }
 
-/* From 128 KiB on an imported filter has several shards, as many as one that weir creates. Shards
- * are equal runs of lines, so an odd number of lines has one shard. */
+/* From 128 KiB on, an imported filter has as many shards as a created one. All shards have the same
+ * number of lines, so an odd number of lines gives one shard. */
 static void large_ones_have_shards(void **state)
 {
 	static const struct { uint32_t lines, shards; } sizes[] = {
@@ -164,7 +164,7 @@ static void large_ones_have_shards(void **state)
 	}
 }
 
-/* ---- what is refused ---- */
+/* ---- errors ---- */
 
 static void exports_are_what_strict_readers_take(void **state)
 {
@@ -182,7 +182,8 @@ static void exports_are_what_strict_readers_take(void **state)
 	weir_destroy(other);
 }
 
-/* The size does not fit the format's i32. Nothing is written, so the pages are never allocated. */
+/* The size exceeds the format's i32. Nothing is written to the bits, so their pages are never
+ * allocated. */
 static void exports_end_where_the_number_does(void **state)
 {
 	(void)state;
@@ -207,8 +208,8 @@ static void a_size_that_readers_take_is_planned(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "capacity 0", "two of the three");
 	p.capacity = 100000, p.fp_rate = 0.01;
 	assert_ok(weir_plan_make(&p, &plan));
-	assert_int_equal(plan.bytes, 1 << 18); /* 131,625 bytes would do */
-	assert_true(plan.fp_rate < 0.001);     /* better than asked */
+	assert_int_equal(plan.bytes, 1 << 18); /* the next power of two above 131,625 bytes */
+	assert_true(plan.fp_rate < 0.001);     /* better than requested */
 	assert_ok(weir_create(&f, &p));
 	assert_int_equal(weir_parquet_bytes(f, WEIR_PARQUET_BITSET, 0), 1 << 18);
 	weir_destroy(f);
@@ -216,9 +217,10 @@ static void a_size_that_readers_take_is_planned(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "262144 bytes", "262143");
 	p.max_bytes = 0, p.capacity = 200000000;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
-	p.max_bytes = UINT64_C(1) << 30; /* more than strict readers take */
+	p.max_bytes = UINT64_C(1) << 30; /* larger than strict readers accept */
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "power of two", "134217728");
-	/* if bytes are one of the two given, the plan takes the largest such size within them */
+	/* if max_bytes and one other value are given, the plan uses the largest power of two within
+	 * max_bytes */
 	p.fp_rate = 0;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.bytes, 1 << 27);
@@ -236,7 +238,7 @@ static void refuse_header(const void *bytes, size_t n, int err, const char *a, c
 	assert_null(f);
 }
 
-/* Sizes around each step where the header's varint grows by a byte. */
+/* The sizes include each step at which the header's varint grows by a byte. */
 static void every_number_of_blocks(void **state)
 {
 	static const unsigned char bits[32 * 600];
@@ -267,7 +269,7 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 	refuse_header(bytes, sizeof bytes, -ENOTSUP, "hash is number 3", "XXHASH");
 	bytes[7] = 0x1c, bytes[11] = 0x2c;
 	refuse_header(bytes, sizeof bytes, -ENOTSUP, "compression is number 2", "UNCOMPRESSED");
-	bytes[11] = 0x1c, bytes[1] = 0x3f; /* zigzag: -32 */
+	bytes[11] = 0x1c, bytes[1] = 0x3f; /* zigzag for -32 */
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is -32", "multiple of 32");
 	bytes[1] = 0x42;
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 33", "multiple of 32");
@@ -278,14 +280,15 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 	refuse_header(two, sizeof two, -EBADMSG, "a choice has two answers", "byte 6");
 }
 
-/* Headers and bits that are cut at any byte. */
+/* Headers and bits that are truncated at any byte. */
 static void headers_that_end_early_are_refused(void **state)
 {
 	(void)state;
 	const unsigned char bytes[15 + 32] = { 0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
 		                               0x1c, 0x1c, 0, 0, 0 };
 	for (size_t n = 0; n < sizeof bytes; n++) {
-		unsigned char *exact = malloc(n + !n); /* so that a sanitizer sees the next byte */
+		/* allocated exactly, so that a sanitizer detects an overrun */
+		unsigned char *exact = malloc(n + !n);
 		memcpy(exact, bytes, n);
 		refuse_header(exact, n, -EBADMSG, n < 15 ? "header" : "numBytes is 32",
 		              n < 15 ? "byte" : "follow");
@@ -293,7 +296,7 @@ static void headers_that_end_early_are_refused(void **state)
 	}
 }
 
-/* A header of 19 bytes declares two gigabytes. The import allocates nothing for them. */
+/* A header of 19 bytes declares two gigabytes. The import must not allocate memory for them. */
 static void what_is_declared_takes_no_memory(void **state)
 {
 	(void)state;
@@ -302,7 +305,8 @@ static void what_is_declared_takes_no_memory(void **state)
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 2147483616", "0 bytes follow");
 }
 
-/* An unknown field is skipped if it is nested 64 deep, and refused if it is one deeper. */
+/* An unknown field is skipped if it is nested 64 levels deep, and refused if it is nested 65 levels
+ * deep. */
 static void unknown_fields_are_passed_over(void **state)
 {
 	(void)state;
@@ -313,7 +317,7 @@ static void unknown_fields_are_passed_over(void **state)
 		size_t n = 14;
 		for (unsigned i = 0; i < deep; i++)
 			bytes[n++] = 0x1c;
-		n += deep + 1; /* the ends of these structs and of the header */
+		n += deep + 1; /* the ends of the nested structs and of the header */
 		if (deep == 64)
 			assert_int_equal(weir_parquet_import(&f, bytes, n + 32, NULL), n + 32);
 		else
@@ -365,7 +369,8 @@ static void another_kind_is_not_exported(void **state)
 	weir_destroy(f);
 }
 
-/* A full filter's estimate is infinite, an empty one's is 0. Both get a valid capacity. */
+/* The estimate for a full filter is infinite and for an empty filter 0. Both filters get a valid
+ * capacity. */
 static void full_and_empty_ones_have_a_capacity(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Files that DuckDB wrote (parquet/make.mjs): every value is found in its row group, and damage is
- * refused with a sentence. */
+ * Files that DuckDB wrote (parquet/make.mjs). Every value is found in the filter of its row
+ * group. Damaged files are refused with an error message. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,7 +22,8 @@ static struct weir_parquet *open_named(const char *name)
 
 /* ---- values ---- */
 
-/* Put value @n of a column into @room, the same as make.mjs wrote. Return: its length. */
+/* Put value number @n of a column into @room, as make.mjs wrote it.
+ * Return: the length of the value. */
 typedef size_t value_fn(char room[64], int64_t n);
 
 #define PUT(type, value) \
@@ -62,7 +63,7 @@ static size_t id(char room[64], int64_t n)
 
 static const struct {
 	const char *file, *path;
-	struct weir_parquet_column is; /* all but struct_size */
+	struct weir_parquet_column is; /* without struct_size */
 	value_fn *value;
 } columns[] = {
 	{ "numbers", "i32", { 0, WEIR_PARQUET_INT32, 0, WEIR_PARQUET_NONE, 0 }, i32 },
@@ -83,7 +84,7 @@ static const struct {
 	{ "dated", "at", { 0, WEIR_PARQUET_INT64, 0, WEIR_PARQUET_TIMESTAMP, 0 }, at },
 };
 
-/* Return: how many of @n values from @from on the filter may hold. */
+/* Return: how many of @n values, from number @from on, the filter may contain. */
 static unsigned found(const struct weir_filter *f, unsigned c, int64_t from, unsigned n)
 {
 	unsigned yes = 0;
@@ -113,7 +114,7 @@ static void test_every_value(void **state)
 			wrong += found(f, c, 1000, ABSENT);
 			weir_destroy(f);
 		}
-		/* 32 values in 64 bytes: about 0.1 % */
+		/* 32 values in 64 bytes have a false-positive rate of about 0.1 % */
 		assert_in_range(wrong, 1, GROUPS * ABSENT / 100);
 		weir_parquet_close(p);
 	}
@@ -160,14 +161,15 @@ static void test_chunks(void **state)
 	assert_true(chunk.filter_offset > 4);
 	assert_int_equal(chunk.filter_length, 80);
 	assert_int_equal(chunk.encrypted + chunk.elsewhere, 0);
-	chunk.struct_size = offsetof(struct weir_parquet_chunk, values); /* an older header's */
+	/* the struct of an older header */
+	chunk.struct_size = offsetof(struct weir_parquet_chunk, values);
 	chunk.values = 7;
 	assert_ok(weir_parquet_inspect_chunk(p, 2, 4, &chunk));
 	assert_int_equal(chunk.values, 7);
 	weir_parquet_close(p);
 }
 
-/* ---- what is refused ---- */
+/* ---- errors ---- */
 
 static void test_wrong_numbers(void **state)
 {
@@ -185,7 +187,7 @@ static void test_wrong_numbers(void **state)
 	assert_refused(weir_parquet_inspect_column(p, 5, &is), -EINVAL, "column 5",
 	               "dated.parquet");
 	assert_refused(weir_parquet_read(&f, p, 1, 4), -ENOENT, "column 4 of row group 1",
-	               "no filter"); /* of booleans */
+	               "no filter"); /* a column of booleans */
 	assert_null(f);
 	assert_refused(weir_parquet_find(p, "da", &column), -ENOENT, "no column da", "");
 	assert_refused(weir_parquet_find(p, "dayx", &column), -ENOENT, "dayx", "");
@@ -221,7 +223,7 @@ static void test_hash_refused(void **state)
 	               "DOUBLE has 8");
 	assert_int_equal(hash, 5);
 	assert_ok(weir_parquet_hash(&hash, WEIR_PARQUET_BYTES, NULL, 0));
-	assert_true(hash == UINT64_C(0xef46db3751d8e999)); /* XXH64 of nothing */
+	assert_true(hash == UINT64_C(0xef46db3751d8e999)); /* XXH64 of an empty value */
 	assert_string_equal(weir_parquet_type_name(WEIR_PARQUET_FIXED), "FIXED_LEN_BYTE_ARRAY");
 	assert_null(weir_parquet_type_name(8));
 	assert_null(weir_parquet_logical_name(WEIR_PARQUET_NONE));
@@ -303,7 +305,7 @@ static void test_limits(void **state)
 	assert_ok(weir_parquet_open(&p, path, &o));
 	assert_ok(weir_parquet_read(&f, p, 0, 0));
 	weir_destroy(f);
-	assert_int_equal(truncate(path, 100), 0); /* while it is open */
+	assert_int_equal(truncate(path, 100), 0); /* while the file is open */
 	f = NULL;
 	assert_refused(weir_parquet_read(&f, p, 0, 0), -EBADMSG, path, "it was longer");
 	assert_null(f);
@@ -320,7 +322,7 @@ static void put_column(struct bytes *b, const char *name, int type, int children
 	put_stop(b);
 }
 
-/* Two columns of the path a.b: one has a dot in its name, the other is within a group. */
+/* Two columns have the path a.b. One has a dot in its name, the other is in a group. */
 static void test_two_of_one_path(void **state)
 {
 	static struct bytes b;
@@ -344,7 +346,7 @@ static void test_two_of_one_path(void **state)
 	weir_parquet_close(p);
 }
 
-/* A column's name may be empty. */
+/* A column may have an empty name. */
 static void test_an_empty_name(void **state)
 {
 	static struct bytes b;
@@ -371,7 +373,7 @@ static void test_an_empty_name(void **state)
 	weir_parquet_close(p);
 }
 
-/* The filter of a chunk in another file is in that file. */
+/* The filter of a chunk that is in another file is also in that file. */
 static void test_in_another_file(void **state)
 {
 	static struct bytes b;
@@ -396,7 +398,8 @@ static void test_in_another_file(void **state)
 	weir_parquet_close(p);
 }
 
-/* The footer declares a filter one byte shorter than the filter's own header does. */
+/* The footer declares a length that is one byte shorter than the length in the filter's own
+ * header. */
 static void test_declared_shorter(void **state)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -409,7 +412,7 @@ static void test_declared_shorter(void **state)
 	assert_ok(weir_parquet_inspect_chunk(p, 0, 0, &chunk));
 	weir_parquet_close(p);
 	put_int(&whole, (int64_t)chunk.filter_offset);
-	put(&whole, 1 << 4 | T_I32); /* the next field, its length */
+	put(&whole, 1 << 4 | T_I32); /* the next field, which is the length */
 	less = whole;
 	put_int(&whole, (int64_t)chunk.filter_length);
 	put_int(&less, (int64_t)chunk.filter_length - 1);
@@ -426,7 +429,7 @@ static void test_declared_shorter(void **state)
 
 /* ---- damage ---- */
 
-/* Read every filter of a file. Return: how many could be read. */
+/* Read every filter of a file. Return: how many filters could be read. */
 static unsigned use(const char *name)
 {
 	struct weir_parquet *p = NULL;
@@ -481,7 +484,7 @@ static void test_every_cut(void **state)
 	close(fd);
 }
 
-/* The filters lie one after another right before the footer. */
+/* The filters are right before the footer, one after another. */
 static void damage(const char *of, unsigned filters)
 {
 	static const unsigned char flips[] = { 0x01, 0x04, 0x10, 0x40, 0x80, 0xff };
@@ -501,7 +504,7 @@ static void damage(const char *of, unsigned filters)
 		assert_int_equal(pwrite(fd, bytes + i, 1, (off_t)i), 1);
 	}
 	close(fd);
-	assert_in_range(fewer, footer, sizeof flips * n); /* most of a footer's bytes matter */
+	assert_in_range(fewer, footer, sizeof flips * n); /* most bytes of a footer matter */
 }
 
 static void test_damaged(void **state)
@@ -511,11 +514,13 @@ static void test_damaged(void **state)
 	damage("nested", 9);
 }
 
-/* If the footer does not record a filter's length, numBytes in its header gives it. */
+/* If the footer does not record a filter's length, the length comes from numBytes in the filter's
+ * header. */
 static void test_length_not_recorded(void **state)
 {
 	static unsigned char bytes[FILE_ROOM];
-	static const unsigned char recorded[] = { 0x15, 0xa0, 0x01 }; /* field 15, 80 */
+	/* field 15 with the value 80 */
+	static const unsigned char recorded[] = { 0x15, 0xa0, 0x01 };
 	const size_t n = slurp("numbers", bytes);
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
 	struct weir_parquet *p;
@@ -524,7 +529,7 @@ static void test_length_not_recorded(void **state)
 	(void)state;
 	for (size_t i = n - 8 - (bytes[n - 8] | (size_t)bytes[n - 7] << 8); i < n - 8; i++)
 		if (memcmp(bytes + i, recorded, sizeof recorded) == 0) {
-			bytes[i] += 0x60; /* field 21, which the format does not have */
+			bytes[i] += 0x60; /* field 21, which the format does not define */
 			changed++;
 		}
 	assert_int_equal(changed, 15);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parser of a Parquet file's footer alone: what it reads, and what it refuses with which
- * sentence. It allocates no more memory than the footer's bytes justify. */
+ * The parser of a Parquet footer, by itself: what it reads, and which errors it reports. The
+ * parser allocates only as much memory as the footer's bytes justify. */
 #include <errno.h>
 #include "../parquet/thrift_bytes.h"
 #include "../test.h"
@@ -9,7 +9,7 @@
 
 enum { FILTERS_END = 1000 };
 
-/* The largest realloc() of a parse, bytes. */
+/* Bytes of the largest realloc() during a parse. */
 static size_t largest;
 static bool no_memory;
 
@@ -22,10 +22,10 @@ void *__wrap_realloc(void *old, size_t size)
 	return no_memory ? NULL : __real_realloc(old, size);
 }
 
-/* Parse a copy of exactly @n bytes, so that a sanitizer sees its end. */
+/* Parse a copy of exactly @n bytes, so that a sanitizer detects an overrun. */
 static int parse(struct weir_footer *out, const struct bytes *b, size_t n)
 {
-	static unsigned char *copy; /* the footer's names point into it */
+	static unsigned char *copy; /* the footer's names point into the copy */
 	free(copy);
 	copy = malloc(n ? n : 1);
 	assert_non_null(copy);
@@ -42,7 +42,8 @@ static void refused(const struct bytes *b, const char *why)
 	assert_refused(parse(&footer, b, b->n), -EBADMSG, "f.parquet: byte ", why);
 }
 
-/* One column and one row group, whose chunk has its filter at @offset. */
+/* Return: a footer with one column and one row group. The filter of the row group's chunk is at
+ * @offset. */
 static struct bytes *plain(int64_t offset, int64_t length)
 {
 	static struct bytes b;
@@ -70,7 +71,7 @@ static void test_plain(void **state)
 	assert_int_equal(footer.chunks[0].values, 100);
 	assert_false(footer.chunks[0].encrypted || footer.chunks[0].elsewhere);
 	weir__footer_free(&footer);
-	put(b, 0xff); /* bytes may follow, such as a signature */
+	put(b, 0xff); /* other bytes may follow, such as a signature */
 	assert_ok(parse(&footer, b, b->n));
 	weir__footer_free(&footer);
 }
@@ -103,7 +104,7 @@ static void test_every_value_of_every_byte(void **state)
 				assert_true(footer.chunks[c].filter_at < FILTERS_END);
 			weir__footer_free(&footer);
 		}
-	assert_in_range(whole, 100, 6000); /* other names and numbers are still valid */
+	assert_in_range(whole, 100, 6000); /* some flips give other valid names or numbers */
 }
 
 static void test_filters_outside(void **state)
@@ -129,7 +130,8 @@ static void test_filters_outside(void **state)
 	weir__footer_free(&footer);
 }
 
-/* @n row groups, each with a filter at its place: offset and length. */
+/* Return: a footer with @n row groups. Each has one filter, at an offset and with a length from
+ * @places. */
 static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 {
 	static struct bytes b;
@@ -145,7 +147,8 @@ static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 	return &b;
 }
 
-/* Filters must not share bytes: a sparse file of 50 kB could declare terabytes of them. */
+/* Filters must not share bytes. Otherwise a sparse file of 50 kB could declare terabytes of
+ * filters. */
 static void test_filters_that_overlap(void **state)
 {
 	static const int64_t wrong[][3][2] = {
@@ -243,7 +246,8 @@ static void test_counts_that_differ(void **state)
 	refused(&b, "ends within a group");
 }
 
-/* A schema that nests its one column @levels deep, the column itself included. */
+/* Write a schema in which the only column is @levels levels deep, including the column's own
+ * level. */
 static void nest(struct bytes *b, unsigned levels)
 {
 	b->n = 0;
@@ -292,7 +296,7 @@ static void test_values_passed_over(void **state)
 		refused(&b, depth == WEIR_THRIFT_DEPTH ? "end within a value" :
 		                                         "nested deeper than 64 levels");
 	}
-	/* one field of each type, before those that are read */
+	/* one field of each type, ahead of the known fields */
 	struct bytes *rest = plain(500, 47);
 	b.n = 0;
 	put_field(&b, 40, T_TRUE);
@@ -412,8 +416,8 @@ static void test_wrong_columns(void **state)
 	}
 }
 
-/* The logical type, which is newer, comes before the older converted type. The column also has a
- * length, which its physical type does not allow. */
+/* The newer logical type precedes the older converted type. The column also has a length, which is
+ * invalid for the column's physical type. */
 static void newer_first(struct bytes *b)
 {
 	put_field(b, 10, T_STRUCT);
@@ -438,7 +442,7 @@ static void test_newer_first(void **state)
 	weir__footer_free(&footer);
 }
 
-/* The logical type that of_logical() writes and, for an integer, T_TRUE if it has a sign. */
+/* The logical type that of_logical() writes. integer_sign is T_TRUE for a signed integer. */
 static unsigned logical, integer_sign;
 
 static void of_logical(struct bytes *b)
@@ -449,7 +453,7 @@ static void of_logical(struct bytes *b)
 	if (logical == 10) {
 		put_field(b, 1, T_I8), put(b, 32);
 		put_field(b, 2, integer_sign);
-		put_field(b, 99, T_FALSE); /* of a later format */
+		put_field(b, 99, T_FALSE); /* a field of a later format */
 	}
 	if (logical == 5)
 		put_i32(b, 2, 9);
@@ -489,7 +493,7 @@ static void test_wrong_chunks(void **state)
 	put_columns(&b, 1);
 	put_chunk(&b, "b", 0, 0);
 	refused(&b, "not those of the schema");
-	b.n = 0; /* an empty name in an empty group; then one that is longer than the footer */
+	b.n = 0; /* an empty name in an empty group, then a name that is longer than the footer */
 	put_list(&b, 2, T_STRUCT, 3);
 	put_group(&b, "root", 1);
 	put_group(&b, "", 1);
@@ -533,7 +537,7 @@ static void test_wrong_chunks(void **state)
 	refused(&b, "a number of rows is negative");
 }
 
-/* If a chunk is encrypted or in another file, the place of its filter does not matter. */
+/* If a chunk is encrypted or in another file, the parser accepts any place for its filter. */
 static void test_chunks_not_to_be_read(void **state)
 {
 	static struct bytes b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan_make: its three directions against each other, the choice of the layout, and the reason
- * that it gives. test_params has its refusals, test_sizing the mathematics. */
+ * weir_plan_make(): the three directions against each other, the choice of the layout, and the
+ * reason for the choice. test_params.c tests refused parameters, test_sizing.c the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -15,20 +15,20 @@ static struct weir_plan plan_of(const struct weir_params *params)
 	return plan;
 }
 
-/* The size for a rate, the rate of that size and the capacity at that size agree, for every layout
- * that a caller can ask for. */
+/* Asserts that three plans agree: the size for a rate, the rate of that size, and the capacity of
+ * that size. Callers may choose any layout. */
 static void assert_round_trip(struct weir_params params)
 {
 	struct weir_plan size = plan_of(&params), other;
 	double asked = params.fp_rate;
 	assert_true(size.fp_rate <= asked);
 	assert_ok(weir_params_shape(&params, &size.shape));
-	params.max_bytes = size.bytes, params.fp_rate = 0; /* its rate */
+	params.max_bytes = size.bytes, params.fp_rate = 0; /* the rate of the size */
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
 	assert_int_equal(other.shards, size.shards);
 	assert_true(other.fp_rate == size.fp_rate);
-	/* its capacity: the most keys that keep the rate */
+	/* the capacity: the most keys within the rate */
 	params.fp_rate = asked, params.capacity = 0;
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
@@ -39,7 +39,7 @@ static void assert_round_trip(struct weir_params params)
 	else
 		assert_refused(weir_plan_make(&params, &other), -EINVAL, "max_bytes",
 		               "0.5 is the most");
-	/* this size suffices as a limit, and one line a shard less does not */
+	/* the size suffices as a limit, and one line per shard less does not */
 	params.capacity = size.capacity, params.fp_rate = asked;
 	assert_int_equal(plan_of(&params).bytes, size.bytes);
 	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
@@ -75,8 +75,9 @@ static double least_rate(double bits_per_key, unsigned z)
 	return least;
 }
 
-/* The rule of 6 % in both directions. For a rate: the fewest words whose size is within 6 % of the
- * least. For a size: the fewest words that reach the best rate of a size 6 % smaller. */
+/* The planner's rule of 6 %, in both directions. For a rate, it chooses the fewest words whose size
+ * is within 6 % of the smallest size. For a size, it chooses the fewest words that reach the best
+ * rate of a size 6 % smaller. */
 static void the_fewest_words_within_6_percent(void **state)
 {
 	unsigned same = 0, all = 0;
@@ -108,11 +109,12 @@ static void the_fewest_words_within_6_percent(void **state)
 			            (words[i] == by_size));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
-	/* a rate close to a change of words may get the fewer words */
+	/* close to a change of words, the plan for the size may choose fewer words than the plan
+	 * for the rate */
 	assert_true(same * 100 >= all * 90);
 }
 
-/* Two keys of one 64-bit hash are one key to the filter. */
+/* Two keys with the same 64-bit hash are one key to the filter, which sets a floor for the rate. */
 static void the_floor_of_64_bit_hashes(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -124,7 +126,7 @@ static void the_floor_of_64_bit_hashes(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor &&
 	            plan.fp_rate <= 4e-9);
-	/* the layout gets all that the floor leaves */
+	/* the layout uses all of the rate above the floor */
 	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");
@@ -143,7 +145,7 @@ static void what_excludes_each_other(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "flags 0x3", "exclude");
 	params.flags = 0, params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 33", "32");
-	params.classic.probes = 0, params.blocked.words_per_key = 7; /* another kind's */
+	params.classic.probes = 0, params.blocked.words_per_key = 7; /* a field of another kind */
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 7", "classic");
 	params.kind = WEIR_BLOCKED, params.blocked.words_per_key = 0, params.classic.probes = 7;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 7", "blocked");
@@ -153,7 +155,8 @@ static void what_excludes_each_other(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 131072", "65536");
 }
 
-/* The size is a multiple of the caller's shards, and each has at least 1024 lines. */
+/* The size is a multiple of the number of shards that the caller asked for. Each shard has at least
+ * 1024 lines. */
 static void shards_that_were_asked_for(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -163,7 +166,7 @@ static void shards_that_were_asked_for(void **state)
 		params = (struct weir_params)WEIR_PARAMS_INIT;
 		params.kind = test_kinds[k];
 		params.capacity = 10000000, params.fp_rate = 0.01;
-		if (test_kinds[k] == WEIR_WINDOW) { /* a window has one shard */
+		if (test_kinds[k] == WEIR_WINDOW) { /* a window always has one shard */
 			params.shards = 2;
 			assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 2",
 			               "kind window");
@@ -178,7 +181,8 @@ static void shards_that_were_asked_for(void **state)
 			assert_int_equal(plan.bytes / 64 % params.shards, 0);
 			assert_true(plan.bytes <= chosen.bytes);
 		}
-		params.shards = 65536; /* by the rate, then by the size alone */
+		/* 65536 shards: first with rate and capacity, later with a size only */
+		params.shards = 65536;
 		assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 65536",
 		               "1024 lines");
 		params.max_bytes = 1 << 20, params.fp_rate = 0;
@@ -189,7 +193,7 @@ static void shards_that_were_asked_for(void **state)
 	}
 }
 
-/* With one word a key, no layout reaches this rate in one line. */
+/* With one word per key, no layout of a single line reaches this rate. */
 static void too_small_for_one_key(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -200,7 +204,8 @@ static void too_small_for_one_key(void **state)
 	               "too small for one key");
 }
 
-/* Eight bits a word rule out four or eight words: the plan takes one or two. */
+/* With eight bits per word, four or eight words are impossible, so the plan uses one or two
+ * words. */
 static void bits_that_leave_few_words(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -237,13 +242,14 @@ static void what_a_plan_says(void **state)
 		char after[8];
 	} old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
-	/* a shorter plan of an older header is filled up to its end */
+	/* the plan of an older, shorter header is filled up to its end */
 	assert_ok(weir_plan_make(&params, &old.plan));
 	assert_true(old.plan.fp_rate == plan.fp_rate && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
-/* A filter that cannot grow is full at its capacity, with the bits a key it began with. */
+/* A filter that cannot grow is full at its capacity. The bits per key when full are then the bits
+ * per key of the plan. */
 static void what_a_kind_of_one_size_takes_when_full(void **state)
 {
 	(void)state;
@@ -262,7 +268,7 @@ static void what_a_kind_of_one_size_takes_when_full(void **state)
 	}
 }
 
-/* The parameters from weir_params_of() create a filter like the one they describe. */
+/* Parameters from weir_params_of() create a filter with the same shape and size. */
 static void the_parameters_of_a_filter_make_its_like(void **state)
 {
 	(void)state;
@@ -289,13 +295,14 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 		}
 }
 
-/* A caller with an older header has no room for newer parameters. */
+/* The struct of a caller with an older header has no fields for newer parameters. */
 static void the_parameters_of_a_filter_for_an_older_header(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_params older = WEIR_PARAMS_INIT;
 	(void)state;
-	older.struct_size = offsetof(struct weir_params, classic); /* behind blocked */
+	/* the struct ends after the field blocked */
+	older.struct_size = offsetof(struct weir_params, classic);
 	older.classic.probes = 9;
 	assert_ok(weir_params_of(f, &older));
 	assert_true(older.struct_size == offsetof(struct weir_params, classic) &&

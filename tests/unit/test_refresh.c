@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which files it takes, which it refuses, how often it reports a refusal, and what becomes
- * of the keys. */
+ * Refresh: which files it accepts, which it refuses, how often it reports a refusal, and which
+ * keys are in the handle afterwards. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../folder.h"
@@ -23,7 +23,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Save an image of the keys from @from to before @to. @level: zstd's. */
+/* Save an image of the keys @from to @to - 1. @level: the zstd level. */
 static void save_at(const char *where, uint32_t kind, uint64_t capacity, uint64_t seed,
                     uint64_t from, uint64_t to, int level)
 {
@@ -57,7 +57,7 @@ static void save_keyed(void)
 	weir_destroy(f);
 }
 
-/* Replace the file by a copy with one bit flipped in the last page. */
+/* Replace the file by a copy with one flipped bit in the last page. */
 static void damage(void)
 {
 	size_t n = 0;
@@ -83,16 +83,16 @@ static void test_each_flavor(void **state)
 		assert_int_equal(s.generation, 2);
 		assert_int_equal(s.swaps, 1);
 		assert_int_equal(s.bytes, figures_of(h).bytes);
-		/* it has memory of its own, so it still takes inserts */
+		/* the loaded filter is a private copy and takes inserts */
 		insert_into(mine, 5000, 5100);
 		assert_int_equal(missing_in(mine, 5000, 5100), 0);
 		save(1000, 2000);
-		/* the handle still has the keys of the old file */
+		/* a new file alone changes nothing in the handle */
 		assert_int_equal(missing_in(mine, 0, 1000), 0);
 		assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
 		assert_int_equal(missing_in(mine, 1000, 2000), 0);
 		assert_true(missing_in(mine, 0, 1000) > 900);
-		/* these keys were in no image and were not carried */
+		/* the inserted keys were in no image, and the refresh carried no keys over */
 		assert_true(missing_in(mine, 5000, 5100) > 90);
 		assert_int_equal(weir_handle_refresh(mine, path, NULL), 0);
 		assert_int_equal(stats_of(mine).refused, 0);
@@ -107,7 +107,8 @@ static void test_damaged_once(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	damage();
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* reported once */
+	/* a damaged file is reported once */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 	assert_int_equal(truncate(path, 100), 0);
@@ -134,8 +135,8 @@ static void test_no_such_file(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder, NULL), 0);
 }
 
-/* An image of a later library's kind is reported once. An image that another process writes to is
- * reported each time. */
+/* An image of an unknown, later kind is reported once. An image that is mapped live by another
+ * process is reported each time. */
 static void test_live_or_of_another_kind(void **state)
 {
 	struct weir_filter *live;
@@ -147,7 +148,7 @@ static void test_live_or_of_another_kind(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path, "live");
 	weir_destroy(live);
 	unsigned char *image = image_slurp(path, &n);
-	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* its kind; not live */
+	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* another kind, and not live */
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
 	free(image);
@@ -175,7 +176,7 @@ static void test_another_layout_and_carry(void **state)
 	save_at(path, WEIR_BLOCKED, 20000, 42, 0, 10, 0);
 	assert_refused(weir_handle_refresh(h, path, &carry), -EINVAL, "bytes", "");
 	assert_int_equal(weir_handle_refresh(h, path, &carry), 0);
-	/* the handle remembers the file, not the options */
+	/* the handle remembers the file, but not the options */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	save_at(path, WEIR_CLASSIC, 20000, 42, 3000, 4000, 0);
@@ -197,13 +198,14 @@ static void test_read_only(void **state)
 	carry.map = true;
 	assert_int_equal(weir_handle_refresh(mine, path, &carry), 1);
 	assert_int_equal(missing_in(mine, 100, 200), 0);
-	/* the new one is mapped too: it shares its pages */
+	/* the next filter is mapped, too, so inserts fail */
 	assert_refused(weir_handle_insert_hash(mine, 1), -EROFS, "read-only", "");
 	save(200, 300);
 	carry.carry = true;
 	assert_refused(weir_handle_refresh(mine, path, &carry), -EROFS, "read-only", "");
 	save(300, 400);
-	assert_int_equal(weir_handle_refresh(mine, path, NULL), 1); /* memory of its own */
+	/* a private copy, which takes inserts */
+	assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
 	insert_into(mine, 0, 10);
 	assert_int_equal(missing_in(mine, 300, 400), 0);
 	assert_ok(weir_handle_destroy(mine));
@@ -227,7 +229,8 @@ static void test_compressed(void **state)
 }
 #endif
 
-/* max_bytes counts all that the handle holds. When it holds less, it takes the same file. */
+/* max_bytes limits the bytes of all filters of the handle. With fewer bytes in use, the handle
+ * accepts the file that it refused before. */
 static void test_max_bytes(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -261,11 +264,12 @@ static void test_deferred_free(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	expect_bytes(flavors, h, each);
 	sitter_start(&sitter, flavors->rcu);
-	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* nothing to wait for */
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* no old filter to wait for */
 	sitter_end(&sitter);
 }
 
-/* The check of the gate starts a reader of the old filter. The refresh does not wait for it. */
+/* The gate's check starts a reader of the current filter. The refresh must not wait for the
+ * reader. */
 static int sits_down(const struct weir_filter *next, void *sitter)
 {
 	(void)next;
@@ -292,7 +296,8 @@ static void test_deferred_free_does_not_wait(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* The process has no descriptor left. That does not refuse the file for good. */
+/* If the process has no free descriptor, a refresh fails, and a later refresh of the same file
+ * succeeds. */
 static void test_out_of_descriptors(void **state)
 {
 	struct rlimit before, none;
@@ -331,7 +336,7 @@ static void test_options(void **state)
 	assert_false(stats_of(h).previous_kept);
 }
 
-/* Operators read a refusal in a log, so it names the remedy. */
+/* Operators read error messages in a log, so each message names the remedy. */
 static void test_a_refusal_names_its_remedy(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -345,7 +350,7 @@ static void test_a_refusal_names_its_remedy(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, "shard 0",
 	               "build it anew with weir build --force");
 	save(0, 10);
-	assert_int_equal(truncate(path, 4), 0); /* in its first word */
+	assert_int_equal(truncate(path, 4), 0); /* cut within the first 8 bytes */
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path,
 	               "build it anew with weir build --force");
 	save(0, 10);

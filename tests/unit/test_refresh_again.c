@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: when a file counts as another one, and which failures are not a verdict on it. */
+ * Refresh: when a file counts as a new file, and which failures do not count as a refusal of the
+ * file. */
 #include "../declared.h"
 #include "../followers.h"
 #include "../image_bytes.h"
@@ -19,18 +20,18 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* Write other bytes into the same file, and set its times back as tar does. */
+/* Overwrite the file with other bytes and restore its times, as tar does. */
 static void write_in_place(const unsigned char *image, size_t n, const struct stat *times)
 {
 	const struct timespec both[2] = { times->st_atim, times->st_mtim };
-	usleep(20000); /* ctime is as coarse as the kernel's tick */
+	usleep(20000); /* ctime advances only with the kernel's tick */
 	int fd = open(path, O_WRONLY);
 	assert_int_equal(write(fd, image, n), n);
 	assert_int_equal(futimens(fd, both), 0);
 	close(fd);
 }
 
-/* Device, inode, size and mtime stay the same. */
+/* The two files have the same device, inode, size and mtime. */
 static void test_two_releases_with_equal_times(void **state)
 {
 	struct stat times, after;
@@ -73,7 +74,7 @@ static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
 	free(image);
 }
 
-/* A new time alone makes it another file: a refresh takes it without comparing the bytes. */
+/* A new mtime is enough to make a file count as new. The refresh does not compare the bytes. */
 static void test_another_time(void **state)
 {
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
@@ -89,7 +90,7 @@ static void test_another_time(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* Only ctime is new: a process that rewrites a file in place can set mtime back. */
+/* Only ctime is new, because a process that rewrites a file in place can restore mtime. */
 static void test_another_time_of_the_inode(void **state)
 {
 	struct stat st;
@@ -97,7 +98,7 @@ static void test_another_time_of_the_inode(void **state)
 	save(0, 100);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(stat(path, &st), 0);
-	usleep(20000); /* a tick of the file clock */
+	usleep(20000); /* ctime advances only with the kernel's tick */
 	assert_int_equal(chmod(path, st.st_mode), 0);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
@@ -112,8 +113,8 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A refresh reads a damaged file again while the file is new, because its times may hide a later
- * write. Then it stops, because each read costs other readers the disk. */
+/* A refresh keeps reading a damaged file while the file is new, because a later write may leave the
+ * times unchanged. After some seconds the refresh stops, because reading costs disk bandwidth. */
 static void test_how_long_a_damaged_file_is_read_again(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -126,11 +127,11 @@ static void test_how_long_a_damaged_file_is_read_again(void **state)
 		usleep(500000);
 		reads = 0;
 		assert_int_equal(weir_handle_refresh(h, path, &o), 0);
-		if (now() - begun < 2.4) /* else this machine was too busy to tell */
+		if (now() - begun < 2.4) /* beyond 2.4 s, this machine was too busy for the check */
 			assert_true(reads > 0);
 	}
 	usleep(600000);
-	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* the last time */
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* the last read */
 	reads = 0;
 	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	assert_int_equal(reads, 0);
@@ -146,7 +147,7 @@ static void test_no_regular_file(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* On tmpfs, where sealing changes no time stamp. */
+/* On tmpfs, sealing an image does not change the file's times. */
 static void test_sealed_after_it_was_live(void **state)
 {
 	struct weir_filter *live;
@@ -181,7 +182,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return ++*calls < 3;
 }
 
-/* A stop is not a verdict on the file. */
+/* A refresh that progress stops does not count as a refusal. */
 static void test_stopped_by_progress(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Refresh with carry: the gate judges what would be published, with the current filter's keys. A
- * refusal undoes everything. The gate is asked again when another filter is current. */
+ * Refresh with carry. The gate checks the filter that would be published, which includes the keys
+ * of the current filter. A refusal leaves the current filter unchanged. The gate checks the same
+ * file again when another filter is current. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
 
-enum { KEYS = 10000 }; /* the capacity */
+enum { KEYS = 10000 }; /* the capacity of a filter */
 
 static struct weir_handle *h;
 static struct weir_gate gate;
@@ -29,7 +30,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Save an image of the keys from @from to before @to, and of @word. */
+/* Save an image of the keys @from to @to - 1 and of the string @word. */
 static void save_of(uint64_t capacity, uint64_t from, uint64_t to, const char *word)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, capacity, 0.01);
@@ -55,7 +56,8 @@ static bool has(const char *word)
 	return weir_handle_contains(h, word, strlen(word));
 }
 
-/* The gate refuses once, with that sentence. The current filter serves on, unchanged. */
+/* Asserts that the gate refuses the file once, with @a and @b in the error message. The current
+ * filter stays unchanged and keeps answering. */
 static void refuses(const char *a, const char *b)
 {
 	const double fill = figures_of(h).fill;
@@ -81,7 +83,7 @@ static void passes(void)
 	assert_int_equal(refresh(), 0);
 }
 
-/* Each half alone keeps the limit; together they exceed it. */
+/* The current filter and the image are each within the limit, but the merged filter exceeds it. */
 static void halves_break(double *limit, double at, const char *a, const char *b)
 {
 	insert_into(h, 0, KEYS);
@@ -95,7 +97,7 @@ static void test_max_fp_rate_of_what_is_published(void **state)
 {
 	(void)state;
 	halves_break(&gate.max_fp_rate, 0.02, "absent keys", "max_fp_rate is 0.020000");
-	gate.max_fp_rate = 0.2; /* together they match 11 % of absent keys */
+	gate.max_fp_rate = 0.2; /* the merged filter matches 11 % of absent keys */
 	save(KEYS, 2 * KEYS);
 	passes();
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
@@ -118,7 +120,7 @@ static void test_must_miss_of_what_is_published(void **state)
 	refuses("key 0 of must_miss, \"in the current one\"", "is in the next filter");
 }
 
-/* The keys of the current filter count too. */
+/* The gate's must_hit and min_keys also count keys of the current filter. */
 static void test_must_hit_and_min_keys_of_what_is_published(void **state)
 {
 	struct iovec hit = { "in the current one", 18 };
@@ -135,7 +137,7 @@ static void test_must_hit_and_min_keys_of_what_is_published(void **state)
 	assert_int_equal(missing_in(h, 0, 6000), 0);
 }
 
-/* Every image adds keys. The rate climbs to the limit but not beyond. */
+/* Every image adds keys. The rate rises to the limit, and not beyond. */
 static void test_repeated_refreshes_do_not_drift_upwards(void **state)
 {
 	unsigned taken = 0, refused = 0;
@@ -174,8 +176,8 @@ static void reload_with(const char *word)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* A refusal that depends on the current filter holds while that filter is current. The refresh does
- * not verify the file at every look, and does not forget it either. */
+/* A refusal that depends on the current filter is remembered while the filter is current. Until
+ * then, further refreshes do not verify the file again. */
 static void test_asked_again_of_another_current_filter(void **state)
 {
 	(void)state;
@@ -192,7 +194,7 @@ static void test_asked_again_of_another_current_filter(void **state)
 	options.keep_previous = true;
 	passes(); /* the same file */
 	assert_int_equal(asked, 2);
-	assert_ok(weir_handle_drop_previous(h)); /* leaves the current filter */
+	assert_ok(weir_handle_drop_previous(h)); /* keeps the current filter */
 	assert_int_equal(refresh(), 0);
 }
 
@@ -211,7 +213,8 @@ static void test_asked_again_after_a_rollback(void **state)
 	assert_int_equal(asked, 2);
 }
 
-/* Refused before the gate, because of the current filter's shape: asked again all the same. */
+/* The file is refused before the gate runs, because of the current filter's shape. A refresh checks
+ * the file again when another filter is current. */
 static void test_another_shape_is_asked_again(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -230,7 +233,7 @@ static void test_another_shape_is_asked_again(void **state)
 	passes();
 }
 
-/* A filter of another kind, seed or layout: its bits cannot be merged with the current ones. */
+/* A filter of another kind, seed or layout cannot be merged with the current filter. */
 static void test_what_cannot_be_carried(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -251,7 +254,8 @@ static void test_what_cannot_be_carried(void **state)
 	assert_refused(weir_handle_refresh(any, path, &options), -EINVAL,
 	               "cannot carry inserts over", "hashes keys by");
 	assert_ok(weir_handle_destroy(any));
-	p.seed = 42, p.fp_rate = 0.012, p.capacity = 0; /* as many bytes, in other blocks */
+	/* the same number of bytes, but different blocks */
+	p.seed = 42, p.fp_rate = 0.012, p.capacity = 0;
 	p.max_bytes = figures_of(h).bytes;
 	p.blocked.words_per_key = figures_of(h).shape.field[0] == 1 ? 2 : 1;
 	assert_ok(weir_create(&f, &p));
@@ -260,7 +264,7 @@ static void test_what_cannot_be_carried(void **state)
 	assert_refused(refresh(), -EINVAL, "differs", "");
 }
 
-/* Without carry the verdict does not depend on the current filter. */
+/* Without carry a refusal does not depend on the current filter, so it is remembered. */
 static void test_a_verdict_on_the_file_alone_stays(void **state)
 {
 	struct iovec hit = { "in no image", 11 };

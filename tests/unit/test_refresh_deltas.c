@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A set that is an image with deltas beside it: which ones apply, what is refused, and that a
- * follower notices them. Version n of the set holds the keys from 0 to before 100 * n. */
+ * A set that is an image with deltas beside it: which deltas apply, which are refused, and that a
+ * follower notices them. Version n of the set has the keys 0 to 100 * n - 1. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include "../followers.h"
@@ -49,7 +49,7 @@ static const char *version(unsigned n)
 	return name;
 }
 
-/* Publish the delta between two versions as @number. */
+/* Publish the delta from version @from to version @to under @number. */
 static void publish(const char *number, unsigned from, unsigned to)
 {
 	char temporary[4300], name[4300];
@@ -84,7 +84,8 @@ static unsigned keys_there(void)
 	return n;
 }
 
-/* Version n is current. The range allows for false positives among the keys that follow. */
+/* Asserts that version @n is current. The range allows for false positives among the following
+ * keys. */
 static void assert_version(unsigned n)
 {
 	assert_in_range(keys_there(), 100 * n, 100 * n + 3);
@@ -114,17 +115,17 @@ static void one_after_another(void **state)
 	assert_swaps_to(2);
 	publish("2", 2, 3);
 	assert_swaps_to(3);
-	publish("10", 4, 5); /* after 9 */
+	publish("10", 4, 5); /* sorts after 9 */
 	assert_swaps_to(3);
 	publish("9", 3, 4);
 	assert_swaps_to(5);
-	/* a new handle gets the same set at once */
+	/* a new handle gets the same set with its first refresh */
 	struct weir_handle *first = h;
 	h = open_handle(flavors, 10000);
 	assert_swaps_to(5);
 	close_handle(flavors, h);
 	h = first;
-	/* one image replaces all, then the deltas go */
+	/* publish one image in place of all deltas, then remove the deltas */
 	publish_image(5);
 	assert_swaps_to(5);
 	withdraw("1");
@@ -137,7 +138,7 @@ static void one_after_another(void **state)
 	assert_swaps_to(6);
 }
 
-/* Deltas that lead back to an earlier version, and from there to a later one. */
+/* Deltas that lead back to an earlier version, and from there to a later version. */
 static void there_and_back(void **state)
 {
 	(void)state;
@@ -163,7 +164,7 @@ static void without_the_option(void **state)
 	assert_swaps_to(3);
 }
 
-/* Withdrawing a delta takes its keys out of the set, as an older image does. */
+/* Removing a delta file removes its keys from the set, as an older image would. */
 static void withdrawn(void **state)
 {
 	(void)state;
@@ -181,7 +182,7 @@ static void others_beside_it(void **state)
 	(void)state;
 	publish_image(1);
 	publish("1", 1, 2);
-	snprintf(name, sizeof name, "%s.delta", path); /* not "-" */
+	snprintf(name, sizeof name, "%s.delta", path); /* without the "-" */
 	assert_true(image_spit(name, "nothing", 7));
 	snprintf(name, sizeof name, "%s/other.weir.delta-1", folder);
 	assert_true(image_spit(name, "nothing", 7));
@@ -203,7 +204,7 @@ static void in_the_current_folder(void **state)
 	assert_version(2);
 }
 
-/* A damaged delta is refused once, by name. The old set stays until it is mended. */
+/* A damaged delta is refused once, by name. The current set stays until the delta is repaired. */
 static void damaged(void **state)
 {
 	char name[4300];
@@ -231,7 +232,7 @@ static void damaged(void **state)
 	assert_true(stats_of(h).refused_since == 0);
 }
 
-/* The delta changes in place and keeps its length: only its times show it. */
+/* The delta changes in place and keeps its length, so that only its times reveal the change. */
 static void damaged_and_mended_in_place(void **state)
 {
 	char name[4300];
@@ -256,7 +257,7 @@ static bool within_a_second(const struct stat *before, const struct stat *after)
 	       before->st_ctim.tv_nsec != after->st_ctim.tv_nsec;
 }
 
-/* Only the nanoseconds of its times change. */
+/* Only the nanoseconds of the file's times change. */
 static void rewritten_within_a_second(void **state)
 {
 	struct stat before, after;
@@ -275,7 +276,7 @@ static void rewritten_within_a_second(void **state)
 	assert_swaps_to(2);
 }
 
-/* A process that rewrites a delta in place can set mtime back, but not ctime. */
+/* A process that rewrites a delta in place can restore mtime, but not ctime. */
 static void another_time_of_the_inode(void **state)
 {
 	char name[4300];
@@ -289,7 +290,7 @@ static void another_time_of_the_inode(void **state)
 	assert_swaps_to(2);
 }
 
-/* Overwrites the image while a refresh reads it. That is not a verdict on the image. */
+/* Overwrites the image while a refresh reads it. The image must not count as refused. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
 	size_t bytes = 0;
@@ -322,7 +323,7 @@ static void overwritten_while_it_is_read(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &how), 1);
 }
 
-/* The deltas of a keyed set are keyed too. */
+/* Deltas of a keyed set are keyed, too. */
 static void keyed(void **state)
 {
 	static const char key[] = "sixteen secrets!";
@@ -362,7 +363,7 @@ static void a_damaged_image(void **state)
 	(void)state;
 	publish_image(1);
 	publish("1", 1, 2);
-	assert_true(image_flip(path, 5000, 1)); /* of the bits */
+	assert_true(image_flip(path, 5000, 1)); /* flips a bit of the filter */
 	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, path, "weir build");
 	assert_int_equal(keys_there(), 0);
 	publish_image(1);
@@ -380,7 +381,8 @@ static void of_another_image(void **state)
 	assert_swaps_to(1);
 }
 
-/* An unfinished copy or a dangling link with a delta's name blocks no refresh. */
+/* Files with a delta's name that are unfinished copies, dangling links or no files must not block a
+ * refresh. */
 static void no_deltas(void **state)
 {
 	char name[4300];
@@ -408,8 +410,8 @@ static int bytes_read(void *sum, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* For deltas that lead nowhere, a refresh reads only their heads. They do not change the image, and
- * it is not verified again for each of them. */
+/* Of deltas that do not continue the chain, a refresh reads only the heads. Such deltas do not
+ * change the set, so the refresh does not verify the image again for each of them. */
 static void around(void **state)
 {
 	char number[16];
@@ -450,7 +452,7 @@ static void mapped_and_limited(void **state)
 	publish_image(1);
 	assert_swaps_to(1);
 	publish("1", 1, 2);
-	assert_swaps_to(2); /* read, not mapped */
+	assert_swaps_to(2); /* a private copy instead of a map */
 	assert_true(weir_handle_insert_hash(h, 77) >= 0);
 	how.map = false;
 	publish("2", 2, 3);
@@ -467,7 +469,8 @@ static int count_and_stop(void *arg, uint64_t done, uint64_t total)
 	return *left == 0 || --*left == 0;
 }
 
-/* Progress stops the refresh at each of its calls in turn. Then the refresh goes through. */
+/* Progress stops the refresh at its first call, then at its second call, and so on, until the
+ * refresh succeeds. */
 static void stopped(void **state)
 {
 	unsigned left, calls = 1;
@@ -488,7 +491,8 @@ static void stopped(void **state)
 	assert_version(2);
 }
 
-/* A set that shrank is refused unless its builder allowed that, as with an image. */
+/* A set that shrank by a delta is refused unless the publisher allowed shrinking, as with an
+ * image. */
 static void shrunk(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -515,7 +519,7 @@ static void shrunk(void **state)
 	}
 }
 
-/* A refresh needs one more descriptor for the folder. */
+/* A refresh needs one more descriptor, for the folder. */
 static void no_descriptor_for_the_folder(void **state)
 {
 	struct rlimit limit, none;
@@ -528,7 +532,7 @@ static void no_descriptor_for_the_folder(void **state)
 	close(next);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
-	none.rlim_cur = (rlim_t)next + 1; /* for the image */
+	none.rlim_cur = (rlim_t)next + 1; /* enough for the image */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	const int answer = weir_handle_refresh(h, path, &how);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -537,7 +541,7 @@ static void no_descriptor_for_the_folder(void **state)
 	assert_swaps_to(2);
 }
 
-/* An empty file with a delta's name does not change how the image is taken. */
+/* An empty file with a delta's name does not change how the image is loaded. */
 static void an_empty_delta_alone(void **state)
 {
 	char name[4300];

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
- * Every long step of a refresh calls progress, at least after each MiB, and can be stopped:
- * reading, counting for the sanity check and for the gate, carry. A stop is not a verdict on the
- * file. Nothing is published, the set serves on, and a later call takes the same file. */
+ * Every long step of a refresh calls progress at least once per MiB and can be stopped: reading,
+ * the counts of the sanity check and of the gate, and carry. A stopped file does not count as
+ * refused. Nothing is published, the current set stays, and a later refresh accepts the file. */
 #include <stdatomic.h>
 #include "../followers.h"
 
-enum { CAPACITY = 4000000 }; /* 5 MiB */
+enum { CAPACITY = 4000000 }; /* a filter of 5 MiB */
 
 static struct weir_handle *h;
 static struct weir_refresh_options options;
 static struct weir_gate gate;
 
-/* The calls of progress. bytes_done restarts with each step. */
+/* The calls of the progress function. bytes_done starts again with each step. */
 static struct {
-	unsigned steps, stop_in; /* stop_in: the step to stop, at its second call; 0: none */
-	unsigned calls;          /* of this step */
+	unsigned steps, stop_in; /* stop_in: the step to stop at its second call, or 0 */
+	unsigned calls;          /* calls in the current step */
 	uint64_t done, longest;  /* longest: most bytes between two calls */
 } seen;
 
@@ -67,7 +67,7 @@ static int refresh(unsigned stop_in)
 	return weir_handle_refresh(h, path, &options);
 }
 
-/* Stop each of @steps twice. Then the refresh goes through, with that many steps. */
+/* Stop each of @steps steps twice. Then the refresh succeeds, in @steps steps. */
 static void stops_each(unsigned steps)
 {
 	struct weir_handle_stats before = stats_of(h);
@@ -99,16 +99,17 @@ static void test_stopped_in_the_gate(void **state)
 	gate.min_keys = 1;
 	options.gate = &gate;
 	save_large(0, 1000);
-	stops_each(2); /* read, count */
+	stops_each(2); /* the steps are read and count */
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 }
 
-/* 50 keys against 100: a sample cannot show whether that is under a tenth. */
+/* The image has 50 keys, the current filter 100. A sample cannot show whether 50 is less than a
+ * tenth. */
 static void test_stopped_in_the_sanity_check(void **state)
 {
 	(void)state;
 	save_large(0, 50);
-	stops_each(3); /* read, count both filters */
+	stops_each(3); /* the steps are read, count the current filter and count the next */
 	assert_int_equal(missing_in(h, 0, 50), 0);
 }
 
@@ -117,7 +118,7 @@ static void test_stopped_in_carry(void **state)
 	(void)state;
 	options.carry = true;
 	save_large(200, 1000);
-	stops_each(2); /* read, merge */
+	stops_each(2); /* the steps are read and merge */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	assert_int_equal(missing_in(h, 200, 1000), 0);
 }
@@ -129,11 +130,11 @@ static void test_stopped_in_the_gate_after_carry(void **state)
 	options.gate = &gate;
 	gate.max_fill = 0.5;
 	save_large(200, 1000);
-	stops_each(3); /* read, merge, count */
+	stops_each(3); /* the steps are read, merge and count */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* A gate that calls progress still refuses. */
+/* The gate still refuses the file if progress is called during its count. */
 static void test_refused_while_progress_is_asked(void **state)
 {
 	(void)state;
@@ -146,7 +147,7 @@ static void test_refused_while_progress_is_asked(void **state)
 	assert_int_equal(refresh(0), 0);
 }
 
-/* weir_image_measure() counts in pieces too. */
+/* weir_image_measure() counts in pieces, too. */
 static void test_stopped_while_an_image_is_counted(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -156,7 +157,7 @@ static void test_stopped_while_an_image_is_counted(void **state)
 	save_large(0, 1000);
 	memset(&seen, 0, sizeof seen);
 	assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, &o, &s));
-	assert_int_equal(seen.steps, 2); /* checked, counted */
+	assert_int_equal(seen.steps, 2); /* the steps are check and count */
 	assert_true(seen.longest <= 1 << 20);
 	memset(&seen, 0, sizeof seen);
 	seen.stop_in = 2;
@@ -169,8 +170,8 @@ static struct {
 	atomic_bool stopping;
 } meeting;
 
-/* In the second step wait until the test calls weir_follower_stop(), then go on slowly. A follower
- * that does not ask whether to stop would finish and swap. */
+/* In the second step, wait until the test calls weir_follower_stop(), then continue slowly. A
+ * follower that did not check for the stop would finish and swap. */
 static int meet(void *arg, uint64_t done, uint64_t total)
 {
 	int answer = watch(arg, done, total);
@@ -179,7 +180,7 @@ static int meet(void *arg, uint64_t done, uint64_t total)
 			sem_post(&meeting.there);
 		while (!atomic_load(&meeting.stopping))
 			usleep(1000);
-		/* later calls come only if the stopping thread was held up */
+		/* later calls happen only if the stopping thread was delayed */
 		usleep(seen.calls == 1 ? 200000 : 900000);
 	}
 	return answer;
@@ -207,7 +208,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 	int late;
 	while ((late = sem_timedwait(&meeting.there, &until)) != 0 && errno == EINTR)
 		;
-	assert_int_equal(late, 0); /* else the second step never called progress */
+	assert_int_equal(late, 0); /* on a timeout, the second step did not call progress */
 	atomic_store(&meeting.stopping, true);
 	assert_ok(weir_follower_stop(f));
 	assert_int_equal(heard.swaps + heard.failures, 0);
@@ -215,7 +216,7 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 	assert_int_equal(stats_of(h).refused, 0);
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	options.progress = watch;
-	assert_int_equal(refresh(0), 1); /* the file was not remembered */
+	assert_int_equal(refresh(0), 1); /* the file is not remembered as refused */
 }
 
 #define fresh(test) cmocka_unit_test_setup_teardown(test, open_it, close_it)

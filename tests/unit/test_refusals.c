@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refusals in a handle's statistics: the last one's sentence, how long the handle has taken
- * nothing, and how long the last reload took. */
+ * Failures in a handle's statistics: the error message of the last failure, how long every
+ * refresh and reload has failed, and how long the last reload took. */
 #include "../followers.h"
 #include "../image_bytes.h"
 
@@ -19,7 +19,8 @@ static int close_it(void **state)
 	return folder_teardown(state);
 }
 
-/* The handle has refused for at least @seconds, and the last sentence contains @part. */
+/* Asserts that calls have failed for at least @seconds, and that the last error message contains
+ * @part. */
 static void refused_since(double seconds, const char *part)
 {
 	struct weir_handle_stats s = stats_of(h);
@@ -44,12 +45,12 @@ static void test_the_last_sentence_and_since_when(void **state)
 	assert_string_equal(s.refused_sentence, "");
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -ENOENT);
 	refused_since(0, "no such file");
-	assert_int_equal(stats_of(h).refused, 0); /* a missing file is tried again */
+	assert_int_equal(stats_of(h).refused, 0); /* a missing file is not remembered as refused */
 	usleep(20000);
 	assert_true(image_spit(path, "nonsense", 8));
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	assert_string_equal(stats_of(h).refused_sentence, weir_error_detail());
-	refused_since(0.02, "check the path"); /* since the first refusal */
+	refused_since(0.02, "check the path"); /* counts from the first failure */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	refused_since(0.02, "check the path");
 	save(0, 10);
@@ -57,8 +58,8 @@ static void test_the_last_sentence_and_since_when(void **state)
 	not_refused_after("check the path");
 }
 
-/* A file is out of reach for a while, as when its folder is not mounted: one that was taken, and
- * one that was refused. */
+/* A file is unreachable for a while, for example because its folder is not mounted. The handle had
+ * accepted one such file and refused another. */
 static void test_a_file_that_is_back(void **state)
 {
 	(void)state;
@@ -76,13 +77,13 @@ static void test_a_file_that_is_back(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-/* A file that was refused for good is not read again, but still counts as refused. */
+/* A file that was refused permanently is not read again, but still counts as refused. */
 static void test_a_refused_file_that_stays(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
 	(void)state;
-	p.capacity = 100, p.fp_rate = 0.01, p.seed = 7; /* not the handle's */
+	p.capacity = 100, p.fp_rate = 0.01, p.seed = 7; /* differs from the handle's seed */
 	assert_ok(weir_create(&f, &p));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	weir_destroy(f);
@@ -112,7 +113,8 @@ static void test_a_commit_that_the_gate_refuses(void **state)
 	save(0, 10);
 	for (unsigned turn = 0; turn < 3; turn++) {
 		assert_ok(weir_reload_begin(&r, h, &o));
-		assert_int_equal(weir_handle_refresh(h, path, NULL), -EBUSY); /* not a refusal */
+		/* does not count as a failure */
+		assert_int_equal(weir_handle_refresh(h, path, NULL), -EBUSY);
 		if (turn == 0)
 			assert_string_equal(stats_of(h).refused_sentence, "");
 		assert_int_equal(weir_reload_commit(r), -ECANCELED);

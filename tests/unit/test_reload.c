@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload in one thread: what each verb does to the filters, what it returns, and what it refuses
- * with which sentence. */
+ * Reloads in a single thread: what each function does to the filters, what it returns, and its
+ * errors. */
 #include <sys/uio.h>
 #include "../handles.h"
 
@@ -28,7 +28,7 @@ static void test_from_a_source(void **state)
 		assert_true(stats_of(h).reloading);
 		assert_int_equal(stats_of(h).bytes, 2 * figures_of(h).bytes);
 		assert_false(next_has(r, 0));
-		insert_into(h, 1000, 2000); /* goes to both */
+		insert_into(h, 1000, 2000); /* into current and next */
 		assert_int_equal(missing_in(h, 0, 2000), 0);
 		for (uint64_t i = 1000; i < 2000; i++)
 			assert_true(next_has(r, i));
@@ -40,7 +40,7 @@ static void test_from_a_source(void **state)
 		assert_true(missing_in(h, 2000, 3000) > 900);
 		assert_ok(weir_reload_commit(r));
 		assert_int_equal(missing_in(h, 1000, 3000), 0);
-		/* keys that the source lacks are gone */
+		/* keys that the source lacks are no longer in the set */
 		assert_true(missing_in(h, 0, 1000) > 900);
 		struct weir_handle_stats s = stats_of(h);
 		assert_false(s.reloading || s.previous_kept);
@@ -89,7 +89,7 @@ static void test_copy(void **state)
 		r = begin(h, &o);
 		assert_refused(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL, "bytes differs",
 		               "destination");
-		weir_reload_abort(r); /* the refused copy has not ended the reload */
+		weir_reload_abort(r); /* the failed copy has not ended the reload */
 		assert_int_equal(missing_in(h, 0, 3000), 0);
 		close_handle(flavor, h);
 	}
@@ -111,7 +111,7 @@ static void test_another_layout(void **state)
 	for (unsigned i = 0; i < COUNT_OF(params); i++) {
 		o.params = params + i;
 		struct weir_reload *r = begin(h, &o);
-		/* both layouts use one hash */
+		/* both layouts use the same hash */
 		assert_int_equal(weir_handle_insert(h, &i, sizeof i), WEIR_NEW);
 		insert_into(h, 100 * i, 100 * i + 100);
 		assert_true(weir_contains(weir_reload_next(r), &i, sizeof i));
@@ -142,7 +142,7 @@ static void test_refused_params(void **state)
 	p.kind = 99;
 	assert_refused(weir_reload_begin(&untouched, h, &o), -ENOTSUP, "99", "");
 	assert_null(untouched);
-	weir_reload_abort(begin(h, NULL)); /* no refused call keeps the handle claimed */
+	weir_reload_abort(begin(h, NULL)); /* a refused call leaves no reload in progress */
 	assert_int_equal(stats_of(h).generation, 1);
 	close_handle(flavors, h);
 }
@@ -166,7 +166,7 @@ static void test_max_bytes(void **state)
 	o.max_bytes = 6 * each;
 	o.keep_previous = true;
 	assert_ok(weir_reload_commit(begin(h, &o)));
-	/* the previous filter counts */
+	/* the bytes of the previous filter count */
 	assert_refused(weir_reload_begin(&untouched, h, &o), -EFBIG, "max_bytes", "held");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_null(untouched);
@@ -196,8 +196,8 @@ static void test_abort(void **state)
 	}
 }
 
-/* An insert that the current filter refuses is refused. If only the previous filter refuses it, the
- * insert stands and a rollback is no longer possible. */
+/* If the current filter refuses an insert, the insert fails. If only the previous filter refuses an
+ * insert, the insert succeeds and a rollback is no longer possible. */
 static void test_a_read_only_filter_among_them(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
@@ -213,12 +213,12 @@ static void test_a_read_only_filter_among_them(void **state)
 	assert_ok(weir_handle_create(&h, mapped, NULL));
 	o.keep_previous = true;
 	struct weir_reload *r = begin(h, &o);
-	/* the read-only filter is the current one */
+	/* the current filter is read-only */
 	assert_refused(weir_handle_insert_hash(h, hash), -EROFS, "read-only", "");
 	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), -EROFS,
 	               "read-only", "");
 	assert_ok(weir_reload_commit(r));
-	/* the read-only filter is the previous one */
+	/* the previous filter is read-only */
 	assert_int_equal(weir_handle_insert_keys(h, weir_keys_hashes(&hash, 1), NULL), 1);
 	assert_refused(weir_handle_rollback(h), -ENOENT, "void", "drop_previous");
 	assert_true(weir_handle_contains_hash(h, hash));
@@ -275,7 +275,7 @@ static void test_options(void **state)
 	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL,
 	               "weir_reload_options.struct_size", "_INIT");
 	assert_null(untouched);
-	/* a header without this field */
+	/* a header without the field keep_previous */
 	older.struct_size = offsetof(struct weir_reload_options, keep_previous);
 	assert_ok(weir_reload_commit(begin(h, &older)));
 	assert_false(stats_of(h).previous_kept);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * A reload that begins with a filter of the caller: which keys it gets before the commit, its owner
- * after a failure, and what is refused. */
+ * A reload that begins with a filter of the caller: which keys the filter gets before the commit,
+ * who owns the filter after a failure, and errors. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
 
 static struct weir_reload *untouched;
 
-/* Loaded from an image of the keys from @from to before @to, inserted as hashes. */
+/* Return: a filter that was loaded from an image of the keys @from to @to - 1, inserted as
+ * hashes. */
 static struct weir_filter *loaded(uint32_t kind, uint64_t capacity, uint64_t from, uint64_t to)
 {
 	struct weir_filter *f = test_filter(kind, capacity, 0.01), *copy;
@@ -40,7 +41,7 @@ static void test_completed_then_published(void **state)
 		assert_ok(begin_with(&r, h, next, NULL));
 		assert_ptr_equal(weir_reload_next(r), next);
 		assert_true(stats_of(h).reloading);
-		insert_into(h, 2000, 3000); /* to both */
+		insert_into(h, 2000, 3000); /* into current and next */
 		for (uint64_t i = 2000; i < 3000; i++)
 			assert_true(weir_contains_hash(next, test_key(i)));
 		for (uint64_t i = 3000; i < 4000; i++)
@@ -78,8 +79,8 @@ static void test_copied_and_kept(void **state)
 	close_handle(flavors, h);
 }
 
-/* The commit checks for uniform hashes only in a filter that the reload filled. A given filter may
- * be mapped, and the check would read it. */
+/* The commit checks for uniform hashes only if the reload filled the filter. A filter from the
+ * caller may be mapped, and the check would read all of its pages. */
 static void test_a_given_filter_may_have_uneven_hashes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -107,7 +108,7 @@ static void test_given_up_or_refused(void **state)
 	(void)state;
 	insert_into(h, 0, 1000);
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
-	weir_reload_abort(r); /* this frees the filter */
+	weir_reload_abort(r); /* frees the filter */
 	gate.min_keys = 500;
 	o.gate = &gate;
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));
@@ -118,7 +119,8 @@ static void test_given_up_or_refused(void **state)
 	close_handle(flavors, h);
 }
 
-/* A refused filter still belongs to the caller, and no reload has begun. */
+/* Asserts that the call fails, that no reload has begun, and that the filter still belongs to the
+ * caller. */
 static void refused(struct weir_handle *h, struct weir_filter *next,
                     const struct weir_reload_options *o, int err, const char *a, const char *b)
 {
@@ -200,7 +202,8 @@ static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
 	return f;
 }
 
-/* A filter that takes no inserts may follow only in a handle that acknowledges none. */
+/* A filter that takes no inserts may be the next filter only if the handle never accepts
+ * inserts. */
 static void test_built_once(void **state)
 {
 	struct weir_handle *h;
@@ -224,8 +227,8 @@ static void test_built_once(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The first filter gets the keys that the handle kept for it. If it has no room for them, it goes
- * back to the caller, and the handle keeps the keys for another. */
+/* The first filter gets the inserts that the handle has kept. If they do not fit, the caller keeps
+ * the filter, and the handle keeps the inserts for another filter. */
 static void test_the_first_filter(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -264,7 +267,6 @@ static struct weir_filter *mapped(uint64_t from, uint64_t to)
 	return f;
 }
 
-/* A read-only filter may follow a read-only filter. */
 static void test_read_only_after_read_only(void **state)
 {
 	struct weir_handle *h = NULL;
@@ -277,7 +279,8 @@ static void test_read_only_after_read_only(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The filter that a rollback returns to does not belong to the caller. */
+/* The filter that a rollback returns to belongs to the handle, so the caller cannot give it to a
+ * reload. */
 static void test_the_previous_filter(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The caller gives a reload memory that a filter of the handle still uses. The reload would clear
- * it before it publishes anything, so it is refused. */
+ * the memory before the commit, so weir_reload_begin() fails. */
 #include "../handles.h"
 
-enum { LINE = 64, PAGE = 4096, PAGES = 3 }; /* a filter takes a page */
+enum { LINE = 64, PAGE = 4096, PAGES = 3 }; /* a filter occupies one page */
 
 static struct weir_params in_memory(void *at)
 {
@@ -20,8 +20,8 @@ static void swap(struct weir_handle *h, const struct weir_reload_options *o)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* A reload is refused, and writes nothing, if its next filter would overlap bits in use: from their
- * start, from before it or from behind it. */
+/* Asserts that a reload fails, and writes nothing, if its next filter would overlap bits in use.
+ * The next filter begins at the bits' start, before it or after it. */
 static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -38,8 +38,8 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 	assert_null(none);
 }
 
-/* The filter at @at leaves the handle, and call_rcu has yet to free it. After that the memory can
- * be given again. Adjacent memory does not overlap. */
+/* The filter at @at is replaced, and call_rcu has yet to free it. Once it is freed, the memory can
+ * be given to another reload. Adjacent memory does not overlap. */
 static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
                     struct weir_reload_options o)
 {
@@ -91,7 +91,7 @@ static void test_memory_in_use(void **state)
 		retired(flavor, h, at, o);
 		o.keep_previous = true;
 		swap(h, &o);
-		retired(flavor, h, at, o); /* as the previous one */
+		retired(flavor, h, at, o); /* the filter at @at is the previous filter now */
 		close_handle(flavor, h);
 	}
 	free(memory);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reload against everything else: one writer at a time, read-side sections, kept filters and
- * rollback, when memory is freed, and threads that insert and read all the time. */
+ * Reloads together with other calls: one writer at a time, read sections, previous filters and
+ * rollbacks, the time at which memory is freed, and threads that insert and read all the time. */
 #include <stdatomic.h>
 #include "../handles.h"
 
@@ -29,10 +29,10 @@ static void test_rollback(void **state)
 		assert_ok(weir_reload_commit(r));
 		assert_true(stats_of(h).previous_kept);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
-		insert_into(h, 2000, 3000); /* into the previous one too */
+		insert_into(h, 2000, 3000); /* into current and previous */
 		r = begin(h, true, false);
 		assert_int_equal(stats_of(h).bytes, 3 * each);
-		insert_into(h, 3000, 4000); /* into three */
+		insert_into(h, 3000, 4000); /* into current, next and previous */
 		weir_reload_abort(r);
 		assert_int_equal(missing_in(h, 1000, 4000), 0);
 		assert_ok(weir_handle_rollback(h));
@@ -58,22 +58,23 @@ static void test_drop_and_replace_the_previous(void **state)
 		               "no previous filter is kept");
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		insert_into(h, 0, 100);
-		/* its own previous filter replaces the first */
+		/* the commit replaces the previous filter */
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		double age = stats_of(h).age;
 		assert_ok(weir_handle_drop_previous(h));
-		assert_true(stats_of(h).age >= age); /* the current filter stays */
+		assert_true(stats_of(h).age >= age); /* the current filter is the same */
 		struct weir_handle_stats s = stats_of(h);
 		assert_int_equal(s.bytes, each);
 		assert_int_equal(s.generation, 3);
 		assert_int_equal(s.swaps, 2);
 		assert_ok(weir_reload_commit(begin(h, true, false)));
-		/* a reload that keeps none frees the one that was kept */
+		/* a reload without keep_previous frees the previous filter */
 		assert_ok(weir_reload_commit(begin(h, false, false)));
 		assert_false(stats_of(h).previous_kept);
 		assert_int_equal(stats_of(h).bytes, each);
-		close_handle(flavor, h); /* below: destroy frees the previous filter too */
+		/* the next case: weir_handle_destroy() also frees the previous filter */
+		close_handle(flavor, h);
 		h = open_handle(flavor, 10000);
 		assert_ok(weir_reload_commit(begin(h, true, false)));
 		close_handle(flavor, h);
@@ -102,8 +103,8 @@ static void test_one_at_a_time(void **state)
 	}
 }
 
-/* Each verb would wait for its own caller, so it is refused and changes nothing. With qsbr weir
- * cannot notice a section, and nothing hangs. */
+/* Inside a read section each of these functions would wait for its own caller, so it fails and
+ * changes nothing. With qsbr, weir cannot detect a section, and the functions must not hang. */
 static void test_inside_a_section(void **state)
 {
 	(void)state;
@@ -133,7 +134,8 @@ static void test_inside_a_section(void **state)
 			insert_into(h, 0, 200);
 		}
 		flavor->rcu->read_unlock();
-		assert_ok(weir_reload_commit(r)); /* the same reload goes through */
+		/* the reload was not ended by the refused calls */
+		assert_ok(weir_reload_commit(r));
 		assert_int_equal(missing_in(h, 0, 200), 0);
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_null(untouched);
@@ -151,7 +153,7 @@ static void test_abort_inside_a_section(void **state)
 		flavor->rcu->read_lock();
 		weir_reload_abort(r);
 		assert_false(stats_of(h).reloading);
-		/* next is freed only after this section */
+		/* the next filter is freed after this section ends */
 		assert_int_equal(stats_of(h).bytes, flavor->has_sections ? 2 * each : each);
 		flavor->rcu->read_unlock();
 		expect_bytes(flavor, h, each);
@@ -170,7 +172,7 @@ static void test_deferred_free(void **state)
 		struct weir_reload *r = begin(h, false, true);
 		insert_into(h, 0, 100);
 		sitter_start(&sitter, flavor->rcu);
-		assert_ok(weir_reload_commit(r)); /* does not wait for the sitter */
+		assert_ok(weir_reload_commit(r)); /* does not wait for the sitter's section */
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		tight.max_bytes = 3 * each - 1;
@@ -182,11 +184,11 @@ static void test_deferred_free(void **state)
 		assert_ok(weir_reload_begin(&r, h, &tight));
 		assert_ok(weir_reload_commit(r));
 		assert_ok(weir_reload_commit(begin(h, false, true)));
-		close_handle(flavor, h); /* at once: destroy waits for the deferred free */
+		close_handle(flavor, h); /* weir_handle_destroy() waits for the deferred free */
 	}
 }
 
-/* ---- threads ---- */
+/* ---- threads that insert, load and read ---- */
 
 enum { INSERTERS = 2, LOADERS = 2, TURNS = 12, KEYS_A_TURN = 400 };
 
@@ -194,7 +196,8 @@ struct crowd {
 	const struct flavor *flavor;
 	struct weir_handle *h;
 	atomic_bool over;
-	atomic_uint_fast64_t promised[INSERTERS]; /* keys that each thread has inserted */
+	/* number of keys whose insert has returned, for each thread */
+	atomic_uint_fast64_t promised[INSERTERS];
 	uint64_t most;
 	struct weir_reload *r;
 };
@@ -291,7 +294,7 @@ static void test_nothing_is_lost(void **state)
 		for (unsigned i = 0; i < INSERTERS; i++)
 			for (uint64_t n = 0; n < c.promised[i]; n++)
 				assert_true(weir_handle_contains_hash(c.h, key_of(i, n)));
-		/* a fuller filter would hide a lost key */
+		/* a fuller filter would hide a lost key behind false positives */
 		assert_true(figures_of(c.h).fill < 0.5);
 		close_handle(flavor, c.h);
 	}

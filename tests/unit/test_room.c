@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The default of --max-memory, from files as kernels 5.10 to 6.18 write them: control groups of
- * version 1, of version 2, of both, in containers, and without groups. */
+ * The default of --max-memory, computed from files as kernels 5.10 to 6.18 write them: control
+ * groups of version 1, of version 2, of both, in containers, and no control groups. */
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include "../../src/tool/input/room.h"
@@ -8,11 +8,11 @@
 
 static const uint64_t MIB = 1 << 20;
 
-/* ---- a machine that a test makes ---- */
+/* ---- a simulated machine ---- */
 
 static bool sysinfo_refused;
 
-/* Replaces libc's. A sandbox may refuse the call, and then the record stays as it was. */
+/* Replaces sysinfo() of libc. A sandbox may refuse the call, which leaves @info unset. */
 int sysinfo(struct sysinfo *info)
 {
 	if (sysinfo_refused) {
@@ -59,19 +59,18 @@ static void put(const char *name, const char *text)
 #define OF_2 "sys/fs/cgroup/"
 #define OF_1 "sys/fs/cgroup/memory/"
 
-/* After @name holds @text, the groups leave @left bytes. */
+/* Write @text to the file @name. Asserts that the control groups then leave @left bytes. */
 static void left_with(const char *name, const char *text, uint64_t left)
 {
 	put(name, text);
 	assert_int_equal(room_groups(folder), left);
 }
 
-/* ---- */
 
 static void half_of_what_is_available(void **state)
 {
 	(void)state;
-	assert_int_equal(room_half(folder), 2048 * MIB); /* no file is there */
+	assert_int_equal(room_half(folder), 2048 * MIB); /* no file exists */
 	put("proc/meminfo", AVAILABLE);
 	assert_int_equal(room_half(folder), 512 * MIB);
 	put("proc/meminfo", MEMINFO);
@@ -85,7 +84,7 @@ static void half_of_what_is_available(void **state)
 	assert_int_equal(room_half(folder), 512 * MIB);
 }
 
-/* A refused call must not become a limit of 0 bytes (from 0) or of 2^64 - 4096 (from -1). */
+/* A refused sysinfo() must not become a limit of 0 bytes (from 0) or of 2^64 - 4096 (from -1). */
 static void a_refused_sysinfo_is_no_limit(void **state)
 {
 	(void)state;
@@ -100,22 +99,22 @@ static void a_refused_sysinfo_is_no_limit(void **state)
 static void version_2(void **state)
 {
 	(void)state;
-	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file is there */
+	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file exists */
 	put(MOUNTS, NEWER);
-	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no controller */
+	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no memory controller */
 	left_with(OF_2 "a/b/memory.max", "max\n", ROOM_MOST);
 	left_with(OF_2 "a/b/memory.max", "268435456\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "max\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "201326592\n", 192 * MIB);
-	left_with(OF_2 "a/memory.max", "134217728\n", 128 * MIB); /* the group above */
-	/* the group with the lower limit has more left if it uses less */
+	left_with(OF_2 "a/memory.max", "134217728\n", 128 * MIB); /* the parent group */
+	/* a group with a lower limit may have more bytes left if it uses less */
 	left_with(OF_2 "a/b/memory.current", "167772160\n", 32 * MIB);
 	left_with(OF_2 "a/b/memory.stat", "anon 1\nfile 62914560\ninactive_file 41943040\n"
 	          "active_file 10485760\nunevictable 0\n", 82 * MIB);
 	left_with(OF_2 "a/memory.current", "134217729\n", 0);
 	left_with(OF_2 "a/memory.stat", "inactive_file 999999999999\n", 82 * MIB);
 	left_with(GROUPS, "0::/\n", ROOM_MOST);
-	/* a group of threads has no memory files, the group above has */
+	/* a threaded group has no memory files, but its parent group has */
 	left_with(GROUPS, "0::/a/b/threads/one\n", 82 * MIB);
 	left_with(GROUPS, "0::/a/b (deleted)\n", 128 * MIB);
 }
@@ -125,21 +124,21 @@ static void version_1(void **state)
 	(void)state;
 	put(MOUNTS, OLDER);
 	put(OF_1 "memory.limit_in_bytes", NO_LIMIT);
-	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n"); /* not of memory */
+	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n"); /* another controller */
 	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n", ROOM_MOST);
 	left_with(OF_1 "a/b/memory.limit_in_bytes", "33554432\n", 32 * MIB);
 	left_with(OF_1 "a/b/memory.usage_in_bytes", "16777216\n", 16 * MIB);
 	left_with(OF_1 "a/b/memory.stat", "inactive_file 4194304\n"
 	          "hierarchical_memory_limit 33554432\ntotal_inactive_file 8388608\n"
 	          "total_active_file 4194304\n", 28 * MIB);
-	/* a limit of a group above that is not visible here */
+	/* the limit of an ancestor group whose files are not visible */
 	left_with(OF_1 "a/b/memory.stat", "hierarchical_memory_limit 18874368\n", 2 * MIB);
 	left_with(GROUPS, "4:cpu,memory,io:/a\n", ROOM_MOST);
 	left_with(OF_1 "a/memory.limit_in_bytes", "4194304\n", 4 * MIB);
 	left_with(GROUPS, "9:memory:/a/b/gone\n", 2 * MIB);
 }
 
-/* One version has the memory controller, and the other only names groups. */
+/* One version has the memory controller, and the other version has only group names. */
 static void both_versions(void **state)
 {
 	(void)state;
@@ -150,26 +149,29 @@ static void both_versions(void **state)
 	left_with(OF_2 "unified/a/memory.max", "4194304\n", 4 * MIB);
 }
 
-/* The name of the group is the host's, and the mount has only a part of the tree. */
+/* In a container, the group has its name on the host, but the mount shows only a part of the host's
+ * tree. */
 static void containers(void **state)
 {
 	(void)state;
 	put(MOUNTS, ROOTS "29 21 0:26 /docker/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
 	put(OF_2 "memory.max", "67108864\n");
-	left_with(OF_2 "app/memory.max", "33554432\n", ROOM_MOST); /* no group yet */
+	/* the process's group is unknown yet */
+	left_with(OF_2 "app/memory.max", "33554432\n", ROOM_MOST);
 	left_with(GROUPS, "0::/docker/c1/app\n", 32 * MIB);
 	left_with(GROUPS, "0::/docker/c1\n", 64 * MIB);
-	left_with(GROUPS, "0::/docker/c11/app\n", 64 * MIB); /* outside the part: its root counts */
-	put(MOUNTS, NEWER); /* with a cgroup namespace */
+	/* a group outside the mounted part: the limit of the mount's root applies */
+	left_with(GROUPS, "0::/docker/c11/app\n", 64 * MIB);
+	put(MOUNTS, NEWER); /* a mount in a cgroup namespace */
 	left_with(GROUPS, "0::/\n", 64 * MIB);
 	left_with(GROUPS, "0::/app\n", 32 * MIB);
 	left_with(GROUPS, "0::/../..\n", 64 * MIB);
-	put("sys/fs/outside/memory.max", "1\n"); /* where "/../outside" would lead */
+	put("sys/fs/outside/memory.max", "1\n"); /* "/../outside" must not lead there */
 	left_with(GROUPS, "0::/../outside\n", 64 * MIB);
 	put(MOUNTS, ROOTS "29 21 0:26 /.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
 	left_with(GROUPS, "0::/app\n", 64 * MIB);
 	left_with(GROUPS, "0::/../app\n", 32 * MIB);
-	/* a second mount without the group does not count, wherever it stands */
+	/* a second mount that does not contain the group is ignored, wherever it is listed */
 	put("mnt/x y/memory.max", "1048576\n");
 	put(MOUNTS, NEWER "99 21 0:26 /other /mnt/x\\040y rw - cgroup2 cgroup rw\n");
 	left_with(GROUPS, "0::/app\n", 32 * MIB);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * Routers: the verbs, against a second, plain implementation of the layout. */
+ * Routers: every function, compared with a second, plain implementation of the layout. */
 #include <math.h>
 #include "router.h"
 
-/* ---- the layout, plainly: R2 in src/router/router.h ---- */
+/* ---- a plain implementation of the layout: R2 in src/router/router.h ---- */
 
-enum { ROWS = 10 }; /* at most, for a key */
+enum { ROWS = 10 }; /* most rows for one key */
 
 struct plain {
 	uint32_t sets, columns, k;
-	uint64_t pages;         /* without that of the names */
+	uint64_t pages;         /* without the page of the names */
 	unsigned char *has;     /* [page][row][set] */
 };
 
@@ -30,7 +30,7 @@ static uint64_t high(uint64_t a, uint64_t b)
 	return ah * bh + (mid >> 32) + (low >> 32);
 }
 
-/* The rows of a key, as indices into has. */
+/* Compute the rows of a key, as indices into has. */
 static void plain_rows(const struct plain *p, uint64_t hash, uint64_t row[10])
 {
 	uint64_t stream[2] = { hash * UINT64_C(0x9E3779B97F4A7C15),
@@ -70,7 +70,7 @@ static uint64_t plain_route(const struct plain *p, uint64_t hash)
 	return mask;
 }
 
-/* Every width and number of rows answers as the plain layout does. */
+/* Routers of every width and number of rows answer as the plain implementation does. */
 static void as_the_layout_says(void **state)
 {
 	static const uint32_t sets[] = { 1, 7, 8, 9, 16, 31, 32, 33, 64 };
@@ -97,7 +97,7 @@ static void as_the_layout_says(void **state)
 		}
 }
 
-/* ---- verbs that must agree ---- */
+/* ---- functions that must agree ---- */
 
 static void one_and_many(void **state)
 {
@@ -108,7 +108,7 @@ static void one_and_many(void **state)
 	                   *c = router_of(40, 2000, 0), *d = router_of(40, 2000, 0);
 	(void)state;
 	for (uint64_t i = 0; i < N; i++) {
-		keys[i] = test_key(i % 1400); /* some twice */
+		keys[i] = test_key(i % 1400); /* some keys twice */
 		hashes[i] = weir_hash(a, &keys[i], 8);
 		vectors[i] = (struct iovec){ &keys[i], 8 };
 	}
@@ -148,7 +148,8 @@ static void one_and_many(void **state)
 		weir_destroy(each[r]);
 }
 
-/* Beyond a core's cache a batch prefetches. The answers stay the same. */
+/* In a router that is larger than a core's cache, a batch prefetches. The answers must be the same
+ * as without prefetching. */
 static void far_as_near(void **state)
 {
 	enum { N = 4000 };
@@ -185,7 +186,7 @@ static void keyed(void **state)
 	assert_int_equal(weir_route_keys(r, weir_keys_u64(&key, 1), &mask), 1);
 	assert_true(mask == 1u << 8);
 	weir_destroy(r);
-	o.seed = 5; /* of another key */
+	o.seed = 5; /* differs from the check value of the secret */
 	assert_refused(weir_create(&r, &o), -EINVAL, "seed", "secret");
 }
 
@@ -218,7 +219,8 @@ static void names(void **state)
 	weir_destroy(r);
 }
 
-/* A filter of another kind is a router with one set, number 0, which has its figures. */
+/* A filter of another kind acts as a router with the single set 0. The set has the figures of the
+ * filter. */
 static void a_filter_of_another_kind(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -256,7 +258,7 @@ static void sets_that_there_are_not(void **state)
 	weir_destroy(r);
 }
 
-/* ---- statistics and unions ---- */
+/* ---- statistics and merges ---- */
 
 static void the_saturated_set_is_named(void **state)
 {
@@ -268,7 +270,8 @@ static void the_saturated_set_is_named(void **state)
 	weir_destroy(r);
 }
 
-/* A sample shows more keys than the capacity, but within its error. */
+/* A sample shows more keys than the capacity, but within its error, so the set is not reported as
+ * saturated. */
 static void a_sample_may_be_off(void **state)
 {
 	enum { CAPACITY = 1000000 };
@@ -303,9 +306,9 @@ static void stats(void **state)
 		double is = 1100.0 * set;
 		assert_true(fabs(s.keys[set] - is) <= 0.03 * is);
 		rates += s.fp_rates[set];
-		assert_int_equal(s.saturated >> set & 1, set == 19); /* 20900 of 20000 */
+		assert_int_equal(s.saturated >> set & 1, set == 19); /* 20900 keys of 20000 */
 	}
-	/* the figures of the whole are those of the fullest set */
+	/* the figures of the router are those of the fullest set */
 	assert_true(fabs(whole.keys_estimated - s.keys[19]) < 1e-6);
 	assert_true(fabs(whole.fp_rate_estimated - s.fp_rates[19]) < 1e-9 && whole.saturated);
 	assert_true(fabs(rates - s.false_sets) < 1e-6);
@@ -313,7 +316,7 @@ static void stats(void **state)
 	weir_destroy(r);
 }
 
-/* One of the two pages has the names, so the other has all keys. */
+/* One of the two pages stores the names of the sets, so the other page has all keys. */
 static void of_one_page(void **state)
 {
 	struct weir_filter *r = router_of(8, 100, 0);
@@ -326,7 +329,8 @@ static void of_one_page(void **state)
 	weir_destroy(r);
 }
 
-/* A key probes one page, so the rate is the mean of the pages' rates, not that of a mean page. */
+/* A lookup probes one page, so the rate is the mean over the rates of the pages, not the rate of a
+ * mean page. */
 static void pages_that_are_unequal(void **state)
 {
 	struct weir_filter *r = router_of(3, 20000, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Handles of routers: reloads clear sets and replace routers, and no insert is lost. */
+ * Handles over routers: reloads clear sets and replace routers, and no insert is lost. */
 #include <urcu/urcu-bp.h>
 #include "../folder.h"
 #include "router.h"
@@ -22,7 +22,8 @@ static uint64_t all_of(const struct weir_handle *h, uint64_t first, uint64_t n)
 	return all;
 }
 
-/* A reload clears set 4: keys inserted before it are gone, keys inserted since begin are there. */
+/* A reload that copies all sets except 4 clears set 4. Set 4 then has only the keys that were
+ * inserted after weir_reload_begin(). */
 static void one_set_is_cleared(void **state)
 {
 	struct weir_handle *h = published();
@@ -30,11 +31,12 @@ static void one_set_is_cleared(void **state)
 	(void)state;
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	assert_int_equal(weir_handle_insert_into_u64(h, 4, 1000), WEIR_NEW);
-	assert_int_equal(weir_handle_insert_into_u64(h, 4, 7), WEIR_SEEN); /* by current */
+	/* a duplicate in the current filter */
+	assert_int_equal(weir_handle_insert_into_u64(h, 4, 7), WEIR_SEEN);
 	assert_ok(weir_reload_copy(r, ~(UINT64_C(1) << 4)));
 	assert_ok(weir_handle_insert_into_u64(h, 4, 1001));
 	assert_ok(weir_handle_insert_into_u64(h, 5, 1001));
-	assert_true(all_of(h, 0, 300) == 0x3ff); /* until the commit */
+	assert_true(all_of(h, 0, 300) == 0x3ff); /* until the commit, set 4 is unchanged */
 	assert_ok(weir_reload_commit(r));
 	assert_true(all_of(h, 0, 300) == (0x3ff & ~(1u << 4)));
 	assert_true(all_of(h, 1000, 1) & 1u << 4);
@@ -59,7 +61,7 @@ static void given_up_and_rolled_back(void **state)
 	assert_int_equal(weir_handle_rollback(h), -ENOENT);
 	o.keep_previous = true;
 	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_ok(weir_reload_commit(r)); /* all sets empty */
+	assert_ok(weir_reload_commit(r)); /* all sets are empty */
 	assert_true(weir_handle_route_u64(h, 2000) == 0);
 	assert_ok(weir_handle_insert_into_u64(h, 7, 2001));
 	assert_ok(weir_handle_rollback(h));
@@ -69,7 +71,8 @@ static void given_up_and_rolled_back(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The caller makes a larger router, which takes the inserts that come during the reload. */
+/* The caller gives the reload a larger router. Inserts during the reload also reach the larger
+ * router. */
 static void another_size(void **state)
 {
 	struct weir_handle *h = published();
@@ -102,7 +105,7 @@ static void refused(void **state)
 	assert_refused(weir_handle_insert_into_u64(h, 10, 1), -EINVAL, "set 10", "10");
 	o.max_bytes = 8192;
 	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes 8192", "held");
-	o.next = router_of(10, 1000, 0); /* as large as the one that is held */
+	o.next = router_of(10, 1000, 0); /* as large as the current router */
 	o.max_bytes = 2 * whole_stats(o.next).bytes - 1;
 	assert_refused(weir_reload_begin(&r, h, &o), -EFBIG, "max_bytes", "held");
 	o.max_bytes++;
@@ -153,7 +156,8 @@ static struct weir_filter *mapped(void)
 	return r;
 }
 
-/* A read-only router cannot be the next one. As the previous one it is void after an insert. */
+/* A read-only router cannot be the next router. As the previous router it becomes void with the
+ * first insert. */
 static void those_that_take_no_inserts(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -173,7 +177,7 @@ static void those_that_take_no_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A filter of another kind is a router with one set, in a handle and in a reload too. */
+/* A filter of another kind acts as a router with one set, also in a handle and in a reload. */
 static void of_one_set(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -191,7 +195,7 @@ static void of_one_set(void **state)
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	assert_int_equal(weir_reload_insert_into_u64(r, 0, 10), WEIR_NEW);
 	assert_refused(weir_reload_insert_into_u64(r, 1, 10), -EINVAL, "set 1", "has 1");
-	assert_ok(weir_reload_copy(r, 2)); /* this set does not exist */
+	assert_ok(weir_reload_copy(r, 2)); /* selects only a set that does not exist */
 	assert_ok(weir_reload_commit(r));
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	o.next = router_of(10, 1000, 0);
@@ -237,7 +241,7 @@ static void through_the_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Before the first router every lookup gets the same answer, and an insert cannot name a set. */
+/* Before the first router, every lookup gets the same answer, and inserts cannot choose a set. */
 static void before_the_first_router(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -269,7 +273,7 @@ static void before_the_first_router(void **state)
 	}
 }
 
-/* If seeds may differ, a lookup by hash finds every set, and an insert by hash is refused. */
+/* If seeds may differ, a lookup by hash answers with every set, and an insert by hash fails. */
 static void hashes_where_seeds_differ(void **state)
 {
 	const uint64_t hashes[] = { 1, 2 };
@@ -297,7 +301,7 @@ static void hashes_where_seeds_differ(void **state)
 	}
 }
 
-/* A reload with another seed takes inserts that come during it into its set 0. */
+/* Inserts during a reload with another seed also reach set 0 of the next filter. */
 static void one_set_beside_a_reload(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

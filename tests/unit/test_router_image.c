@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Images of routers: which come back, and which are refused. */
+ * Images of routers: images that load, and images that are refused. */
 #include "../image_bytes.h"
 #include "../folder.h"
 #include "router.h"
@@ -62,7 +62,7 @@ static void there_and_back(void **state)
 	weir_destroy(r);
 }
 
-/* The calls that work on images of every kind. */
+/* Every function that works on an image works on the image of a router. */
 static void as_any_other(void **state)
 {
 	struct weir_filter *r = filled(), *back = NULL;
@@ -75,7 +75,7 @@ static void as_any_other(void **state)
 	assert_int_equal(info.shape.kind, WEIR_ROUTER);
 	assert_ok(weir_shape_text(&info.shape, text));
 	assert_string_equal(text, "3 sets in 8 columns, 6 rows a key");
-	/* a loaded router gives the parameters of one that can be merged with it */
+	/* the parameters of a loaded router create a router that can be merged with it */
 	assert_ok(weir_load(&back, weir_location_path(path), NULL));
 	assert_ok(weir_params_of(back, &p));
 	weir_destroy(r);
@@ -89,7 +89,8 @@ static void as_any_other(void **state)
 	weir_destroy(back);
 }
 
-/* A keyed router without its key can be measured, and answers every lookup with all sets. */
+/* A keyed router that is loaded without its secret can be measured, and answers every lookup with
+ * all sets. */
 static void without_its_key(void **state)
 {
 	static const unsigned char key[16] = "a key of 16 byte";
@@ -116,7 +117,7 @@ static void without_its_key(void **state)
 	weir_destroy(r);
 }
 
-/* ---- hostile images: complete, with valid checksums ---- */
+/* ---- hostile images: complete, and with valid checksums ---- */
 
 static unsigned char *slurped(size_t *n)
 {
@@ -128,7 +129,7 @@ static unsigned char *slurped(size_t *n)
 	return image;
 }
 
-/* Every call that reads the image refuses it. */
+/* Asserts that every call that reads the image refuses it. */
 static void assert_hostile(unsigned char *image, size_t n, const char *a, const char *b)
 {
 	struct weir_filter *r = NULL;
@@ -151,12 +152,12 @@ static void hostile_names(void **state)
 		size_t n;
 		const char *a, *b;
 	} cases[] = {
-		{ 0, "\0", 1, "set 0", "zeros" },       /* an empty name, then "ne" */
+		{ 0, "\0", 1, "set 0", "zeros" },       /* an empty name followed by "ne" */
 		{ 0, "\0\0\0", 3, "set 0", "1 to 63" }, /* an empty name */
 		{ 64, "\x1b[2J", 4, "set 1", "UTF-8" },
 		{ 64, "one", 3, "sets 0 and 1", "one" },
 		{ 64 + 63, "x", 1, "set 1", "zeros" },
-		{ 3 * 64, "four", 4, "set 3", "zeros" }, /* of a set that does not exist */
+		{ 3 * 64, "four", 4, "set 3", "zeros" }, /* the name of a set that does not exist */
 		{ 128, "\xff", 1, "set 2", "UTF-8" },
 	};
 	(void)state;
@@ -168,7 +169,7 @@ static void hostile_names(void **state)
 		assert_hostile(image, n, cases[i].a, cases[i].b);
 		free(image);
 	}
-	/* a name that fills its line lacks its end */
+	/* a name that fills its line has no terminator */
 	size_t n;
 	unsigned char *image = slurped(&n);
 	memset(image + NAMES + 64, 'x', 64);
@@ -197,7 +198,7 @@ static void hostile_shapes(void **state)
 	image_put64(image + LENGTH, n - 64);
 	assert_hostile(image, n - 64, "shape", "router");
 	free(image);
-	image = slurped(&n); /* the page of the names alone */
+	image = slurped(&n); /* only the page of the names */
 	n = image_get(image + IMAGE_BITS, 8) + IMAGE_PAGE;
 	image_put64(image + IMAGE_BLOCKS, IMAGE_PAGE / 64);
 	image_put64(image + LENGTH, n);
@@ -205,7 +206,7 @@ static void hostile_shapes(void **state)
 	free(image);
 }
 
-/* Bits in columns without a set never name a set. */
+/* Bits in columns that belong to no set never appear in an answer. */
 static void bits_of_no_set(void **state)
 {
 	size_t n;
@@ -223,7 +224,8 @@ static void bits_of_no_set(void **state)
 	free(image);
 }
 
-/* Bytes of head and names change without a new checksum. Images are cut at many lengths. */
+/* Bytes of the head and names change, but not the checksums. Images are also cut at many
+ * lengths. */
 static void damaged(void **state)
 {
 	size_t n;
@@ -241,8 +243,8 @@ static void damaged(void **state)
 	free(image);
 }
 
-/* A router takes keys as they are. With steps in its head it would look up one hash and route by
- * another. */
+/* A router does not normalise keys. With normalisation steps in its head, a router would look up
+ * one hash and route by another. */
 static void forged_steps_are_refused(void **state)
 {
 	struct weir_filter *r = filled(), *back = NULL;
@@ -251,7 +253,7 @@ static void forged_steps_are_refused(void **state)
 	assert_ok(weir_save(r, weir_location_path(path), NULL));
 	weir_destroy(r);
 	unsigned char *image = image_slurp(path, &n);
-	image[8] = 2; /* the format that has steps */
+	image[8] = 2; /* format 2, which has steps */
 	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
 		image[IMAGE_STEPS] = (unsigned char)step;
 		image_repair(image, n);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The calculator of routers: its formula against a simulation and against measured routers, with
- * bounds on both sides, and what it refuses. */
+ * The planner for routers: its formula compared with a simulation and with measured routers, with
+ * bounds on both sides. Also errors. */
 #include <math.h>
 #include "router.h"
 #include "router/router.h"
 
-/* Simulates the formula's model: Poisson many keys a page, each sets k random rows. */
+/* Simulates the model of the formula: a Poisson number of keys per page, each of which sets k
+ * random rows. */
 static double simulated(double load, unsigned columns, unsigned k, unsigned pages)
 {
 	const unsigned rows = 32768 / columns;
@@ -44,7 +45,8 @@ static void formula(void **state)
 	}
 }
 
-/* A full set has the rate asked for, and a set of half the keys less than a tenth of it. */
+/* A full set has the requested rate. A set with half as many keys has less than a tenth of that
+ * rate. */
 static void measured(void **state)
 {
 	enum { KEYS = 30000, OTHERS = 400000 };
@@ -90,7 +92,8 @@ static struct weir_plan planned(const struct weir_params *o)
 	return p;
 }
 
-/* 64 sets at 1 %: 9.9 bits for each key and set, and 0.64 false sets for an absent key. */
+/* For 64 sets at 1 %, the plan has 9.9 bits per key and set, and 0.64 false sets for an absent
+ * key. */
 static void million(void **state)
 {
 	struct weir_params o = router_params(64, 1000000);
@@ -101,7 +104,7 @@ static void million(void **state)
 	assert_true(p.bytes % 4096 == 0 && test_number(&p.shape, "columns") == 64 &&
 	            test_number(&p.shape, "rows_per_key") == 6);
 	assert_true(fabs(p.router.bytes_wasted) < 1);
-	/* the same from bytes and rate, and from bytes and capacity */
+	/* the plans from bytes and rate, and from bytes and capacity, agree */
 	o.max_bytes = p.bytes;
 	o.capacity = 0;
 	struct weir_plan q = planned(&o);
@@ -120,11 +123,11 @@ static void unequal(void **state)
 	struct weir_plan p = planned(&o);
 	(void)state;
 	assert_true(p.capacity == 1000000 && test_number(&p.shape, "columns") == 8);
-	/* one and a half of the eight columns are used */
+	/* one and a half of eight columns are used */
 	assert_true(fabs(p.router.bytes_wasted / (double)p.bytes - 6.5 / 8) < 1e-9);
 	assert_true(p.router.false_sets > 0.0097 && p.router.false_sets < 0.0105);
 	const uint64_t bytes = p.bytes;
-	o.capacity = 1000000; /* the size of the largest set */
+	o.capacity = 1000000; /* the capacity of the largest set */
 	p = planned(&o);
 	assert_true(p.capacity == 1000000 && p.bytes == bytes);
 	o.capacity = 7;
@@ -167,7 +170,7 @@ static void refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
 	o.capacity = 0;
 	o.fp_rate = 1e-6;
-	o.router.rows_per_key = 1; /* not even one row of a page may be used */
+	o.router.rows_per_key = 1; /* at this rate, a page may not use even one row */
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "too small for one key");
 	o.router.rows_per_key = 11;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "rows_per_key 11", "10");
@@ -180,7 +183,7 @@ static void refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "weir_plan", "4");
 }
 
-/* A router of terabytes has at most as many shards as any other filter. */
+/* A router of terabytes has at most 65536 shards, like every filter. */
 static void of_terabytes(void **state)
 {
 	struct weir_params o = router_params(64, UINT64_C(1) << 36);
@@ -204,7 +207,7 @@ static void a_shape_in_words(void **state)
 	assert_string_equal(text, "2 sets in 8 columns, 2 rows a key");
 }
 
-/* With 10^14 keys a page, a sum over the keys of a page would take minutes. */
+/* With 10^14 keys per page, a sum over the number of keys would take minutes. */
 static void far_too_many(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -216,7 +219,7 @@ static void far_too_many(void **state)
 	o.max_bytes = 8192;
 	assert_refused(weir_plan_make(&o, &plan), -EINVAL, "the rate of a set would be 1,", "");
 	for (unsigned k = 1; k <= WEIR__ROUTER_ROWS; k++) {
-		const double most = 64.0 * 512 / k; /* up to here it is summed */
+		const double most = 64.0 * 512 / k; /* the largest load that is summed */
 		assert_true(weir__router_rate(most, 64, k) > 1 - 1e-9);
 		assert_true(weir__router_rate(1.01 * most, 64, k) <= 1);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Complete images that a refresh refuses: an overfull set, and one with under a tenth of the keys
- * of the set before, unless the image's marks allow it. A set that is only saturated is published,
- * and a follower reports that. */
+ * A refresh refuses two kinds of complete images, unless the marks of the image allow them:
+ * overfull sets, and sets with less than a tenth of the current set's keys. A set that is only
+ * saturated is published, and a follower reports the saturation. */
 #include <math.h>
 #include "../followers.h"
 #include "../image_bytes.h"
@@ -21,7 +21,7 @@ static int handle_teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* The compression of the images that save_some() writes; 0: none. */
+/* The zstd level of the images that save_some() writes, or 0 for no compression. */
 static int zstd_level;
 
 static void save_some(uint64_t capacity, uint64_t keys, uint32_t marks)
@@ -45,13 +45,14 @@ static int refreshed(uint64_t capacity, uint64_t keys, uint32_t marks)
 static void test_an_empty_image_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(refreshed(10000, 0, 0), 1); /* after an empty one */
+	assert_int_equal(refreshed(10000, 0, 0), 1); /* the current set is empty */
 	assert_int_equal(refreshed(10000, 5000, 0), 1);
 	assert_refused(refreshed(10000, 0, 0), -ECANCELED, path, "about 0 keys");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
+	/* the handle remembers that it refused this file */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 5000), 0);
-	/* the mark for an overfull set does not allow a shrunk one */
+	/* the mark for overfull sets does not allow a shrunk set */
 	assert_refused(refreshed(10000, 0, WEIR_MARK_OVERFULL_ALLOWED), -ECANCELED, path,
 	               "--allow-shrink");
 	assert_int_equal(refreshed(10000, 0, WEIR_MARK_SHRINK_ALLOWED), 1);
@@ -68,7 +69,8 @@ static void test_a_tenth_of_the_keys_is_enough(void **state)
 	assert_int_equal(refreshed(10000, 120, 0), 1);
 }
 
-/* Large filters are sampled. A sample may have none of a few keys: then every bit is read. */
+/* Large filters are sampled. If there are few keys, the sample may miss all of them, so the refresh
+ * reads every bit. */
 static void test_few_keys_in_a_large_filter(void **state)
 {
 	(void)state;
@@ -90,7 +92,7 @@ static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
 	return s.keys_estimated;
 }
 
-/* A sample with none of the keys tells nothing. */
+/* If the sample has no keys, the refresh reads every bit. */
 static void test_none_of_the_keys_in_the_sample(void **state)
 {
 	struct weir_filter *f;
@@ -106,10 +108,11 @@ static void test_none_of_the_keys_in_the_sample(void **state)
 		weir_destroy(f);
 		assert_true(none || first < 20000);
 	}
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 1); /* by all bits: 40 of 300 */
+	/* reading every bit shows 40 of 300 keys */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 }
 
-/* With carry an image adds to the set, so it may be small. */
+/* With carry the image's keys are added to the current set, so the image may have few keys. */
 static void test_carry_adds_to_the_set(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
@@ -128,14 +131,15 @@ static void test_an_overfull_image_is_refused(void **state)
 	assert_refused(refreshed(1000, 2000, WEIR_MARK_SHRINK_ALLOWED), -ECANCELED, path,
 	               "--allow-overfull");
 	assert_int_equal(refreshed(1000, 2000, WEIR_MARK_OVERFULL_ALLOWED), 1);
-	/* every bit is set, so its number of keys is unknown and nothing is compared with it */
+	/* every bit is set, so the number of keys is unknown and not compared */
 	assert_int_equal(refreshed(10, 5000, WEIR_MARK_OVERFULL_ALLOWED), 1);
 	assert_true(isinf(figures_of(h).keys_estimated));
 	assert_int_equal(refreshed(10000, 10, 0), 1);
 }
 
-/* With 1000 keys in room for 1000, one set in eight has more than twice a rate of 1e-6, because
- * some line has far more keys than others. Such an image must not be refused as overfull. */
+/* With 1000 keys at a capacity of 1000, one set in eight has more than twice the requested rate of
+ * 1e-6, because some line has far more keys than others. A refresh must not refuse such an image as
+ * overfull. */
 static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 {
 	unsigned missed = 0;
@@ -154,7 +158,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 	assert_in_range(missed, 1, 30);
 }
 
-/* The writer of a file may claim any capacity: the bits show the rate. */
+/* The head of an image may claim any capacity, so the refresh computes the rate from the bits. */
 static void test_overfull_whatever_capacity_its_head_claims(void **state)
 {
 	size_t n = 0;
@@ -162,14 +166,14 @@ static void test_overfull_whatever_capacity_its_head_claims(void **state)
 	save_some(1000, 4000, 0);
 	unsigned char *image = image_slurp(path, &n);
 	assert_non_null(image);
-	image_put64(image + 32, UINT64_C(1) << 48); /* the capacity */
+	image_put64(image + 32, UINT64_C(1) << 48); /* the field capacity */
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
 	free(image);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
 }
 
-/* Full sets of any kind, size and rate are taken, as are sets of a few keys. */
+/* A refresh accepts full sets of any kind, size and rate, and sets of a few keys. */
 static void test_full_sets_are_not_overfull(void **state)
 {
 	const enum weir_kind_id kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING,
@@ -189,7 +193,8 @@ static void test_full_sets_are_not_overfull(void **state)
 			}
 }
 
-/* One sentence names both reasons, each with its remedy. */
+/* If an image is both overfull and shrunk, one error message names both reasons with their
+ * remedies. */
 static void test_overfull_and_shrunk_in_one_sentence(void **state)
 {
 	(void)state;
@@ -220,7 +225,7 @@ static void test_marks_of_mapped_images(void **state)
 }
 
 #if TEST_ZSTD
-/* The marks of an image count whether it is loaded or mapped. */
+/* The marks are respected in compressed and uncompressed images. */
 static void test_marks_of_compressed_images(void **state)
 {
 	(void)state;
@@ -234,7 +239,7 @@ static void test_marks_of_compressed_images(void **state)
 }
 #endif
 
-/* A refusal that compares with the current filter holds while that filter is current. */
+/* A refusal that depends on the current filter is remembered only while the filter is current. */
 static void test_asked_again_beside_another_filter(void **state)
 {
 	struct weir_reload *r;
@@ -250,7 +255,8 @@ static void test_asked_again_beside_another_filter(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* A rate half as high again as asked is better than no set. */
+/* A set with 1.5 times the requested rate is better than no set, so the refresh publishes it and
+ * reports the saturation. */
 static void test_a_saturated_image_is_published_loudly(void **state)
 {
 	(void)state;
@@ -260,7 +266,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 	heard_last(1, "taken over, but saturated");
 	assert_true(figures_of(h).saturated);
 	assert_int_equal(missing_in(h, 0, 11000), 0);
-	/* full, then beyond that by less than 1 % */
+	/* full to capacity, and above capacity by less than 1 % */
 	for (unsigned more = 0; more < 2; more++) {
 		save_some(1000000, more ? 1006000 : 1000000, 0);
 		expect(flavors, 2 + more, 0);
@@ -271,7 +277,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* Only the gate judges the caller's own reload. */
+/* The check for shrinking applies to refreshes. Only the gate checks a reload by the caller. */
 static void test_a_reload_may_shrink(void **state)
 {
 	struct weir_reload *r;

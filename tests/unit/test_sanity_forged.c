@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A refresh samples random places of an image, so a forger cannot leave just those empty.
- * weir_measure() keeps its fixed places, so that figures over time can be compared. */
+ * A refresh samples random places of an image, so that a forger cannot leave exactly the sampled
+ * places empty. weir_measure() samples fixed places, so that figures can be compared over time. */
 #include "../folder.h"
 #include "../forged.h"
 #include "../handles.h"
@@ -24,11 +24,12 @@ static int teardown(void **state)
 static void is_refused(void)
 {
 	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* a verdict on the file */
+	/* the handle remembers that it refused this file */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* weir_measure() would sample a run of each shard. */
+/* weir_measure() would sample the start of each shard, which is empty. */
 static void test_full_but_at_the_start_of_each_shard(void **state)
 {
 	(void)state;
@@ -36,7 +37,7 @@ static void test_full_but_at_the_start_of_each_shard(void **state)
 	is_refused();
 }
 
-/* weir_measure() would sample a run of some shards. */
+/* weir_measure() would sample the start of some shards, which is empty. */
 static void test_full_but_at_the_start_of_some_shards(void **state)
 {
 	(void)state;
@@ -44,7 +45,7 @@ static void test_full_but_at_the_start_of_some_shards(void **state)
 	is_refused();
 }
 
-/* All shards that weir_measure() would sample are empty as a whole. */
+/* All shards that weir_measure() would sample are empty. */
 static void test_full_but_in_some_shards(void **state)
 {
 	size_t n = 0;
@@ -63,7 +64,7 @@ static void test_full_but_in_some_shards(void **state)
 	is_refused();
 }
 
-/* The same bits give the same figures. */
+/* For equal bits, weir_measure() returns equal figures. */
 static void test_figures_stay_as_they_are(void **state)
 {
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images against a process that may only read the image, and the life of its lock
- * file. Some tests need root to act as two users. Without root they report that and are skipped. */
+ * The lock of live images against a process that may only read the image, and the lifetime of the
+ * lock file. Some tests need root, to act as two users. Without root, those tests print a message
+ * and are skipped. */
 #include <sys/file.h>
 #include "live_lock.h"
 
-/* ---- a reader ---- */
+/* ---- a process that may only read the image ---- */
 
-/* Take both kinds of lock on a file. Return: false if it cannot be opened or locked. */
+/* Take a fcntl() lock and a flock() lock on a file. Return: false if the file cannot be opened or
+ * locked. */
 static bool lock_all(const char *name)
 {
 	struct flock all = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
@@ -14,7 +16,7 @@ static bool lock_all(const char *name)
 	return fd >= 0 && fcntl(fd, F_OFD_SETLK, &all) == 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* Start an unprivileged process that locks what it can open, until *end is closed. */
+/* Start a process without privileges that locks every file it can open, until *end is closed. */
 static pid_t reader(int *end)
 {
 	int ready[2], go[2];
@@ -32,7 +34,8 @@ static pid_t reader(int *end)
 		_exit(0);
 	}
 	assert_int_equal(read(ready[0], &byte, 1), 1);
-	assert_int_equal(byte, 1); /* the image, but not the lock file */
+	/* the reader locked the image, but could not lock the lock file */
+	assert_int_equal(byte, 1);
 	close(ready[0]), close(ready[1]), close(go[0]);
 	*end = go[1];
 	return child;
@@ -50,7 +53,7 @@ static void test_does_a_reader_that_locks_all_prevent_a_seal(void **state)
 	child[1] = reader(&end[1]);
 	seal_it(f);
 	assert_sealed(path);
-	/* as after a kill: the next process takes the image over */
+	/* after a process was killed, the next process can map the image live */
 	weir_destroy(map_live(path));
 	assert_true(is_live(path));
 	seal_it(map_live(path));
@@ -84,7 +87,7 @@ static void test_who_may_open_the_lock_file(void **state)
 	assert_int_equal(mode_of_lock(0646, 0, GROUP), 0606);
 }
 
-/* The lock file was made when the group could still write the image. */
+/* The lock file was created while the image's group could still write the image. */
 static void test_is_a_lock_file_narrowed_with_the_image(void **state)
 {
 	struct stat st;
@@ -98,7 +101,7 @@ static void test_is_a_lock_file_narrowed_with_the_image(void **state)
 	seal_it(f);
 }
 
-/* ---- the lock file's life ---- */
+/* ---- the lifetime of the lock file ---- */
 
 static void test_does_the_last_mapper_remove_the_lock_file(void **state)
 {
@@ -140,7 +143,8 @@ static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
 	assert_sealed(path);
 }
 
-/* Without the lock file, only the lock on the image shows that another process maps it live. */
+/* Without the lock file, only the lock on the image shows that another process has mapped the image
+ * live. */
 static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
 {
 	int end;
@@ -157,7 +161,7 @@ static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
 	assert_sealed(path);
 }
 
-/* The child's seal removes the lock file. The parent seals once more. */
+/* The child's seal removes the lock file. The parent can still seal. */
 static void test_may_a_forked_process_seal_first(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -172,7 +176,7 @@ static void test_may_a_forked_process_seal_first(void **state)
 	assert_sealed(path);
 }
 
-/* ---- a file that has lost its name ---- */
+/* ---- an image whose path was removed or replaced ---- */
 
 static void test_is_a_seal_of_an_image_without_a_name_reported(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A set that is replaced shard by shard. */
+ * A sharded set: lookups, batches and reloads of one shard after another. */
 #include <errno.h>
 #include <sys/uio.h>
 #include "../test.h"
@@ -27,7 +27,7 @@ static struct weir_handle *make(uint32_t kind)
 	return set;
 }
 
-/* NULL: the kind takes no inserts, cannot be copied, or is a router. */
+/* Return: NULL if filters of @kind take no inserts, cannot be copied, or are routers. */
 static struct weir_handle *make_if_it_can(uint32_t kind)
 {
 	struct weir_filter *f = test_filter(kind, 10, 0.1);
@@ -54,7 +54,7 @@ static uint64_t count_range(const struct weir_handle *set, uint64_t first, uint6
 	return found;
 }
 
-/* Return: the fill of a filter with as many keys as its capacity. */
+/* Return: the fill of a filter that has as many keys as its capacity. */
 static double fill_of_one(uint32_t kind, uint64_t capacity)
 {
 	struct weir_filter *f = test_filter(kind, capacity, 0.01);
@@ -66,8 +66,8 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 	return s.fill;
 }
 
-/* A set that is full to its capacity has every key and the rate asked for: routing by the top bits
- * leaves the shards' filters uniform. */
+/* A set that is full to its capacity has every key and the requested rate. Routing by the top bits
+ * of the hash leaves the filters of the shards uniform. */
 static void full_set(void **state)
 {
 	(void)state;
@@ -83,7 +83,7 @@ static void full_set(void **state)
 		assert_int_equal(count_range(set, 0, KEYS), KEYS);
 		double rate = (double)count_range(set, KEYS, 6 * KEYS) / (5 * KEYS);
 		assert_true(rate < 0.0105);
-		if (test_grows(kind->id)) { /* it is not full at its capacity */
+		if (test_grows(kind->id)) { /* a growing filter is not full at its first capacity */
 			assert_ok(weir_handle_destroy(set));
 			continue;
 		}
@@ -105,7 +105,7 @@ static void full_set(void **state)
 	}
 }
 
-/* Batches answer like single calls, whatever their length. */
+/* Batches of every length return the same answers as single calls. */
 static void batches(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void batches(void **state)
 		assert_int_equal(answer, inserted);
 		assert_int_equal(weir_handle_insert_keys(many, weir_keys_hashes(hashes, n), NULL),
 		                 0);
-		for (size_t i = 0; i < n; i++) { /* present and absent keys in turn */
+		for (size_t i = 0; i < n; i++) { /* alternates between present and absent keys */
 			uint64_t key = test_key(i % 700 + (i & 1) * KEYS);
 			hashes[i] = weir_handle_hash(one, &key, 8);
 		}
@@ -153,7 +153,7 @@ static void batches(void **state)
 	}
 }
 
-/* fill() offers all these keys to each shard, in one of four forms. */
+/* What fill() offers to each shard: all keys, in one of four forms. */
 struct source {
 	uint64_t keys[KEYS];
 	unsigned form;
@@ -199,7 +199,8 @@ static void replaced(void **state)
 		s->form = form, s->fails_at = UINT32_MAX;
 		assert_ok(weir_reload_all(set, NULL, fill, s));
 		assert_int_equal(count_range(set, 2 * KEYS, 3 * KEYS), KEYS);
-		assert_true(count_range(set, 0, KEYS) < KEYS / 50); /* the old ones are gone */
+		/* the old keys are no longer in the set */
+		assert_true(count_range(set, 0, KEYS) < KEYS / 50);
 		assert_ok(weir_handle_measure(set, &stats, NULL));
 		assert_int_equal(stats.oldest, 2);
 		assert_int_equal(stats.generation, 2);
@@ -208,7 +209,8 @@ static void replaced(void **state)
 	free(s);
 }
 
-/* A key inserted during a shard's reload stays, whether its own shard's turn is over or not. */
+/* A key that is inserted during a shard's reload stays in the set, whether the key's own shard was
+ * reloaded before or is reloaded later. */
 static void inserted_meanwhile(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch of inserts into a sharded set in which one shard refuses them. The shards that a set
- * makes never do that, so the test makes one read-only. */
+ * Batches of inserts into a sharded set in which one shard refuses keys. A created shard takes
+ * inserts, so the test makes one shard read-only. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -8,13 +8,14 @@
 
 enum { KEYS = 200, REFUSED = 100, SHARDS = 8, READ_ONLY = 5 };
 
-/* The top bits select the shard. */
+/* Return: a hash in the given shard, which the top bits of a hash select. */
 static uint64_t hash_in(uint32_t shard, uint64_t i)
 {
 	return (uint64_t)shard << 61 | test_key(i) >> 3;
 }
 
-/* The keys before the refused one are in, and marked as new. No key behind it is in. */
+/* The keys that precede the refused key are inserted and marked as new. No later key is
+ * inserted. */
 static void test_a_batch_ends_at_the_first_refusal(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -39,7 +40,7 @@ static void test_a_batch_ends_at_the_first_refusal(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A batch of removals ends at the first refusal too, and says why. */
+/* A batch of removals also ends at the first refused key, and reports the reason. */
 static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 {
 	static const struct { uint32_t kind; bool read_only; int err; } sets[] = {
@@ -67,12 +68,12 @@ static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 	}
 }
 
-/* ---- a loader of one shard, which offers the keys of all ---- */
+/* ---- the reload of one shard, to which the loader offers all keys ---- */
 
 enum { MANY = 20000, SHARD = 3 };
 
 static uint64_t hashes_of_all[MANY], new_singly[WEIR_BITMAP_WORDS(MANY)];
-static size_t taken; /* keys taken one by one, before the shard was full */
+static size_t taken; /* keys that were inserted one by one before the shard was full */
 
 static struct weir_handle *offered_singly(void)
 {
@@ -95,7 +96,7 @@ static struct weir_handle *offered_singly(void)
 	return set;
 }
 
-/* The first refused key belongs to the loader's own shard. */
+/* The first refused key belongs to the shard that is reloaded. */
 static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
 {
 	struct weir_handle *set = offered_singly();
@@ -110,8 +111,8 @@ static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Keys behind the refused one are answered 0, and no word behind the batch is written. The refused
- * key is in the last piece of the batch, or pieces follow it. */
+/* The bits of the keys after the refused key are 0, and no word beyond the bitmap is written. The
+ * refused key is in the last piece of the batch, or in an earlier piece. */
 static void test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one(void **state)
 {
 	static uint64_t answers[WEIR_BITMAP_WORDS(MANY) + 1];

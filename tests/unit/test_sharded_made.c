@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * How a sharded set is made of its shards: their seed, their sizes and the set's figures. Also what
- * its verbs refuse. */
+ * The creation of a sharded set: the seed of its shards, their sizes, and the figures of the set.
+ * Also errors. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -16,7 +16,8 @@ static struct weir_params params(void)
 	return p;
 }
 
-/* Only one of the two shards has keys, and its own parts differ in fill. */
+/* Only one of the two shards has keys. Within the shard's filter, fill_max is above the mean
+ * fill. */
 static void figures_are_made_of_the_shards_figures(void **state)
 {
 	struct weir_params p = params();
@@ -39,7 +40,7 @@ static void figures_are_made_of_the_shards_figures(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The set hashes a key before it knows the shard. */
+/* The set hashes a key before it selects the shard, so all shards share one random seed. */
 static void a_seed_by_chance_is_that_of_all_shards(void **state)
 {
 	struct weir_params p = params(), first = WEIR_PARAMS_INIT;
@@ -63,8 +64,8 @@ static void a_seed_by_chance_is_that_of_all_shards(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The shards together take at most max_bytes. That includes what each needs beyond its share,
- * because hashes spread unevenly. */
+/* All shards together stay within max_bytes. Hashes spread unevenly, so max_bytes must include the
+ * slack of each shard. */
 static void the_shards_keep_to_max_bytes(void **state)
 {
 	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {
@@ -72,7 +73,7 @@ static void the_shards_keep_to_max_bytes(void **state)
 	struct weir_handle *set = NULL;
 	struct weir_params p = params();
 	(void)state;
-	p.max_bytes = 140000; /* enough for one filter with all the keys, and for 8 shards */
+	p.max_bytes = 140000; /* enough for one filter with all keys, and for 8 shards */
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_ok(weir_handle_destroy(set));
 	assert_refused(sharded_create(&set, &p, 1024, NULL), -EFBIG, "one of 1024 shards",
@@ -99,7 +100,7 @@ static void the_shards_keep_to_max_bytes(void **state)
 static int fill(struct weir_reload *r, uint32_t shard, void *context)
 {
 	(void)r, (void)shard, (void)context;
-	fail(); /* no call here comes so far */
+	fail(); /* no call in this test reaches the loader */
 	return 0;
 }
 
@@ -113,7 +114,7 @@ static void refused(void **state)
 	struct weir_handle_stats stats = { 0 };
 	uint64_t memory[8];
 	assert_refused(sharded_create(NULL, &p, 8, NULL), -EINVAL, "out", "NULL");
-	static const uint32_t wrong[] = { 1, 3, 131072 }; /* 0 makes a set without shards */
+	static const uint32_t wrong[] = { 1, 3, 131072 }; /* 0 would make a set without shards */
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		assert_refused(sharded_create(&set, &p, wrong[i], NULL), -EINVAL, "shards",
 		               "65536");

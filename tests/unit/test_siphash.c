@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * SipHash-2-4 against the vectors of its reference implementation, and the seed's fingerprint that
- * is made of it. The vectors are bytes, so a big-endian machine must give the same result. */
+ * SipHash-2-4 compared with the vectors of its reference implementation, and the seed's
+ * fingerprint, which is computed by SipHash. The vectors are bytes, so a big-endian machine must
+ * give the same results. */
 #include "../test.h"
 #include "hash/hash.h"
 
-/* Key: 00 01 .. 0f. Message i: the i bytes 00 01 .. Outputs are bytes, the lowest first. Source:
- * Aumasson and Bernstein, vectors_sip64. */
+/* The key is 00 01 .. 0f. Message number i has the i bytes 00 01 ... Each output is given as bytes,
+ * the lowest byte first. Source: Aumasson and Bernstein, vectors_sip64. */
 static const char *const vectors[64] = {
 	"310e0edd47db6f72", "fd67dc93c539f874", "5a4fa9d909806c0d", "2d7efbd796666785",
 	"b7877127e09427cf", "8da699cd64557618", "cee3fe586e46c9cb", "37d1018bf50002ab",
@@ -41,7 +42,8 @@ static void test_the_reference_vectors(void **state)
 	}
 }
 
-/* Any address, NULL for no bytes, and more than 255 bytes. */
+/* Messages at any address, a NULL pointer for an empty message, and messages of more than 255
+ * bytes. */
 static void test_addresses_and_lengths(void **state)
 {
 	static const unsigned char key[WEIR_SIPHASH_KEY] = { 1 };
@@ -58,15 +60,16 @@ static void test_addresses_and_lengths(void **state)
 	for (unsigned i = 0; i < sizeof count; i++)
 		count[i] = (unsigned char)i;
 	memcpy(reference, count, sizeof reference);
-	/* lengths with the top bit of their byte, or of two bytes; values from OpenSSL's SIPHASH */
+	/* lengths with the top bit set in the length's byte, and lengths of two bytes; the values
+	 * come from OpenSSL's SIPHASH */
 	assert_true(weir__siphash(reference, count, 200) == UINT64_C(0x10849fe512591651));
 	assert_true(weir__siphash(reference, count, 255) == UINT64_C(0xa9c169fec74db21a));
 	assert_true(weir__siphash(reference, count, 256) == UINT64_C(0x999d0526d2a7bfd7));
 	assert_true(weir__siphash(reference, count, 300) == UINT64_C(0x4b0b710db6117839));
 }
 
-/* A fingerprint shows that two seeds are equal, and cannot be inverted to the seed. Half of XXH3 of
- * the seed could be inverted. */
+/* Equal fingerprints show that two seeds are equal, but a fingerprint cannot be inverted to the
+ * seed. One half of XXH3 of the seed could be inverted. */
 static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
 {
 	static const char text[] = "weir seed fingerprint";
@@ -82,7 +85,7 @@ static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
 		assert_true(fingerprint == weir__seed_fingerprint(seed));
 		assert_true(fingerprint != weir__seed_fingerprint(seed + 1));
 	}
-	/* pinned: logs of two versions may be compared */
+	/* a fixed value, because logs of two versions may be compared */
 	assert_int_equal(weir__seed_fingerprint(42), 0xd427db6f);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The sizing calculator, against a table computed independently and against the layout's formula
- * summed term by term. tests/property measures whether filters meet it. */
+ * The planner's sizes, compared with a table that was computed independently, and with the
+ * layout's formula summed term by term. tests/property measures whether filters have the planned
+ * rate. */
 #include <math.h>
 #include "../test.h"
 #include "blocked.h"
@@ -8,8 +9,8 @@
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
-/* Bits a key for a rate, at z = 1, 2, 4, 8 with the best g from 1 to 8. z: the default for that
- * rate. */
+/* Bits per key for each rate. The blocked values are for z = 1, 2, 4 and 8 with the best g from 1
+ * to 8. The field z is the planner's default for the rate. */
 static const struct row {
 	double fp_rate, classic;
 	struct { double bits; unsigned g; } blocked[4];
@@ -32,7 +33,7 @@ static void assert_near(double value, double wanted, double tolerance, const cha
 		         tolerance);
 }
 
-/* Return: the least bits a key for a rate. *best: the g that needs them. */
+/* Return: the smallest number of bits per key for the rate. *best: the g with that number. */
 static double best_blocked(double fp_rate, unsigned z, unsigned *best)
 {
 	double least = 0;
@@ -58,7 +59,7 @@ static void agrees_with_the_table(void **state)
 			            row->blocked[i].bits, 0.01, "blocked", row->fp_rate);
 			unsigned g;
 			double bits = best_blocked(row->fp_rate, words[i], &g);
-			if (listed < 8) { /* else the best may be beyond the table */
+			if (listed < 8) { /* if g is 8, the best g may be beyond the table */
 				assert_int_equal(g, listed);
 				assert_near(bits, row->blocked[i].bits, 0.01, "best blocked",
 				            row->fp_rate);
@@ -84,7 +85,7 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 		params.fp_rate = table[r].fp_rate;
 		struct weir_plan chosen = plan_of(&params);
 		assert_int_equal(test_number(&chosen.shape, "words_per_key"), table[r].z);
-		/* the reason mentions classic if that pays */
+		/* the reason mentions classic where classic needs less memory */
 		assert_true((strstr(chosen.reason, "classic") != NULL) ==
 		            (table[r].fp_rate <= 1e-4));
 		for (size_t i = 0; i < COUNT_OF(words); i++) {
@@ -105,9 +106,10 @@ static void plans_have_the_table_s_sizes_and_default(void **state)
 	}
 }
 
-/* ---- the formula term by term; every term is positive, so nothing cancels ---- */
+/* ---- the formula, term by term: every term is positive, so rounding errors do not cancel ---- */
 
-/* E[(b/64)^g] for b distinct bits after 0, g, 2g .. most*g throws into 64, into out[0 .. most]. */
+/* Compute E[(b/64)^g] into out[0 .. most], where b is the number of distinct bits after 0, g, 2g ..
+ * most*g throws into 64 bits. */
 static void throw_bits(unsigned g, unsigned most, double *out)
 {
 	double chance[65] = { 1 };
@@ -151,14 +153,14 @@ static void agrees_with_the_formula_by_terms(void **state)
 		for (unsigned g = 1; g <= weir__blocked_max_g(words[i]); g++)
 			for (size_t c = 0; c < COUNT_OF(bits_per_key); c++) {
 				double wanted = rate_by_terms(bits_per_key[c], words[i], g);
-				if (wanted < 5e-10) /* below the least rate allowed */
+				if (wanted < 5e-10) /* below the lowest permitted rate */
 					continue;
 				assert_near(blocked_rate(bits_per_key[c], words[i], g),
 				            wanted, 1e-4, "rate", bits_per_key[c]);
 			}
 }
 
-/* Over the whole range of rates, the bits found are the fewest that keep the rate. */
+/* Over the whole range of rates, the computed bits are the fewest that keep the rate. */
 static void bits_and_rate_are_inverse(void **state)
 {
 	(void)state;
@@ -171,11 +173,11 @@ static void bits_and_rate_are_inverse(void **state)
 				            fp_rate);
 			}
 	}
-	/* a hopelessly overfull filter is above the highest rate allowed */
+	/* the rate of a very overfull filter is above the highest permitted rate */
 	assert_true(blocked_rate(1e-6, 1, 1) > 0.5);
 }
 
-/* The textbook's formula, for every k: (1 - e^(-k / bits a key))^k, on top of the floor. */
+/* The textbook formula for every k, (1 - e^(-k / bits per key))^k, plus the floor. */
 static void classic_has_the_textbook_s_rate(void **state)
 {
 	(void)state;
@@ -206,13 +208,13 @@ static void lines_and_shards(void **state)
 		uint32_t shards, same;
 		uint64_t lines = weir__lines(bits, 1, 0, &shards);
 		assert_true(512.0 * (double)lines >= bits);
-		/* one line more, or 0.1 % */
+		/* at most one line more, or 0.1 % */
 		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512);
 		assert_true(shards >= 1 && shards <= 65536 && (shards & (shards - 1)) == 0 &&
 		            lines % shards == 0);
 		assert_true(shards == 1 || lines / shards >= 1024);
 		assert_true(shards == 65536 || lines / shards < 2048);
-		/* a valid size stays as it is */
+		/* a valid number of lines is not changed */
 		assert_int_equal(weir__lines_within(64 * lines, 1, 0, &same), lines);
 		assert_int_equal(same, shards);
 		uint64_t fewer = weir__lines_within(64 * lines + 63 + 64 * (i % 5), 1, 0, &same);

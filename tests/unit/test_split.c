@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The split kind's own features. conformance/ tests its bits and answers. */
+ * Features that only the split kind has. tests/conformance checks its bits and answers. */
 #define XXH_INLINE_ALL
 #include <math.h>
 #include <xxhash.h>
@@ -22,7 +22,8 @@ static struct weir_filter *split(uint64_t capacity)
 	return f;
 }
 
-/* A filter of @blocks blocks. Only the import makes any number of them. */
+/* Return: a filter of @blocks blocks. Only an import can create a filter with any number of
+ * blocks. */
 static struct weir_filter *of_blocks(unsigned blocks)
 {
 	struct weir_parquet_options o = WEIR_PARQUET_OPTIONS_INIT;
@@ -94,7 +95,7 @@ static void forged_steps_are_refused(void **state)
 	assert_ok(n);
 	weir_destroy(f);
 	f = NULL;
-	room[8] = 2; /* the format that has steps */
+	room[8] = 2; /* format 2, which has steps */
 	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
 		room[IMAGE_STEPS] = (unsigned char)step;
 		image_repair(room, (size_t)n);
@@ -104,7 +105,7 @@ static void forged_steps_are_refused(void **state)
 	}
 }
 
-/* No filter of the kind has a seed. */
+/* A filter of the split kind has no seed. */
 static void a_forged_seed_is_refused(void **state)
 {
 	enum { SEED = 56, BLOCKS = 104 };
@@ -123,7 +124,7 @@ static void a_forged_seed_is_refused(void **state)
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "seed is 5 where kind split has 0", "");
 	image_put64(room + SEED, 0);
-	room[BLOCKS + 1] ^= 1; /* a number of blocks that the lines do not have */
+	room[BLOCKS + 1] ^= 1; /* a number of blocks that does not match the number of lines */
 	image_repair(room, (size_t)n);
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "shape", "split");
@@ -140,7 +141,8 @@ static void a_forged_seed_is_refused(void **state)
 	assert_null(f);
 }
 
-/* Other programs read the kind, so it has one hash, which needs no secret. */
+/* Other programs read filters of the split kind, so the kind has one fixed hash without a
+ * secret. */
 static void a_forged_hash_is_refused(void **state)
 {
 	enum { HASH = 48, SEED = 56 };
@@ -153,11 +155,11 @@ static void a_forged_hash_is_refused(void **state)
 	assert_ok(n);
 	weir_destroy(f);
 	f = NULL;
-	image_put64(room + SEED, 5); /* the other hashes have one */
+	image_put64(room + SEED, 5); /* images with other hashes have a seed */
 	for (unsigned hash = 1; hash <= 3; hash += 2) {
 		room[HASH] = (unsigned char)hash;
 		if (hash == 3) {
-			room[8] = 2; /* the format that has marks */
+			room[8] = 2; /* format 2, which has marks */
 			room[IMAGE_MARKS] = WEIR_MARK_KEYED;
 		}
 		image_repair(room, (size_t)n);
@@ -167,7 +169,8 @@ static void a_forged_hash_is_refused(void **state)
 	assert_null(f);
 }
 
-/* A reload of it takes only a filter of the same kind: no other kind has its hash. */
+/* The next filter of a reload must be of the split kind, because no other kind has the same
+ * hash. */
 static void a_handle_of_it(void **state)
 {
 	struct weir_params p = split_params(1000, 0.01), other = p;
@@ -202,7 +205,8 @@ static void parameters_of_one_make_another(void **state)
 	weir_destroy(again);
 }
 
-/* Parameters cannot give an odd number of blocks: their filter could not be merged. */
+/* weir_params_of() fails for an odd number of blocks, because no parameters create a filter with an
+ * odd number. */
 static void parameters_of_an_odd_one_are_refused(void **state)
 {
 	(void)state;
@@ -224,13 +228,13 @@ static void shapes(void **state)
 	struct weir_params p = split_params(UINT64_C(1) << 47, 0.01);
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
-	p.split.any_reader = 1; /* no filter of this many keys suits every reader */
+	p.split.any_reader = 1; /* no filter for this many keys fits the limits of every reader */
 	assert_int_equal(weir_plan_make(&p, &plan), -EFBIG);
 	assert_true(legal(1) && legal(7));
 	assert_false(legal(0) || legal(UINT32_MAX));
 }
 
-/* ---- any number of blocks ---- */
+/* ---- odd numbers of blocks ---- */
 
 static void odd_numbers_of_blocks_lose_no_key(void **state)
 {
@@ -253,7 +257,8 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 	}
 }
 
-/* A filter with an odd number of blocks has one owner: several would share the middle block. */
+/* weir_fill_keys() loads a filter with an odd number of blocks as one partition, because several
+ * partitions would share the middle block. */
 static void odd_numbers_of_blocks_load(void **state)
 {
 	(void)state;
@@ -274,7 +279,7 @@ static void odd_numbers_of_blocks_load(void **state)
 	weir_destroy(inserted);
 }
 
-/* The image of an odd filter keeps the half line. */
+/* The image of a filter with an odd number of blocks includes the half line. */
 static void odd_numbers_of_blocks_are_saved(void **state)
 {
 	(void)state;
@@ -292,7 +297,7 @@ static void odd_numbers_of_blocks_are_saved(void **state)
 	weir_destroy(again);
 }
 
-/* ---- folding, as Arrow folds: blocks 2i and 2i+1 become block i ---- */
+/* ---- folds, as in Arrow: blocks 2i and 2i+1 become block i ---- */
 
 static void folding_ors_adjacent_blocks(void **state)
 {
@@ -301,7 +306,7 @@ static void folding_ors_adjacent_blocks(void **state)
 	struct weir_filter *f = of_blocks(BLOCKS), *folded = NULL;
 	unsigned char whole[32 * BLOCKS], want[32 * FOLDED] = { 0 }, got[32 * FOLDED];
 	fill(f, 60);
-	assert_ok(weir_fold(&folded, f, 4)); /* 12 blocks in 6 lines: 3 in 2 */
+	assert_ok(weir_fold(&folded, f, 4)); /* 12 blocks in 6 lines become 3 blocks in 2 lines */
 	assert_int_equal(blocks_of(folded), FOLDED);
 	assert_has(folded, 60);
 	assert_true(weir_parquet_export(f, WEIR_PARQUET_BITSET, WEIR_PARQUET_ANY_SIZE, whole,
@@ -335,7 +340,7 @@ static void folding_wants_a_factor_of_the_blocks(void **state)
 
 /* ---- sizes ---- */
 
-/* The design's table, computed by hand for this layout: bits a key. */
+/* Bits per key, computed by hand for this layout. */
 static void sizes_are_those_of_the_layout(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The sums that show whether hashes are uniform ([SPREAD]) equal those of the plain definition,
- * however the look adds them up. The look ends early if pairs of blocks show nothing. */
+ * The sums that show whether hashes are uniform ([SPREAD]) equal the sums of the plain
+ * definition, in whatever portions the blocks are counted. The comparison of pairs of blocks ends
+ * early if the first pairs show nothing. */
 #include <math.h>
 #include "../test.h"
 #include "filter/filter.h"
@@ -65,7 +66,7 @@ static void is_each_cell_counted_whatever_its_width(void **state)
 	}
 }
 
-/* So few blocks that the look pairs all of them. */
+/* So few blocks that the measurement compares all pairs of blocks. */
 static void are_pairs_of_blocks_summed_as_defined(void **state)
 {
 	struct weir_filter *f = filled(WEIR_SPLIT, 2000, UINT64_MAX);
@@ -96,7 +97,7 @@ static void are_pairs_of_blocks_summed_as_defined(void **state)
 	weir_destroy(f);
 }
 
-/* The variance of the sum grows with the number of pairs: fourfold from 96 to 192 blocks. */
+/* The variance of the sum grows with the number of pairs, fourfold from 96 to 192 blocks. */
 static void do_pairs_that_show_nothing_end_the_look(void **state)
 {
 	double variance[2];
@@ -132,9 +133,9 @@ static double variance_of_few(uint64_t seed, uint64_t n)
 	return s.common_variance;
 }
 
-/* All pairs of blocks show that lower halves recur, and the first pairs show a little of that. The
- * look ends early for 19 filters. If it asked for one standard deviation more, it would end early
- * for 109. */
+/* Over all pairs of blocks, the sum shows that lower halves recur. The first pairs show this only
+ * weakly. The comparison ends early for 19 filters. With a threshold of one standard deviation
+ * more, it would end early for 109. */
 static void do_pairs_that_show_a_little_go_on(void **state)
 {
 	enum { FILTERS = 500, LOWER_HALVES = 1800, MOST = 40 };
@@ -152,7 +153,8 @@ static void do_pairs_that_show_a_little_go_on(void **state)
 	assert_in_range(early, 0, MOST);
 }
 
-/* One block may be full in the word that the look reads, and another in all its words. */
+/* One block is full in the words that the measurement reads first, and another block is full in all
+ * words. */
 static void is_the_fullest_of_several_full_words_found(void **state)
 {
 	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
@@ -171,14 +173,14 @@ static void is_the_fullest_of_several_full_words_found(void **state)
 	assert_int_equal(s.crowd, 64 * WORDS);
 }
 
-/* ---- keys that come during a look ---- */
+/* ---- keys that are inserted during a measurement ---- */
 
 enum { COMING_BLOCKS = 1024 };
 static uint64_t coming[COMING_BLOCKS];
 static unsigned looks_at_words;
 static bool keys_come;
 
-/* At every second look at a word a key comes that is unlike all earlier ones. */
+/* At every second read of a word, a key is inserted that differs from all earlier keys. */
 static uint64_t used_meanwhile(uint64_t word)
 {
 	const unsigned n = looks_at_words++ / 2;
@@ -187,7 +189,7 @@ static uint64_t used_meanwhile(uint64_t word)
 	return word;
 }
 
-/* The verdict "not uniform" counts only if the bits stand still. */
+/* The verdict "not uniform" counts only if the bits do not change during the measurement. */
 static void does_a_verdict_stay_while_keys_come(void **state)
 {
 	const struct weir_law law = { .base = coming, .stride = 1, .blocks = COMING_BLOCKS,
@@ -198,7 +200,7 @@ static void does_a_verdict_stay_while_keys_come(void **state)
 		const uint32_t wanted = come ? WEIR_UNEVEN_UNKNOWN : WEIR_UNEVEN_YES;
 		const char *why = "";
 		for (unsigned i = 0; i < COMING_BLOCKS; i++)
-			coming[i] = 0xffff; /* all of the low bits, and no others */
+			coming[i] = 0xffff; /* all of the low bits, and no other bits */
 		looks_at_words = 0;
 		keys_come = come;
 		assert_int_equal(weir__spread_confirm(&law, COMING_BLOCKS, WEIR_UNEVEN_YES, &why),
@@ -209,7 +211,8 @@ static void does_a_verdict_stay_while_keys_come(void **state)
 	}
 }
 
-/* Blocks of one word each, enough that chance hardly adds to a sum: only the slack decides. */
+/* Blocks of one word each, so many that chance adds little to a sum and only the tolerance
+ * decides. */
 enum { CELLS = 64, COUNTED = 1000000000 };
 
 static uint32_t verdict_on(const struct weir_spread *s)
@@ -220,8 +223,9 @@ static uint32_t verdict_on(const struct weir_spread *s)
 	return said;
 }
 
-/* A part @share of the cells is used: half of them by @off more, the others by @off less. Words
- * have @vary times the variance of chance. */
+/* Return: counts in which a share @share of all cells is used. Half of the cells are used more by
+ * the factor @off, the others less. The number of used cells per word has @vary times the variance
+ * of chance. */
 static struct weir_spread counted(double share, double off, double vary)
 {
 	struct weir_spread s = {
@@ -238,8 +242,9 @@ static struct weir_spread counted(double share, double off, double vary)
 	return s;
 }
 
-/* A cell may be used by 4 % more or less than the others, and the numbers of used cells may vary by
- * 6 % more than by chance. Wider limits would hide hashes that users notice. */
+/* A cell may be used by 4 % more or less than the other cells, and the number of used cells may
+ * vary by 6 % more than by chance. Wider tolerances would accept hashes whose false-positive rate
+ * users notice. */
 static void where_does_what_is_allowed_end(void **state)
 {
 	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How much stack the verbs take that worker threads call: at most 6 KiB, batches included. Batches
- * of a layered filter take 7 KiB, and so does a cuckoo filter that moves keys. That during a reload
- * takes 9 KiB, as do batches of texts. Servers have threads and coroutines of 16 to 24 KiB. The
- * stack of a thread that does nothing is subtracted. Another compiler or machine may take twice as
- * much. */
+ * How much stack the functions use that worker threads call: at most 6 KiB, batches included.
+ * Batches into a layered filter use 7 KiB, and so does a cuckoo filter that moves keys. A cuckoo
+ * filter that moves keys during a reload uses 9 KiB, and so do batches of texts. Servers have
+ * threads and coroutines of 16 to 24 KiB. The stack of an idle thread is subtracted. With another
+ * compiler or on another machine the functions may use twice as much. */
 #include <limits.h>
 #include <sys/mman.h>
 #include <weir/guard.h>
@@ -52,7 +52,7 @@ static struct weir_keys form(unsigned i)
 		(void)!(call); \
 	}
 
-/* Ignore the answers: a kind refuses the verbs that it lacks. */
+/* Ignores the results, because a kind refuses functions that it does not support. */
 static void single(void)
 {
 	for (unsigned i = 0; i < KEYS; i++) {
@@ -117,7 +117,7 @@ static void reload_verbs(void)
 
 static void nothing(void) { }
 
-/* ---- the measure ---- */
+/* ---- the measurement ---- */
 
 static void *run(void *verbs)
 {
@@ -125,7 +125,7 @@ static void *run(void *verbs)
 	return NULL;
 }
 
-/* Return: the bytes of the stack that were written to. */
+/* Return: the number of stack bytes that were written. */
 static size_t depth(void (*verbs)(void))
 {
 	pthread_t thread;
@@ -148,14 +148,16 @@ static size_t depth(void (*verbs)(void))
 
 static void measure(const char *what, void (*verbs)(void), size_t most)
 {
-	verbs(); /* the loader resolves each function in its first call, on the caller's stack */
+	/* the loader resolves each function at its first call, so that call runs on the caller's
+	 * stack */
+	verbs();
 	const size_t taken = depth(verbs) - depth(nothing);
 	print_message("%-32s %5zu\n", what, taken);
 	if (taken > TIMES * most)
 		fail_msg("%s: %zu bytes of stack, %zu are the most", what, taken, TIMES * most);
 }
 
-/* Run the verbs in a thread that has only a little stack. */
+/* Run the functions in a thread with a small stack. */
 static void in_a_small_thread(void (*verbs)(void))
 {
 	pthread_t thread;
@@ -226,7 +228,7 @@ static void verbs_of_texts(void **state)
 	}
 }
 
-/* More keys than the filter has room for: an insert looks for places, and moves other keys. */
+/* With more keys than fit, an insert searches for slots and moves other keys. */
 static void a_full_cuckoo_filter(void **state)
 {
 	struct weir_params p = params_of(WEIR_CUCKOO);

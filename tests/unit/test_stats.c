@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Figures from the bits: keys, rate, fill and saturation, from an empty filter to one with half as
- * many keys again as its capacity. */
+ * Statistics that are computed from the bits (keys, rate, fill and saturation) of empty filters
+ * up to filters with 1.5 times as many keys as their capacity. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -25,7 +25,8 @@ static void assert_near(double value, double wanted, double share, const char *w
 		fail_msg("%s is %g, wanted %g within %g %%", what, value, wanted, 100 * share);
 }
 
-/* The figures name the kernel in use, not the machine's best: classic has one for all. */
+/* The statistics name the kernel that the filter uses, not the best one of the machine. Classic has
+ * a single kernel. */
 static void the_isa_is_the_kernel_s(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
@@ -54,7 +55,8 @@ static void an_empty_filter(void **state)
 	}
 }
 
-/* The rate of such a filter's plan. If rates come in steps, it is below the rate asked for. */
+/* Return: the planned rate for the filter's size. If the kind supports only certain rates, the
+ * planned rate is below the requested rate. */
 static double planned_rate(const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -75,7 +77,7 @@ static double measured_rate(const struct weir_filter *f)
 	return (double)wrong / PROBES;
 }
 
-/* Return: false if the filter is full. A kind may refuse keys beyond its capacity. */
+/* Return: false if the filter refused the key. A kind may refuse keys only beyond the capacity. */
 static bool put(struct weir_filter *f, uint64_t i, uint64_t capacity)
 {
 	uint64_t key = test_key(i);
@@ -92,7 +94,8 @@ static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
 	struct weir_filter *f = test_bound_filter(kind, CAPACITY, fp_rate);
 	uint64_t keys = 0;
 	bool full = !test_takes_inserts(f);
-	for (unsigned step = 1; step <= STEPS && !full; step++) { /* 25 % to 150 % */
+	/* from 25 % to 150 % of the capacity */
+	for (unsigned step = 1; step <= STEPS && !full; step++) {
 		while (keys < CAPACITY * step / 4 && !full) {
 			full = !put(f, keys, CAPACITY);
 			keys += !full;
@@ -101,7 +104,7 @@ static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
 			break;
 		struct weir_stats s = exact(f);
 		assert_near(s.keys_estimated, (double)keys, 0.02, "keys_estimated");
-		if (step >= 3) /* enough hits to compare with */
+		if (step >= 3) /* enough false positives for a comparison */
 			assert_near(s.fp_rate_estimated, measured_rate(f),
 			            s.fp_rate_estimated < 0.005 ? 0.12 : 0.04,
 			            "fp_rate_estimated");
@@ -173,15 +176,17 @@ static void a_sample_agrees_with_the_whole(void **state)
 		for (uint64_t i = 0; i < CAPACITY / 10; i++)
 			keys[i] = test_key(i + CAPACITY);
 		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
-		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind may be full now */
-		assert_true(answer < 0 || sampled(f).saturated); /* a sample shows them too */
+		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind with a limit may be full now */
+		/* a sample also shows the surplus keys */
+		assert_true(answer < 0 || sampled(f).saturated);
 		assert_true(answer < 0 || exact(f).saturated);
 		free(keys);
 		weir_destroy(f);
 	}
 }
 
-/* The excess of keys over the capacity is within a sample's error: only the whole shows it. */
+/* The number of keys above the capacity is within the error of a sample, so only an exact
+ * measurement reports saturation. */
 static void a_sample_may_be_off(void **state)
 {
 	enum { CAPACITY = 3000000 };
@@ -202,7 +207,6 @@ static void a_sample_may_be_off(void **state)
 	weir_destroy(f);
 }
 
-/* A sample scales the number of stuck counters to all lines. */
 static void stuck_counters_of_a_sample(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_COUNTING, 1000000, 0.01);
@@ -217,7 +221,7 @@ static void stuck_counters_of_a_sample(void **state)
 	weir_destroy(f);
 }
 
-/* A growing filter with all keys that it can take. */
+/* Return: a growing filter that is full to max_capacity. */
 static struct weir_filter *of_several_layers(uint64_t capacity, double fp_rate)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -237,13 +241,14 @@ static void any_layer_answers(void **state)
 {
 	struct weir_filter *f = of_several_layers(50000, 0.5);
 	(void)state;
-	/* A layer gets the keys that those before do not answer, so they overlap a little less. */
+	/* Each layer gets only keys that earlier layers do not report as present, so the layers
+	 * overlap a little less than independent layers would. */
 	const double share = exact(f).fp_rate_estimated / measured_rate(f);
 	assert_true(share > 0.93 && share < 1.01);
 	weir_destroy(f);
 }
 
-/* The errors of the layers are independent. */
+/* The errors of the layers' samples are independent, so their squares add up. */
 static void layers_may_be_off(void **state)
 {
 	struct weir_filter *f = of_several_layers(300000, 0.01);
@@ -255,8 +260,8 @@ static void layers_may_be_off(void **state)
 	weir_destroy(f);
 }
 
-/* A sample of a filter with many shards reads one page in each of some shards. A few lines of every
- * shard would take a hundred times as long. */
+/* A sample of a filter with many shards reads one whole page from each of some shards. Reading a
+ * few lines from every shard would take a hundred times as long. */
 static void a_sample_is_of_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
@@ -271,7 +276,7 @@ static void a_sample_is_of_whole_pages(void **state)
 	assert_ok(weir_create(&f, &params));
 	assert_int_equal(sampled(f).shards, BYTES / SHARD);
 	for (unsigned shard = 0; shard < BYTES / SHARD; shard++)
-		/* half of each shard's first page */
+		/* one half of the shard's first page */
 		memset(bits + shard * SHARD + 32 * LINE, 0xff, 32 * LINE);
 	struct weir_stats s = sampled(f);
 	assert_true(s.fill == 0.5 && s.fill_max == 0.5);
@@ -280,7 +285,7 @@ static void a_sample_is_of_whole_pages(void **state)
 	free(bits);
 }
 
-/* One hot shard: fill_max shows it, the mean does not. */
+/* A single full shard raises fill_max, but hardly the mean fill. */
 static void the_fullest_shard(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000000, 0.01);
@@ -289,7 +294,7 @@ static void the_fullest_shard(void **state)
 	(void)state;
 	assert_true(s.shards >= 4);
 	for (unsigned i = 0; i < 100000; i++)
-		/* the first shard's hashes */
+		/* hashes of the first shard */
 		assert_ok(weir_insert_hash(f, test_random(&random) / s.shards));
 	s = exact(f);
 	assert_near(s.fill_max, s.fill * s.shards, 0.001, "fill_max");
@@ -305,10 +310,10 @@ static void a_full_array(void **state)
 		for (uint64_t i = 0; i < 20000 && takes; i++)
 			takes = put(f, i, 10);
 		struct weir_stats s = exact(f);
-		/* in a window only the newest generation is full: fill_max */
+		/* in a window only the newest generation is full, which fill_max shows */
 		assert_true(!takes || (s.fill_max == 1 && s.fp_rate_estimated == 1 && s.saturated));
 		assert_true(!takes || s.fill == 1 || test_forgets(test_kinds[k]));
-		/* infinity is an honest answer, NaN is not */
+		/* infinity is a correct estimate, NaN would not be */
 		assert_true(!takes || s.keys_estimated > 10);
 		weir_destroy(f);
 	}
@@ -325,7 +330,7 @@ static void struct_sizes(void **state)
 	assert_refused(weir_measure(f, WEIR_EXACT, &s), -EINVAL, "weir_stats.struct_size", "_INIT");
 	assert_refused(weir_measure(f, WEIR_SAMPLED, NULL), -EINVAL, "weir_stats is NULL", "_INIT");
 	memset(&s, 0xa5, sizeof s);
-	/* a program built with an older header */
+	/* a caller compiled with an older header */
 	s.struct_size = offsetof(struct weir_stats, fill);
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_int_equal(s.capacity, 1000);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The lines that a survey reads and its calls of progress: in an array, in one with members. */
+ * Surveys (measurements of a sample) of an array and of a filter with members: which lines they
+ * read, and when they call progress. */
 #include <sys/mman.h>
 #include "../test.h"
 #include "filter/filter.h"
 
-/* A run in one shard of each 85. The last step has a single shard, with no memory behind it. */
+/* The survey reads lines in one shard of every 85. The last step has a single shard, and the memory
+ * behind the shard is not readable. */
 static void test_does_a_random_sample_end_at_the_last_shard(void **state)
 {
 	enum { SHARDS = 256, BYTES = SHARDS << 16, RUNS = 3 };
@@ -45,7 +47,7 @@ static int note(void *arg, uint64_t done, uint64_t total)
 	return ++calls->n == calls->stop_at;
 }
 
-/* A filter with several layers of some MiB each. */
+/* Return: a filter with several layers of some MiB each. */
 static struct weir_filter *grown(void)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Keys as people write them, through a handle: each filter applies its own steps to them, and files
- * of other steps are taken if the program asks for it. */
+ * Keys as people write them, through a handle. Each filter applies its own normalisation steps.
+ * Files with other steps are accepted only if the program allows it. */
 #include <weir/follow.h>
 #include <weir/refresh.h>
 #include <weir/reload.h>
@@ -49,7 +49,8 @@ static void have_its_steps(const struct flavor *flavor)
 	flavor->rcu->register_thread();
 	assert_ok(handle_with(&h, of(&lower, "Key"), flavor->given));
 	assert_int_equal(asks(h, "KEY"), 1);
-	assert_false(weir_handle_contains_u64(h, UINT64_C(0x2079656b2079656b))); /* never text */
+	/* numbers are never normalised */
+	assert_false(weir_handle_contains_u64(h, UINT64_C(0x2079656b2079656b)));
 	assert_int_equal(asks(h, "other"), 0);
 	assert_int_equal(inserts(h, "OTHER"), WEIR_NEW);
 	assert_int_equal(inserts(h, "other"), WEIR_SEEN);
@@ -87,8 +88,8 @@ static void test_texts_have_the_filters_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A closed set refuses a new length, in single inserts and in batches. The sentence quotes only a
- * part of a long text. */
+/* A closed set refuses a new prefix length, in single inserts and in batches. The error message
+ * quotes only the beginning of a long text. */
 static void test_a_closed_set_stays_closed(void **state)
 {
 	const struct weir_text closed = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR |
@@ -109,12 +110,14 @@ static void test_a_closed_set_stays_closed(void **state)
 	assert_null(strstr(weir_error_detail(), "::"));
 	assert_int_equal(asks(h, other), 0);
 	assert_int_equal(figures_of(h).lookups, 1);
-	assert_int_equal(asks(h, "192.0.4.77"), 1); /* before the one that is refused */
+	/* this key precedes the refused key in the batch */
+	assert_int_equal(asks(h, "192.0.4.77"), 1);
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Keys kept before the first set: fixed keys are addresses once it is there, also during a reload.
- * A closed set that refuses a kept key does not become the first set, so the key is not lost. */
+/* Keys that were kept before the first set. Fixed keys become addresses once the first set has
+ * WEIR_TEXT_CIDR, even during a reload. A closed set that refuses a kept key cannot become the
+ * first set, so the key is not lost. */
 static void test_what_was_kept_is_in_the_first_set(void **state)
 {
 	static const unsigned char four[2][4] = { { 10, 1, 2, 3 }, { 192, 0, 2, 9 } };
@@ -177,7 +180,7 @@ static void test_a_plan_says_what_a_lookup_probes(void **state)
 	assert_int_equal(plan.lookups, 3);
 }
 
-/* H1: into the current, the next and the previous filter. */
+/* H1: an insert reaches the current, the next and the previous filter. */
 static void test_texts_are_inserted_into_every_filter(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -197,8 +200,8 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A text that is not a key of the set is refused during a reload too, in single inserts and in
- * batches. The keys before it are taken. */
+/* A text that is not a key of the set is also refused during a reload, in single inserts and in
+ * batches. Earlier keys of the batch are inserted. */
 static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
 {
 	static char net[] = "10.1.0.0/24", bad[] = "nonsense";
@@ -222,7 +225,7 @@ static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A reload's parameters cannot change the steps either. */
+/* The parameters of a reload cannot change the normalisation steps. */
 static void test_parameters_of_other_steps(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -237,8 +240,8 @@ static void test_parameters_of_other_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Fixed keys kept before the first set: a closed set refuses the new addresses. A key that cannot
- * be an address is ignored. */
+/* Fixed keys that were kept before the first set. A closed set refuses new addresses. A key that
+ * cannot be an address is ignored. */
 static void test_fixed_keys_that_were_kept(void **state)
 {
 	static const unsigned char four[] = { 192, 0, 3, 9 };
@@ -259,7 +262,7 @@ static void test_fixed_keys_that_were_kept(void **state)
 		assert_ok(weir_handle_insert_keys(h, one, NULL));
 		save(&closed, "192.0.2.0/24");
 		assert_int_equal(weir_handle_refresh(h, path, NULL), kept[i].taken ? 1 : -EINVAL);
-		if (!kept[i].taken) { /* a set without steps takes any key */
+		if (!kept[i].taken) { /* a set without steps accepts every key */
 			save(NULL, NULL);
 			assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 			assert_int_equal(weir_handle_contains_keys(h, one, NULL), 1);
@@ -275,7 +278,8 @@ static void test_fixed_keys_that_were_kept(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With other steps, weir_handle_contains() would answer "no" to a server for every key. */
+/* With other steps in the file, weir_handle_contains() would answer no for every key that a server
+ * asks for. */
 static void test_other_steps_are_asked_for(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -291,7 +295,7 @@ static void test_other_steps_are_asked_for(void **state)
 
 	o.flags = WEIR_HANDLE_ANY_STEPS;
 	assert_ok(weir_handle_create(&h, of(&lower, "Key"), &o));
-	refresh.carry = true; /* the keys of one cannot be in the other */
+	refresh.carry = true; /* filters with different steps cannot be merged */
 	assert_refused(weir_handle_refresh(h, path, &refresh), -EINVAL, "lowercase", "cidr");
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	save(&nets, "192.0.2.0/24");
@@ -305,7 +309,8 @@ static void test_other_steps_are_asked_for(void **state)
 	unlink(path);
 }
 
-/* Kept texts are found whatever the file's steps, even if their length is new to it. */
+/* Kept texts are found with any steps of the first file, even if the file has no key of an equal
+ * length. */
 static void test_kept_texts_are_found_in_the_first_file(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -344,7 +349,7 @@ static void test_kept_texts_are_found_in_the_first_file(void **state)
 
 enum way { RELOAD, REFRESH, FOLLOW, WAYS };
 
-/* Publish the first set, whose domains have at most two labels. */
+/* Publish the first set, in which domains have at most two labels. */
 static void have_a_first_set(struct weir_handle *h, enum way way)
 {
 	const struct weir_text domains = { .steps = WEIR_TEXT_SUFFIXES };
@@ -370,7 +375,8 @@ static void have_a_first_set(struct weir_handle *h, enum way way)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* Without their lengths a lookup would not probe for that many labels. */
+/* The first set must record the numbers of labels of kept texts. Otherwise a lookup would not probe
+ * keys with that many labels. */
 static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 {
 	static char one[] = "test", four[] = "a.b.c.net", five[] = "d.a.b.c.com";
@@ -397,7 +403,8 @@ static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 	}
 }
 
-/* The text's length is new to the next filter, whose inserts note it. */
+/* The next filter has no key of the text's prefix length. Inserting the kept text records the
+ * length. */
 static void test_a_kept_text_is_replayed(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -420,14 +427,15 @@ static void test_a_kept_text_is_replayed(void **state)
 	weir_destroy(placeholder);
 	weir_destroy(next);
 
-	o.keep_inserts = 8; /* less than any key takes */
+	o.keep_inserts = 8; /* too small for any key */
 	assert_ok(weir__absence_make(&a, &placeholder, &o));
 	assert_refused(weir__absence_keep(a, &text), -ENOBUFS, "keep_inserts 8", "11 bytes");
 	weir__absence_free(a);
 	weir_destroy(placeholder);
 }
 
-/* Whatever form the key has, read-only is the reason, not that the set takes no hashes. */
+/* A read-only set reports that it is read-only for every form of a key, even if the set would also
+ * refuse hashes. */
 static void test_a_set_that_only_reads_says_so(void **state)
 {
 	const struct iovec text = { (char[]){ "a.example" }, 9 };

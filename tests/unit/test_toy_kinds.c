@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A kind that can only answer lookups, builds with missing arguments, and sizes that no plan
- * gives. */
+ * A test kind that supports only lookups, builds with missing arguments, and filter sizes that
+ * the planner never chooses. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static void no_whole(const struct weir_filter *f, struct weir_filter *other)
 	assert_says(weir_clone(&out, f), -ENOTSUP, "kind toy cannot be copied");
 	assert_says(weir_fold(&out, f, 2), -ENOTSUP, "kind toy cannot fold");
 	assert_says(weir_fold(&out, f, 3), -ENOTSUP, "kind toy cannot fold");
-	assert_ptr_equal(out, other); /* untouched */
+	assert_ptr_equal(out, other); /* unchanged */
 	assert_says(weir_inline_init(&view, f), -ENOTSUP, "kind toy cannot be inlined");
 	assert_says(weir_inline_check_layout(f, 2, 3), -ENOTSUP, "kind toy cannot be inlined");
 }
@@ -98,7 +98,7 @@ static void no_removals_and_counts(struct weir_filter *f)
 	assert_true(bitmap == 0xa5 && counts[0] == 5 && counts[1] == 5 && counts[2] == 5);
 }
 
-/* A kind names the capability that it lacks, whether the filter is read-only or not. */
+/* The error names the missing capability of the kind, for read-only and for writable filters. */
 static void what_a_kind_lacks(void **state)
 {
 	static const int errors[] = { 0, -EROFS };
@@ -125,7 +125,7 @@ static unsigned files_in(const char *name)
 	return n;
 }
 
-/* A refused save leaves no file, not even of another name, and keeps one that was there. */
+/* A refused save creates no file under any name, and keeps an existing file. */
 static void a_save_that_cannot_be(void **state)
 {
 	struct weir_filter *f = toy_make(&poor, LINES, 1, 0);
@@ -145,7 +145,7 @@ static void a_save_that_cannot_be(void **state)
 	weir_destroy(f);
 }
 
-/* Every kind either builds or refuses with this sentence. */
+/* A kind that cannot be built reports this error. */
 static void kinds_that_are_not_built(void **state)
 {
 	(void)state;
@@ -185,10 +185,10 @@ static void what_a_build_is_not_given(void **state)
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL,
 	               "fp_rate 0", "give one");
 	params.fp_rate = 0.01;
-	/* the hashes give the capacity, so the next thing missing is the seed */
+	/* the number of hashes gives the capacity, so the missing seed is reported next */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(&hash, 1), NULL), -EINVAL, "seed 0",
 	               "made with");
-	params.secret = "sixteen secrets!"; /* a seed follows from it */
+	params.secret = "sixteen secrets!"; /* a secret makes the seed unnecessary */
 	assert_refused(weir_build(&f, &params, weir_keys_hashes(NULL, 3), NULL), -EINVAL,
 	               "keys.at is NULL", "3");
 	params.secret = NULL;
@@ -198,7 +198,7 @@ static void what_a_build_is_not_given(void **state)
 	assert_null(f);
 }
 
-/* A filter of this size without its bits: some machines cannot give 4 GiB and more. */
+/* Return: a filter of the given size without bits. Some machines cannot allocate 4 GiB and more. */
 static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 {
 	const struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
@@ -214,7 +214,7 @@ static struct weir_filter *without_bits(uint64_t lines, uint32_t shards)
 	return f;
 }
 
-/* The parameters of such a filter plan the same size and shards. */
+/* Asserts that the parameters of a filter give a plan with the filter's size and shards. */
 static void assert_exact(uint64_t lines, uint32_t shards)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -229,8 +229,8 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	free(f);
 }
 
-/* Above 4 GiB the number of shards does not grow, so the lines of a plan are a multiple of 65536.
- * Those of its folds need not be. */
+/* Above 4 GiB the number of shards no longer grows, so planned sizes are a multiple of 65536 lines.
+ * Sizes after a fold need not be. */
 static void parameters_of_a_fold_above_4_gib(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };
@@ -242,12 +242,13 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 		params.capacity = params.max_bytes;
 		assert_ok(weir_plan_make(&params, &plan));
 		assert_true(plan.bytes == params.max_bytes && plan.shards == 65536);
-		for (uint32_t factor = 1; factor <= 65536; factor *= 2) /* as weir_fold() */
+		/* the factors that weir_fold() supports */
+		for (uint32_t factor = 1; factor <= 65536; factor *= 2)
 			assert_exact(65536 * sizes[i] / factor, 65536 / factor);
 	}
 }
 
-/* An image of another writer may have any number of lines, and shards of 1024 lines or more. */
+/* An image from another writer may have any number of lines, and shards of 1024 lines or more. */
 static void parameters_of_a_size_of_its_own(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
@@ -274,7 +275,8 @@ static void parameters_of_a_size_of_its_own(void **state)
 	assert_ok(weir_merge(like, f));
 	assert_true(weir_contains(like, "key", 3));
 	weir_destroy(like);
-	f->capacity = UINT64_C(1) << 40; /* no plan gives this: refused, not rounded */
+	/* the planner refuses this capacity, and weir_params_of() must not round it */
+	f->capacity = UINT64_C(1) << 40;
 	assert_refused(weir_params_of(f, &params), -EINVAL, "192064", "rate would be");
 	weir_destroy(f);
 	for (uint32_t shards = 1; shards <= 65536; shards *= 2) {
@@ -284,7 +286,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 	}
 }
 
-/* Through their pointers and by weir__hash_by(), the hashes are those of xxHash. */
+/* The hashes equal those of xxHash, through their function pointers and through weir__hash_by(). */
 static void the_hashes_by_their_functions(void **state)
 {
 	const struct weir_hashing xxh3 = weir__hashing_seeded(&weir__xxh3, SEED),

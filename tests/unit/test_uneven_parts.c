@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Where hashes that are not uniform are found ([SPREAD]): in one word of a block, in the first or
- * last blocks, in one layer alone. Also filters that get no verdict. */
+ * Hashes that are not uniform in one place only ([SPREAD]): in one word of a block, in the first
+ * or last blocks, or in one layer. Also filters without a verdict. */
 #include "../folder.h"
 
 enum { KEYS = 30000 };
@@ -14,7 +14,8 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* Nearly full blocks look alike, whatever their bits. */
+/* In nearly full blocks, uniform and uneven hashes set almost the same bits, so there is no
+ * verdict. */
 static void nearly_full_blocks(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);
@@ -28,7 +29,7 @@ static void nearly_full_blocks(void **state)
 	weir_destroy(f);
 }
 
-/* The look reads one word of each block, and each key has a bit in every word. */
+/* The measurement reads one word of each block. Each key sets a bit in every word. */
 static void as_many_keys_as_are_needed(void **state)
 {
 	static const struct { unsigned keys, said; } few[] = {
@@ -44,7 +45,8 @@ static void as_many_keys_as_are_needed(void **state)
 	}
 }
 
-/* Hashes that are alike in just one word of their block, for each word, then in none. */
+/* Hashes that are uneven in a single word of their block. The test tries each word, and finally
+ * none. */
 static void alike_in_one_word(void **state)
 {
 	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
@@ -54,7 +56,8 @@ static void alike_in_one_word(void **state)
 		const uint32_t salt = word < COUNT_OF(salts) ? salts[word] : 0;
 		struct weir_filter *f = test_filter(WEIR_SPLIT, KEYS, asked);
 		for (uint64_t i = 0, keys = 0; keys < KEYS / 2; i++)
-			if ((uint32_t)test_key(i) * salt >> 31 == 0) { /* its lower half */
+			/* the lower half of the hash */
+			if ((uint32_t)test_key(i) * salt >> 31 == 0) {
 				assert_ok(weir_insert_hash(f, test_key(i)));
 				keys++;
 			}
@@ -64,8 +67,8 @@ static void alike_in_one_word(void **state)
 	}
 }
 
-/* The first or last 64 of many blocks have as many keys as others, but these set only every other
- * bit of a word. */
+/* In the first or last 64 of many blocks, keys set only every other bit of a word. These blocks
+ * have as many keys as the others. */
 static void alike_at_the_ends(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };
@@ -86,7 +89,8 @@ static void alike_at_the_ends(void **state)
 			const uint64_t from_end = test_key(k) % (ENDS * block);
 			const uint64_t hash = last ? ~from_end : from_end;
 			const uint64_t r = hash * UINT64_C(0x9E3779B97F4A7C15);
-			/* the low bits of six fields of 6 bits, below 4 bits for the words */
+			/* the low bits of six fields of 6 bits, below 4 bits that choose the
+			 * words */
 			if (alike && r >> 24 & UINT64_C(0x41041041))
 				continue;
 			assert_ok(weir_insert_hash(f, hash));
@@ -98,7 +102,7 @@ static void alike_at_the_ends(void **state)
 	}
 }
 
-/* A save finds the layer, whichever it is. */
+/* A save refuses a growing filter with uneven hashes in any one layer. */
 static void a_save_looks_at_each_layer(void **state)
 {
 	enum { LAYERS = 3, FIRST = 4000 };

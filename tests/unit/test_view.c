@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The view of a sharded set, which weir_handle_get() returns: it looks up, counts and measures in
- * all shards, even while they are replaced. It refuses everything else. */
+ * The view of a sharded set, which weir_handle_get() returns. The view looks up, counts and
+ * measures in all shards, even while shards are replaced. Every other call on a view fails. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -33,7 +33,7 @@ static void insert(uint64_t from, uint64_t to)
 		assert_ok(weir_handle_insert_u64(set, test_key(i)));
 }
 
-/* View and set agree on a batch of keys in each form, and on each key by itself. */
+/* Asserts that view and set agree on a batch of keys in each form, and on each key by itself. */
 static void same_answers(const struct weir_filter *view, const uint64_t *keys, size_t n)
 {
 	uint64_t made[MOST], bitmap[WEIR_BITMAP_WORDS(MOST)] = { 0 };
@@ -72,7 +72,7 @@ static void test_lookups_are_the_sets(void **state)
 	}
 }
 
-/* A view lasts as long as its set, and sees what the shards publish. */
+/* A view is valid as long as the set, and sees every shard that a reload publishes. */
 static void test_it_sees_new_shards(void **state)
 {
 	(void)state;
@@ -120,7 +120,7 @@ static void test_counts_are_the_sets(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The handle's figures are the view's. */
+/* The statistics of the handle equal the statistics of the view. */
 static void test_figures_are_of_all_shards(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_figures_are_of_all_shards(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* In a kind that refuses keys, the set is nearly full as soon as one of its shards is. */
+/* In a kind that refuses keys, the set is nearly full as soon as one of the shards is. */
 static void test_one_full_shard(void **state)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -167,7 +167,7 @@ static void test_one_full_shard(void **state)
 	(void)state;
 	make(WEIR_CUCKOO, false);
 	for (; !s.nearly_full && i < KEYS; i++) {
-		const uint64_t hash = test_key(i) >> 3; /* of the first shard */
+		const uint64_t hash = test_key(i) >> 3; /* a hash of the first shard */
 		assert_ok(weir_handle_insert_hash(set, hash));
 		if (i % 64 == 0)
 			assert_ok(weir_handle_measure(set, &s, &filter));
@@ -217,7 +217,7 @@ static bool view_contains(const void *view, const void *key, size_t len)
 	return weir_contains(view, key, len);
 }
 
-/* Guards and metrics take a view like a filter or a handle. */
+/* Guards and metrics accept a view wherever they accept a filter or a handle. */
 static void test_a_guard_and_metrics(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * A window with the test's own clock: what it remembers, for how long, and when it advances. */
+ * A window with a clock that the test controls: which keys it remembers, for how long, and when
+ * it advances. */
 #include <urcu/urcu-bp.h>
 #include "window.h"
 
-static uint64_t slow_ns; /* ns that pass at each look at the clock */
+static uint64_t slow_ns; /* ns that pass at each reading of the clock */
 
 static uint64_t slow_clock(void *unused)
 {
@@ -12,8 +13,8 @@ static uint64_t slow_clock(void *unused)
 	return now_ns;
 }
 
-/* Key i is inserted into generation i. Each key is found for as many generations as there are, its
- * age grows by one each time, and then it is gone. */
+/* Key i is inserted into generation i. Each key is found for as many generations as the window has.
+ * Its age grows by one per advance, and then the window forgets the key. */
 static void test_ages(void **state)
 {
 	(void)state;
@@ -38,7 +39,8 @@ static void test_ages(void **state)
 	}
 }
 
-/* A key of an older generation is SEEN, and remembered from now on. */
+/* An insert of a key from an older generation returns WEIR_SEEN, and moves the key to the newest
+ * generation. */
 static void test_seen_again(void **state)
 {
 	(void)state;
@@ -55,7 +57,8 @@ static void test_seen_again(void **state)
 	}
 }
 
-/* A key is kept for T to T * G/(G-1), whenever in its generation it comes. */
+/* With G generations, a key is remembered for T to T * G/(G-1), depending on when in its generation
+ * the key was inserted. */
 static void test_the_span(void **state)
 {
 	(void)state;
@@ -78,7 +81,7 @@ static void test_the_span(void **state)
 		}
 }
 
-/* A period is rounded up to whole ns, so G-1 of them are at least the span. */
+/* A period is rounded up to whole ns, so G-1 periods are never less than the span. */
 static void test_the_period_is_rounded_up(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -92,7 +95,7 @@ static void test_the_period_is_rounded_up(void **state)
 	weir_destroy(w);
 }
 
-/* A late tick advances once, however late. The next advance is due a full period after it. */
+/* A late tick advances only once. The next advance is due a full period after the tick. */
 static void test_late_is_not_caught_up(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -111,13 +114,14 @@ static void test_late_is_not_caught_up(void **state)
 	assert_int_equal(weir_window_tick(w), 1);
 	assert_int_equal(weir_age_hash(w, 77), 2);
 	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
-	wait_for(99); /* 97 s late: not the most */
+	wait_for(99); /* 97 s late, less than the maximum so far */
 	assert_int_equal(weir_window_tick(w), 1);
 	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
 	weir_destroy(w);
 }
 
-/* W6: time between a look at the clock and the publication shortens no generation. */
+/* W6: the time between reading the clock and publishing the advance must not shorten a
+ * generation. */
 static void test_the_time_is_read_last(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -179,7 +183,7 @@ static void test_inside_a_section(void **state)
 	weir_destroy(w);
 }
 
-/* The number restarts in each generation, also when a slot is used again. */
+/* The count of keys restarts in each generation, even when a slot is reused. */
 static void test_by_number_again_and_again(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -200,7 +204,7 @@ static void test_by_number_again_and_again(void **state)
 	weir_destroy(w);
 }
 
-/* generation_keys is at most a generation's share of the capacity. */
+/* generation_keys is limited to a generation's share of the capacity. */
 static void test_number_too_large(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -214,7 +218,7 @@ static void test_number_too_large(void **state)
 	weir_destroy(make(&o));
 }
 
-/* Every form of a key finds it, also in a keyed window. */
+/* Every form of a key finds the key, also in a keyed window. */
 static void test_keyed(void **state)
 {
 	struct weir_params o = options(4, 0);

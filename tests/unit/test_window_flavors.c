@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A window with each flavor of RCU, advanced by several threads, and beside a stalled section. */
+ * Windows with each flavor of RCU: advanced by several threads, and used while another thread's
+ * read section stalls an advance. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,7 +22,7 @@ static const struct rcu_flavor_struct *enter(const struct rcu_flavor_struct *fla
 	return flavor;
 }
 
-/* Every verb that takes a section, again and again. */
+/* Calls every function that enters a read section, several times. */
 static void each_flavor(void **state)
 {
 	(void)state;
@@ -50,7 +51,8 @@ static void each_flavor(void **state)
 	}
 }
 
-/* An online thread ends its window's timer, although the timer's thread may wait for it. */
+/* A thread that is online destroys its window's timer, although the timer's thread may be waiting
+ * for a grace period. */
 static void timer_of_each_flavor(void **state)
 {
 	(void)state;
@@ -69,8 +71,8 @@ static void timer_of_each_flavor(void **state)
 	}
 }
 
-/* A loaded window also knows a section of its own flavor, in which an advance would wait for
- * itself. */
+/* A loaded window also detects a read section of its own flavor. Inside the section, an advance
+ * would wait for itself. */
 static void loaded(void **state)
 {
 	(void)state;
@@ -85,7 +87,7 @@ static void loaded(void **state)
 		assert_ok(weir_load(&back, weir_location_fd(fd), &load));
 		const struct rcu_flavor_struct *flavor = enter(flavors[i]);
 		flavor->read_lock();
-		if (flavor == &urcu_qsbr_flavor) /* has no sections */
+		if (flavor == &urcu_qsbr_flavor) /* qsbr has no sections */
 			assert_ok(weir_window_advance(back));
 		else
 			assert_refused(weir_window_advance(back), -EDEADLK, "section", "");
@@ -98,7 +100,7 @@ static void loaded(void **state)
 	}
 }
 
-/* A thread of qsbr that is offline can save, and is offline afterwards. */
+/* With qsbr, an offline thread can save, and is offline again afterwards. */
 static void saved_offline(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -122,7 +124,7 @@ struct stalled {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_filter *w;
 	_Atomic uint64_t now_ns;
-	atomic_uint looks; /* at the clock, by the thread that advances */
+	atomic_uint looks; /* readings of the clock by the advancing thread */
 	atomic_bool inside, go_on, advanced;
 };
 
@@ -160,8 +162,8 @@ static void *advance(void *arg)
 	return NULL;
 }
 
-/* An advance waits for a section that began before it. Other threads see it at once. Until it has
- * ended, a second advance is refused, and a tick is a no-op. */
+/* An advance waits for a read section that began before it. Other threads see the advance at once.
+ * Until the section ends, a second advance fails, and a tick is a no-op. */
 static void beside_a_stalled_section(void **state)
 {
 	(void)state;
@@ -178,10 +180,11 @@ static void beside_a_stalled_section(void **state)
 		assert_int_equal(pthread_create(&sleeper, NULL, stall, &s), 0);
 		while (!s.inside)
 			usleep(100);
-		flavor->thread_offline(); /* qsbr: this thread must not hold it up too */
+		flavor->thread_offline(); /* qsbr: this thread must not delay the advance */
 		assert_int_equal(pthread_create(&advancer, NULL, advance, &s), 0);
 		flavor->thread_online();
-		/* published and its time noted: the first look shows how late it is */
+		/* once the advance is published and its time recorded; the first reading of the
+		 * clock shows how late the advance is */
 		while (stats_of(s.w).advances == 0 || s.looks < 2)
 			usleep(100);
 		assert_int_equal(weir_age(s.w, "key", 3), 1);
@@ -202,8 +205,8 @@ static void beside_a_stalled_section(void **state)
 	}
 }
 
-/* Another thread advances between the look at the clock and the claim. Then nothing is due any
- * more, and the claim is given back. */
+/* Another thread advances between this thread's reading of the clock and its claim to advance. No
+ * advance is due any more, and this thread gives the claim back. */
 static struct weir_filter *quick;
 
 static uint64_t quick_clock(void *unused)
@@ -224,7 +227,8 @@ static void another_was_quicker(void **state)
 	quick = NULL;
 	struct weir_filter *w = make(&o);
 	wait_for(2.001);
-	/* quick_clock() advances before it returns: that look is still at the old slot */
+	/* quick_clock() advances before it returns, so the tick compares its time with the old
+	 * generation */
 	quick = w;
 	assert_int_equal(weir_window_tick(w), 0);
 	assert_int_equal(stats_of(w).advances, 1);
@@ -253,7 +257,7 @@ static void *tick(void *arg)
 	return NULL;
 }
 
-/* However many threads tick, a due advance comes once. */
+/* If several threads tick, a due advance happens once. */
 static void two_tickers(void **state)
 {
 	struct weir_params o = options(4, 0);

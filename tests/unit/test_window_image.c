@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows: a loaded window is the same window at the same moment. The time in between
- * counts only if the load asks for it. */
+ * Images of windows. A loaded window equals the saved window at the moment of the save. The time
+ * between save and load counts only if the load asks for it. */
 #include <time.h>
 #include "window_image.h"
 
-/* In every shape, before the first advance, in the first round of slots, and after many. */
+/* Saves every shape before the first advance, after a few advances, and after the slots have been
+ * reused. */
 static void saved_and_loaded(void **state)
 {
 	const struct weir_load_options load = load_options();
@@ -21,7 +22,7 @@ static void saved_and_loaded(void **state)
 			assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 			back = loaded_from(path, &load);
 			assert_alike(w, back, advances[i]);
-			/* both go on alike */
+			/* both windows continue equally */
 			for (unsigned more = 0; more < o.window.generations; more++) {
 				assert_int_equal(weir_insert(w, &more, sizeof more),
 				                 weir_insert(back, &more, sizeof more));
@@ -36,7 +37,7 @@ static void saved_and_loaded(void **state)
 	}
 }
 
-/* Time stands still while a window is a file. */
+/* The time between save and load does not count. */
 static void time_stands_still(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -56,7 +57,7 @@ static void time_stands_still(void **state)
 	wait_for(0.2501);
 	assert_int_equal(weir_window_tick(back), 1);
 	assert_int_equal(weir_window_tick(back), 0);
-	/* even if the new clock shows less than the window's age */
+	/* the new clock may show less than the age of the window */
 	now_ns = 5;
 	weir_destroy(back);
 	back = loaded_from(path, &load);
@@ -68,9 +69,9 @@ static void time_stands_still(void **state)
 	weir_destroy(back);
 }
 
-/* The library's time of day, ns; 0: the machine's. */
+/* The library's CLOCK_REALTIME in ns, or 0 for the machine's. */
 static uint64_t real_ns;
-static bool strange; /* true: strange_time, whatever real_ns is */
+static bool strange; /* true: the library sees strange_time instead of real_ns */
 static struct timespec strange_time;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -88,7 +89,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 	return 0;
 }
 
-/* Make the image at path one that was saved @seconds ago. */
+/* Change the image at path so that it was saved @seconds ago. */
 static void saved_ago(double seconds)
 {
 	size_t n = 0;
@@ -101,12 +102,12 @@ static void saved_ago(double seconds)
 	free(bytes);
 }
 
-/* Seven generations of one second. The newest is 0.75 s old at the save. */
+/* Seven generations of one second each. The newest generation is 0.75 s old at the save. */
 static void forgets_older(void **state)
 {
 	static const struct {
 		double seconds, newest;
-		int age; /* of the keys in the newest */
+		int age; /* age of the keys in the newest generation */
 	} rows[] = { { 0.0, 0.75, 0 }, { 0.1, 0.85, 0 },  { 0.35, 0.1, 1 }, { 1.35, 0.1, 2 },
 		     { 4.5, 0.25, 5 }, { 5.75, 0.5, 6 },  { 6.35, 0.1, -1 }, { 1e6, -1, -1 },
 		     { 1.5e9, -1, -1 },  { -50, 0.75, 0 } };
@@ -146,7 +147,7 @@ static void forgets_older(void **state)
 	}
 }
 
-/* The machine's clock may show anything: an image saved with it can be loaded. */
+/* Whatever time the machine's clock shows at a save, the image can be loaded. */
 static void the_real_time_is_strange(void **state)
 {
 	static const struct timespec times[] = { { -5, 7 }, { 0, 0 }, { (time_t)1 << 60, 1 } };
@@ -168,7 +169,7 @@ static void the_real_time_is_strange(void **state)
 	}
 }
 
-/* More advances than 32 bits can count leave nothing. */
+/* After more advances than 32 bits can count, the window has no keys. */
 static void forgets_all(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -190,8 +191,8 @@ static void forgets_all(void **state)
 	weir_destroy(w);
 }
 
-/* Neither the window nor its image catches up on a late advance. A key inserted just before the
- * save is remembered for all of T after it. */
+/* Neither the window nor its image catches up on a late advance. A key that is inserted just before
+ * the save is remembered for the whole span after the save. */
 static void an_advance_that_was_late(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -214,8 +215,8 @@ static void an_advance_that_was_late(void **state)
 	weir_destroy(w);
 }
 
-/* looking_clock() looks after an advance is published and before its time is noted. The newest
- * generation begins at that look: in figures, in an image, and for a tick. */
+/* looking_clock() measures the window after an advance is published and before the advance's time
+ * is recorded. In statistics, images and ticks, the newest generation begins at that moment. */
 static struct weir_filter *looked_at;
 static unsigned looks;
 
@@ -223,7 +224,7 @@ static uint64_t looking_clock(void *unused)
 {
 	struct weir_filter *w = looked_at, *back;
 	(void)unused;
-	looked_at = NULL; /* the figures read the clock too */
+	looked_at = NULL; /* reading the statistics reads the clock, too */
 	struct weir_window_stats s = w ? stats_of(w) : (struct weir_window_stats){ 0 };
 	if (s.advances != 12) {
 		looked_at = w;
@@ -266,7 +267,8 @@ static uint64_t inserting_clock(void *unused)
 	return now_ns;
 }
 
-/* The clock is read after the words (W10), so no key in the image is younger. */
+/* A save reads the clock after the words (W10), so no key in the image is younger than the recorded
+ * time. */
 static void the_clock_comes_last(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -284,7 +286,7 @@ static void the_clock_comes_last(void **state)
 	weir_destroy(w);
 }
 
-/* If the caller's clock goes back, the image can still be loaded. */
+/* After the caller's clock has gone back, images can still be loaded. */
 static void the_clock_goes_back(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -301,7 +303,7 @@ static void the_clock_goes_back(void **state)
 	weir_destroy(w);
 }
 
-/* A clock that wraps does not make ages of centuries. */
+/* A clock that wraps around does not make ages of centuries. */
 static void the_clock_wraps(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -319,7 +321,7 @@ static void the_clock_wraps(void **state)
 	weir_destroy(w);
 }
 
-/* An age too large for an image becomes the largest one. */
+/* An age that is too large for an image is saved as the largest age. */
 static void the_clock_leaps(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -335,14 +337,14 @@ static void the_clock_leaps(void **state)
 	weir_destroy(w);
 }
 
-/* Goes back by a nanosecond after its first call. */
+/* A clock that goes back by one nanosecond after its first call. */
 static uint64_t stepping_clock(void *calls)
 {
 	unsigned *n = calls;
 	return now_ns - ((*n)++ > 0);
 }
 
-/* 0 is a time like any other: of a creation, of an advance, of a load. */
+/* 0 is a valid time for a creation, an advance and a load. */
 static void the_clock_at_0(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -354,7 +356,8 @@ static void the_clock_at_0(void **state)
 	wait_for(5);
 	assert_true(fabs(stats_of(w).age_seconds[0] - 5) < 1e-6);
 	assert_ok(weir_save(w, weir_location_path(path), NULL));
-	now_ns = (uint64_t)llround(stats_of(w).age_seconds[0] * 1e9); /* it began at 0 */
+	/* the window began at time 0 */
+	now_ns = (uint64_t)llround(stats_of(w).age_seconds[0] * 1e9);
 	back = loaded_from(path, &load);
 	wait_for(2);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 7) < 1e-6);
@@ -362,7 +365,7 @@ static void the_clock_at_0(void **state)
 	unsigned calls = 0;
 	struct weir_load_options stepping = load;
 	stepping.run.clock = stepping_clock, stepping.run.clock_arg = &calls;
-	now_ns -= UINT64_C(2000000000); /* the loaded window began before 0 */
+	now_ns -= UINT64_C(2000000000); /* the loaded window began before time 0 */
 	back = loaded_from(path, &stepping);
 	assert_true(fabs(stats_of(back).age_seconds[0] - 5) < 1e-6);
 	weir_destroy(back);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A loaded window can be saved, and the image loaded again. A slow load takes none of the time that
- * a key has left. */
+ * A loaded window can be saved, and the image can be loaded again. The time that a slow load
+ * takes does not count for any key. */
 #include <pthread.h>
 #include <sys/ioctl.h>
 #include "window_image.h"
 
-/* Set a word of the head. A window that still loads takes a key, is saved, and loads again. */
+/* Set a word of the image's head. If the image still loads, the window accepts a key, and can be
+ * saved and loaded again.
+ * Return: the result of the first load. */
 static int with_word(unsigned at, uint64_t value)
 {
 	const struct weir_load_options load = load_options();
@@ -31,7 +33,7 @@ static int with_word(unsigned at, uint64_t value)
 	return 0;
 }
 
-/* A generation's share of the smallest double is 0, which no image may have. */
+/* For the smallest double, a generation's share of the rate is 0, which is invalid in an image. */
 static void a_tiny_rate(void **state)
 {
 	(void)state;
@@ -44,7 +46,7 @@ static void as_many_keys_counted_as_may_be(void **state)
 	assert_ok(with_word(OWN + 16, UINT64_C(1) << 48));
 }
 
-/* A window would not apply the steps to its keys. */
+/* A window does not normalise keys. */
 static void steps(void **state)
 {
 	(void)state;
@@ -56,14 +58,14 @@ static int pipe_ends[2];
 static unsigned char *image;
 static size_t image_bytes;
 
-/* The members come 7 s after the head: longer than the span. */
+/* The members arrive 7 s after the head, which is longer than the span. */
 static void *feed(void *unused)
 {
 	const size_t first = 2 * (size_t)IMAGE_PAGE;
 	(void)unused;
 	if (write(pipe_ends[1], image, first) != (ssize_t)first)
 		return NULL;
-	/* until the head is read, and its time noted */
+	/* wait until the loader has read the head and recorded the time */
 	for (int left = 1; left > 0;) {
 		usleep(1000);
 		if (ioctl(pipe_ends[0], FIONREAD, &left))
@@ -81,7 +83,7 @@ static void *feed(void *unused)
 	return NULL;
 }
 
-/* "The window goes on as if no time had passed since the save." */
+/* A load continues the window as if no time had passed since the save. */
 static void a_slow_load(void **state)
 {
 	const struct weir_load_options load = load_options();
@@ -91,7 +93,7 @@ static void a_slow_load(void **state)
 	(void)state;
 	o.capacity = 70;
 	assert_int_equal(weir_insert_u64(w, 1), WEIR_NEW);
-	assert_ok(weir_window_advance(w)); /* it has 6 s left */
+	assert_ok(weir_window_advance(w)); /* the key expires in 6 s */
 	image = saved_bytes(w, &image_bytes);
 	weir_destroy(w);
 	assert_int_equal(pipe(pipe_ends), 0);
@@ -102,7 +104,7 @@ static void a_slow_load(void **state)
 	free(image);
 	assert_true(weir_contains_u64(w, 1));
 	assert_true(weir_window_tick(w) >= 0);
-	assert_true(weir_contains_u64(w, 1)); /* still 6 s */
+	assert_true(weir_contains_u64(w, 1)); /* the key still expires in 6 s */
 	weir_destroy(w);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Hostile images of windows: with each byte of the head and the table changed, and with each field
- * changed and the checksums repaired. */
+ * Hostile images of windows: every byte of the head and the table is changed, and every field is
+ * changed with the checksums repaired. */
 #include <sys/mman.h>
 #include "window_image.h"
 
 static unsigned char *image;
 static size_t image_bytes;
 
-/* An image of five generations. Three of them have been the newest. */
+/* Make an image of five generations, three of which have been the newest. */
 static int image_setup(void **state)
 {
 	struct weir_params o = options(5, 0);
@@ -28,7 +28,8 @@ static int image_teardown(void **state)
 	return 0;
 }
 
-/* Load and verification both refuse with a sentence, or the window works. Return: refused. */
+/* Asserts that a load and a verification both fail with a message, or that the window works.
+ * Return: true if the load failed. */
 static bool refused(const unsigned char *bytes, size_t n)
 {
 	const struct weir_load_options load = load_options();
@@ -49,7 +50,7 @@ static bool refused(const unsigned char *bytes, size_t n)
 	int fd = memfd_create("image", 0);
 	assert_true(write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
 	int verified = weir_image_verify(weir_location_fd(fd), NULL, NULL);
-	assert_true(verified == err || err == -ENOTSUP); /* of another kind */
+	assert_true(verified == err || err == -ENOTSUP); /* -ENOTSUP: the head has another kind */
 	close(fd);
 	if (!err) {
 		w = NULL;
@@ -88,7 +89,8 @@ static void cut_off_anywhere(void **state)
 		assert_true(refused(image, n));
 }
 
-/* Set a field of the head and repair the checksums. The sentence contains @name. */
+/* Set a field of the head and repair the checksums. Asserts that the load fails with @name in the
+ * error message. */
 static void head_field(unsigned at, unsigned bytes, uint64_t value, const char *name)
 {
 	unsigned char was[8];
@@ -111,7 +113,7 @@ static uint64_t as_bits(double value)
 	return bits;
 }
 
-/* Set a field of the head to the largest value allowed. The image loads. */
+/* Set a field of the head to the largest valid value. Asserts that the image loads. */
 static void head_taken(unsigned at, uint64_t value)
 {
 	unsigned char was[8];
@@ -140,7 +142,7 @@ static void each_field_of_the_head(void **state)
 	head_field(104, 4, 3, "layout is 3");
 	head_field(108, 4, 1, "generations is 1");
 	head_field(108, 4, 17, "generations is 17");
-	head_field(108, 4, 4, "shape"); /* 4 does not divide the blocks */
+	head_field(108, 4, 4, "shape"); /* the number of blocks is not a multiple of 4 */
 	head_field(112, 4, 2, "words_per_key is 2");
 	head_field(116, 4, 11, "bits_per_word is 11");
 	head_field(116, 4, 0, "bits_per_word is 0");
@@ -163,7 +165,7 @@ static void each_field_of_the_head(void **state)
 	head_field(age + 4 * ROW, 8, second, "generation 4: age is 1000000000 ns, and the newer");
 }
 
-/* More members than generations. */
+/* The image has more members than its head has generations. */
 static void members_of_another_window(void **state)
 {
 	struct weir_params o = options(6, 0);
@@ -182,8 +184,8 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* The last generation is five blocks smaller, and the sum of blocks is adjusted. The load wants as
- * many blocks in each generation. */
+/* The last generation is five blocks smaller, and the sum of blocks in the head is adjusted. A load
+ * requires an equal number of blocks in every generation. */
 static void a_smaller_member(void **state)
 {
 	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };
@@ -206,7 +208,7 @@ static void a_smaller_member(void **state)
 	assert_true(refused(image, n));
 }
 
-/* Replace the first member by the head of the whole image. */
+/* Replace the first member's head by the head of the whole image. */
 static void put_into_itself(void)
 {
 	enum { LENGTH = 96 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows with exchanged members and valid checksums. A load and a verification both
- * refuse the image with a sentence, or the window works and is the same after a save and a load. */
+ * Images of windows with exchanged members and valid checksums. Either a load and a verification
+ * both fail with a message, or the window works and does not change by a save and a load. */
 #include <fcntl.h>
 #include "window_image.h"
 
 enum { HEADS = 17, ROOM = 1 << 18, TRIES = 3000 };
 
-/* An image in parts: the compound's page, and the members, each whole. */
+/* An image in parts: the page of the compound's head, and every member. */
 struct parts {
 	unsigned char page[IMAGE_PAGE];
 	unsigned char *member[HEADS + 1];
@@ -35,7 +35,7 @@ static unsigned char *copy_of(const unsigned char *bytes, size_t n)
 	return copy;
 }
 
-/* Split a plain image into its parts. */
+/* Split an uncompressed image into its parts. */
 static void take_apart(struct parts *p, const struct weir_filter *w)
 {
 	size_t n = 0;
@@ -64,7 +64,7 @@ static struct parts copy_parts(const struct parts *from)
 	return p;
 }
 
-/* Join the parts, with all checksums repaired. Return: the bytes. */
+/* Join the parts and repair all checksums. Return: the number of bytes. */
 static size_t put_together(struct parts *p, unsigned char *out)
 {
 	size_t end = IMAGE_PAGE;
@@ -98,7 +98,8 @@ static uint64_t a_value(uint64_t was)
 	}
 }
 
-/* Change a number of 4 or 8 bytes that members and whole have in the same place of their heads. */
+/* Change a number of 4 or 8 bytes, at an offset that is used in the compound's head and in the
+ * members' heads. */
 static void change_number(unsigned char *head)
 {
 	static const unsigned four[] = { 8, 12, 16, 20, 48, 52, 72, 76, 104, 108, 112, 116, 120,
@@ -121,19 +122,19 @@ static void exchange_members(struct parts *p, const struct parts *other)
 	const struct parts *from = below(2) ? other : p;
 	unsigned of = (unsigned)below(from->n);
 	switch (below(3)) {
-	case 0: /* two change places */
+	case 0: /* exchange two members */
 		p->member[a] = p->member[b];
 		p->member[b] = was;
 		of = (unsigned)p->bytes[a];
 		p->bytes[a] = p->bytes[b];
 		p->bytes[b] = of;
 		break;
-	case 1: /* one stands for another */
+	case 1: /* replace one member by a copy of another */
 		p->member[a] = copy_of(from->member[of], from->bytes[of]);
 		p->bytes[a] = from->bytes[of];
 		free(was);
 		break;
-	default: /* one more, or one less */
+	default: /* add or drop one member */
 		if (p->n > 1 && below(2)) {
 			free(p->member[--p->n]);
 		} else if (p->n < HEADS) {
@@ -164,7 +165,7 @@ static void change(struct parts *p, const struct parts *other)
 	case 1: change_number(p->member[below(p->n)]); break;
 	case 2: exchange_members(p, other); break;
 	case 3: change_ages(p); break;
-	case 4: { /* the same generation or seed in all heads */
+	case 4: { /* set an equal generation or seed in all heads */
 		const unsigned at = below(2) ? IMAGE_GENERATION : 56;
 		const uint64_t value = below(UINT64_MAX) | 1;
 		image_put64(p->page + at, value);
@@ -172,7 +173,7 @@ static void change(struct parts *p, const struct parts *other)
 			image_put64(p->member[i] + at, value);
 		break;
 	}
-	default: { /* bits */
+	default: { /* flip bits */
 		unsigned i = (unsigned)below(p->n);
 		if (p->bytes[i] > IMAGE_PAGE)
 			p->member[i][IMAGE_PAGE + below(p->bytes[i] - IMAGE_PAGE)] ^= 0x55;
@@ -190,7 +191,8 @@ static void assert_verified(const unsigned char *bytes, size_t n, int loaded)
 		assert_true(!err == !loaded);
 }
 
-/* The window takes keys, forgets them in time, and is the same after a save and a load. */
+/* Asserts that the window accepts keys, forgets keys in time, and does not change by a save and a
+ * load. */
 static void assert_works(struct weir_filter *w)
 {
 	const struct weir_load_options load = load_options();
@@ -211,7 +213,7 @@ static void assert_works(struct weir_filter *w)
 	weir_destroy(again);
 }
 
-/* Return: the changed image was loaded, and the window works. */
+/* Return: true if the changed image was loaded and the window works. */
 static bool attempt(struct parts *p, const struct parts *other)
 {
 	static unsigned char bytes[ROOM];
@@ -222,7 +224,8 @@ static bool attempt(struct parts *p, const struct parts *other)
 	size_t n = put_together(p, bytes);
 	load.run.forget_older = below(4) == 0 && image_get(bytes + OWN, 8) != 0;
 	load.max_bytes = 1 << 24;
-	unsigned char *exact = copy_of(bytes, n); /* a sanitizer sees a read behind its end */
+	/* a sanitizer would report a read beyond the end */
+	unsigned char *exact = copy_of(bytes, n);
 	int err = weir_load(&w, weir_location_memory(exact, n), &load);
 	free(exact);
 	assert_true(err ? w == NULL && weir_error_detail()[0] : w != NULL);

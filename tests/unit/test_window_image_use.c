@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows in use: streams, keys, numbers, timers, progress, and what is refused. */
+ * Images of windows in use: streams, secrets, advances by number, timers, progress, and
+ * errors. */
 #include <sys/mman.h>
 #include "window_image.h"
 
@@ -41,7 +42,7 @@ static size_t member_at(const unsigned char *bytes, unsigned i)
 	return at;
 }
 
-/* W9: each member is a blocked filter that has the generation's keys. */
+/* W9: each member is the image of a blocked filter that has the keys of one generation. */
 static void a_generation_is_a_filter(void **state)
 {
 	(void)state;
@@ -67,7 +68,7 @@ static void a_generation_is_a_filter(void **state)
 	}
 }
 
-/* Options apply to a stream as to a file. */
+/* Save options apply to streams as they do to files. */
 static void options_of_a_stream(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -106,11 +107,12 @@ static void keyed(void **state)
 	back = loaded_from(path, &load);
 	assert_alike(w, back, 3);
 	load.secret = NULL;
-	load.run.timer = true; /* ignored: only a window that is kept has one */
+	load.run.timer = true; /* no effect, because only a loaded window has a timer */
 	assert_ok(weir_image_measure(weir_location_path(path), WEIR_SAMPLED, &load, &whole));
 	assert_true(whole.fill == figures_of(w).fill);
 	weir_destroy(back);
-	/* without the secret any key may be in it, and the generations are all known */
+	/* without the secret every key is reported as present, but the fill of each generation is
+	 * known */
 	load = load_options();
 	load.keyless = true;
 	back = loaded_from(path, &load);
@@ -126,7 +128,8 @@ static void keyed(void **state)
 	weir_destroy(back);
 }
 
-/* By number: the count goes on after a load, in a sample too. */
+/* With generation_keys, a loaded window continues the count of keys. Windows that count a sample of
+ * the keys do, too. */
 static void numbers_go_on(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };
@@ -250,7 +253,7 @@ static void wrong_options(void **state)
 	weir_destroy(w);
 }
 
-/* A loaded window has a timer if the load asks for one: here with a period of 1 ms. */
+/* A loaded window has a timer if the load asks for one. The timer's period is 1 ms in this test. */
 static void with_a_timer(void **state)
 {
 	struct weir_params o = options(3, 0);
@@ -278,7 +281,7 @@ static size_t resident_bytes(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Return: the bytes of the machine's memory that the load takes. */
+/* Return: the bytes of resident memory that the load adds. */
 static size_t taken_by_load(uint32_t flags)
 {
 	struct weir_load_options load = load_options();
@@ -290,7 +293,8 @@ static size_t taken_by_load(uint32_t flags)
 	return taken;
 }
 
-/* A ring keeps one generation more than it looks into. WEIR_PREFAULT touches that one too. */
+/* A ring has one generation more than lookups read. WEIR_PREFAULT also touches the pages of that
+ * generation. */
 static void flags_of_memory(void **state)
 {
 	struct weir_params o = options(2, WEIR_WINDOW_RING);
@@ -310,14 +314,14 @@ static void flags_of_memory(void **state)
 	load.flags = WEIR_HUGETLB | WEIR_NO_HUGE_PAGES;
 	assert_refused(weir_load(&untouched, weir_location_path(path), &load), -EINVAL, "flags",
 	               "0x3");
-	load.flags = WEIR_HUGETLB; /* it loads if the machine has such a pool */
+	load.flags = WEIR_HUGETLB; /* succeeds if the machine has a pool of huge pages */
 	int err = weir_load(&w, weir_location_path(path), &load);
 	assert_true(err == 0 || (err == -ENOMEM && strstr(weir_error_detail(), "huge-page pool")));
 	if (!err)
 		weir_destroy(w);
 }
 
-/* A measurement takes no section, so its thread need not be registered. */
+/* A measurement enters no read section, so its thread need not register with the flavor. */
 static void figures_need_no_flavor(void **state)
 {
 	static const void *const none[64]; /* a flavor without functions */

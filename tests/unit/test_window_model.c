@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A window against a model, through a random life: keys, waits, late ticks, saves, and loads with
- * another clock, with or without forget_older. No key is lost within the span or WEIR_NEW twice in
- * it. If ticks are punctual, no key stays too long. */
+ * A window compared with a model through random operations: inserts, waits, late ticks, saves,
+ * and loads with another clock, with or without forget_older. Within the span, no key is lost, and
+ * no key is reported as WEIR_NEW twice. If ticks are punctual, no key stays too long. */
 #include <time.h>
 #include "window_image.h"
 
@@ -10,8 +10,8 @@ enum { NAMES = 60, LIVES = 30, STEPS = 200 };
 struct life {
 	struct weir_filter *w;
 	uint64_t span, period;   /* ns */
-	uint64_t counted;        /* ns that have passed for its keys */
-	uint64_t at[NAMES];      /* when each was inserted last, of counted */
+	uint64_t counted;        /* ns that have passed for the window's keys */
+	uint64_t at[NAMES];      /* value of counted at the last insert of each key */
 	bool in[NAMES];
 	bool punctual;
 	uint32_t generations;
@@ -45,7 +45,8 @@ static uint64_t real_time(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Down for @out ns of CLOCK_REALTIME; negative: that clock was set back. */
+/* Save and load, with @out ns of CLOCK_REALTIME in between. If @out is negative, the clock was set
+ * back. */
 static void restart(struct life *l, int64_t out, bool forget)
 {
 	struct weir_load_options load = load_options();
@@ -53,7 +54,7 @@ static void restart(struct life *l, int64_t out, bool forget)
 	unsigned char *bytes = saved_bytes(l->w, &n);
 	weir_destroy(l->w);
 	l->w = NULL;
-	const uint64_t before = real_time(); /* the time of the test itself counts too */
+	const uint64_t before = real_time(); /* the time that the test itself takes counts, too */
 	image_put64(bytes + SAVED, before - (uint64_t)out);
 	image_repair(bytes, n);
 	load.run.forget_older = forget;

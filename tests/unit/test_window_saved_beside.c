@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A window is saved beside a stalled section and beside an advance that waits for it. An offline
- * thread of urcu-qsbr saves into a pipe that is not read yet. */
+ * A window is saved while a read section stalls, and while an advance waits for the section. An
+ * offline thread of urcu-qsbr saves into a pipe that is read only later. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -38,7 +38,7 @@ static void *advance(void *unused)
 	return unused;
 }
 
-/* A save reads this clock in the section in which it copies. */
+/* A save reads this clock inside the section in which it copies the window. */
 static uint64_t watched_clock(void *arg)
 {
 	if (saves)
@@ -78,7 +78,8 @@ static struct weir_filter *through_an_image(void)
 	return copy;
 }
 
-/* Keys 0 to 99 came before the advance, 100 to 199 after it was published. */
+/* Asserts that @of has all keys: 0 to 99 from before the advance, and 100 to 199 from after its
+ * publication. */
 static void assert_all(const struct weir_filter *of)
 {
 	for (uint64_t k = 0; k < 200; k++) {
@@ -108,7 +109,7 @@ static void beside_a_stalled_section(void **state)
 	assert_all(copy);
 	weir_destroy(copy);
 	wait_for(100);
-	assert_int_equal(weir_window_tick(w), 0); /* another advance is under way */
+	assert_int_equal(weir_window_tick(w), 0); /* another advance is in progress */
 	assert_false(atomic_load(&advanced));
 	assert_all(w);
 	atomic_store(&end, true);
@@ -132,7 +133,7 @@ static void *save_offline(void *unused)
 	return unused;
 }
 
-/* Only the copy in memory holds up other threads. */
+/* A save delays advances only while it copies in memory, not while it writes to the pipe. */
 static void by_an_offline_thread_of_qsbr(void **state)
 {
 	static char bytes[1 << 16];
@@ -143,7 +144,7 @@ static void by_an_offline_thread_of_qsbr(void **state)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pthread_create(&saver, NULL, save_offline, NULL), 0);
 	flavor->thread_offline();
-	/* when the thread writes, it has copied; of about 100 KiB the pipe takes 64 */
+	/* once the thread writes, it has copied; the pipe holds 64 of about 100 KiB */
 	for (unsigned i = 0; i < 6000 && in_pipe < 1 << 15; i++) {
 		usleep(10000);
 		assert_int_equal(ioctl(ends[0], FIONREAD, &in_pipe), 0);
@@ -160,7 +161,7 @@ static void by_an_offline_thread_of_qsbr(void **state)
 	close(ends[0]);
 	assert_true(atomic_load(&saved) && !yet);
 	assert_true(atomic_load(&copied_online) && atomic_load(&left_offline));
-	assert_true(early); /* the advance waits for no disk and no pipe */
+	assert_true(early); /* the advance did not wait for the pipe */
 	finish();
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A window's size, rate and options. All forms of a verb give the same answers. */
+ * The size, rate and options of a window. All forms of a key give the same answers. */
 #include <sys/mman.h>
 #include "window.h"
 
-/* A full window has the rate asked for, in lookups and by its own bits. */
+/* A full window has the requested rate, in lookups and in the statistics. */
 static void test_rate(void **state)
 {
 	(void)state;
@@ -32,7 +32,8 @@ static void test_rate(void **state)
 
 enum { ASKED = 3001, ASKED_WORDS = WEIR_BITMAP_WORDS(ASKED) };
 
-/* Too full, so many keys are false positives. A batch and single lookups agree on all keys. */
+/* The window is overfull, so many keys are false positives. Asserts that a batch and single lookups
+ * agree on all keys. */
 static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 {
 	size_t one_by_one = 0;
@@ -50,7 +51,8 @@ static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 	assert_int_equal(n, one_by_one);
 }
 
-/* All instruction sets answer like the first. Return: the bits that a key has in a word. */
+/* Asserts that all instruction sets answer as the first one does.
+ * Return: the number of bits that a key sets in a word. */
 static uint32_t same_answers(struct weir_params *o)
 {
 	static const char *const names[] = { "scalar", "avx2", "avx512" };
@@ -76,8 +78,8 @@ static uint32_t same_answers(struct weir_params *o)
 	return bits;
 }
 
-/* Every instruction set answers the same, one by one and in batches: for each shape, and in columns
- * for each number of bits a key. */
+/* Every instruction set gives the same answers, in single lookups and in batches, for each shape,
+ * and in columns for each number of bits per key. */
 static void test_instruction_sets(void **state)
 {
 	const char *asked = getenv("WEIR_ISA");
@@ -93,18 +95,19 @@ static void test_instruction_sets(void **state)
 		o.capacity = 1000;
 		for (o.fp_rate = 0.5; o.fp_rate > 1e-5; o.fp_rate /= 2)
 			seen |= UINT32_C(1) << same_answers(&o);
-		assert_int_equal(seen >> 4, 0x7f); /* 4 to 10, one bit each */
+		assert_int_equal(seen >> 4, 0x7f); /* 4 to 10 bits per key, one flag each */
 	}
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
 		for (uint32_t generations = 7; generations <= 16; generations += 9) {
 			struct weir_params o = options(generations, layout);
-			o.capacity = 6000000; /* beyond a core's own cache a batch prefetches */
+			/* in a window that is larger than a core's cache, a batch prefetches */
+			o.capacity = 6000000;
 			(void)same_answers(&o);
 		}
 	struct weir_params o = options(3, WEIR_WINDOW_RING);
 	o.capacity = 1000;
 	o.fp_rate = 1e-8;
-	o.window.words_per_key = 4; /* more bits than any kernel is compiled for */
+	o.window.words_per_key = 4; /* more bits than any compiled kernel supports */
 	assert_true(same_answers(&o) > 4);
 	if (kept)
 		setenv("WEIR_ISA", kept, 1);
@@ -113,7 +116,7 @@ static void test_instruction_sets(void **state)
 
 static const unsigned char secret[16] = "sixteen secrets";
 
-/* All forms of a key are the same key, keyed or not. */
+/* All forms of a key are equal, with a secret and without. */
 static void test_forms(void **state)
 {
 	enum { KEYS = 200 };
@@ -170,7 +173,7 @@ static void test_in_words(void **state)
 	assert_refused(weir_shape_text(&neither, text), -EINVAL, "kind window", "no such shape");
 }
 
-/* The least rate of a window gives each generation the least rate of a filter. */
+/* The lowest rate of a window gives each generation the lowest rate of a filter. */
 static void test_least_rate(void **state)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -244,9 +247,10 @@ static void test_bad_options(void **state)
 	weir_destroy(NULL);
 }
 
-static const char flavor; /* any address */
+static const char flavor; /* a pointer for the tests; never used as a flavor */
 
-/* Only windows take the group, and windows take no parameters of other kinds. */
+/* Only windows accept the parameters of the group window, and windows refuse the parameters of
+ * other groups. */
 static void test_other_kinds_refuse_the_group(void **state)
 {
 	(void)state;
@@ -286,7 +290,8 @@ static void test_other_kinds_refuse_the_group(void **state)
 	REFUSED(window.run.reserved, 1, -EINVAL, "leave it 0");
 }
 
-/* A window's parameters give another of the same size, shape, seed and turns. */
+/* The parameters of a window create a window of the same size, shape, seed, span and
+ * generation_keys. */
 static void test_params_of(void **state)
 {
 	(void)state;
@@ -315,7 +320,7 @@ static void test_params_of(void **state)
 	weir_destroy(w);
 }
 
-/* The bits of a window, created or loaded, lie in the caller's memory, as in any kind. */
+/* The bits of a window, created or loaded, can lie in memory of the caller. */
 static void test_memory_of_the_caller_s(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -371,7 +376,7 @@ static void test_plan(void **state)
 		assert_ok(weir_plan_make(&o, &two));
 		assert_true(fabs((double)two.capacity / 1e6 - 1) < 0.02);
 	}
-	/* Without the spare generation: what theory says of 7 generations at 1 %. */
+	/* The theoretical bits per key of 7 generations at 1 %, without the spare generation. */
 	struct weir_params o = options(7, WEIR_WINDOW_COLUMNS);
 	o.capacity = 7000000;
 	assert_ok(weir_plan_make(&o, &one));

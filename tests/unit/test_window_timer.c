@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A window that is advanced by a thread of its own. */
+ * A window that a timer thread advances. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,15 +8,15 @@
 #include "window.h"
 #include "window/window.h"
 
-/* A file can include the headers of only one flavor. */
+/* A source file can include the headers of only one flavor. */
 extern const struct rcu_flavor_struct urcu_qsbr_flavor;
 
 enum {
-	SOON = 60, /* seconds after which a test that hangs is ended */
+	SOON = 60, /* seconds until a hanging test is ended */
 	ADVANCES = 1000,
 };
 
-/* Four generations, by the system's clock. */
+/* Return: parameters of a window of four generations with the system's clock and a timer. */
 static struct weir_params timed(void)
 {
 	struct weir_params o = options(4, 0);
@@ -25,7 +25,7 @@ static struct weir_params timed(void)
 	return o;
 }
 
-/* The window's own thread advances it, by time and by number. */
+/* The timer thread advances the window, by time and by the number of keys. */
 static void test_timer(void **state)
 {
 	struct weir_params o = timed();
@@ -33,7 +33,8 @@ static void test_timer(void **state)
 	o.window.span_seconds = 0.03;
 	struct weir_filter *w = make(&o);
 	assert_int_equal(weir_insert_hash(w, 77), WEIR_NEW);
-	/* count five advances from here, not from the insert: some may have passed */
+	/* count five advances from the start of the loop, because some may have happened since the
+	 * insert */
 	for (uint64_t before = stats_of(w).advances; stats_of(w).advances < before + 5;)
 		usleep(1000);
 	assert_false(weir_contains_hash(w, 77));
@@ -49,7 +50,8 @@ static void test_timer(void **state)
 	weir_destroy(w);
 }
 
-/* The timer sleeps until the next advance is due. By number alone it sleeps for ever. */
+/* The timer sleeps until the next advance is due. A window that advances only by number lets the
+ * timer sleep without a timeout. */
 static void test_how_long_the_timer_sleeps(void **state)
 {
 	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
@@ -82,7 +84,7 @@ bool __wrap_weir__window_wake(const struct weir_window *window)
 	return __real_weir__window_wake(window);
 }
 
-/* Only the last key wakes the thread, and only once. */
+/* The last key of a generation wakes the timer thread once. No other key does. */
 static void test_the_last_key_of_a_generation_wakes(void **state)
 {
 	enum { NUMBER = 50 };
@@ -98,7 +100,8 @@ static void test_the_last_key_of_a_generation_wakes(void **state)
 		while (stats_of(w).keys_counted < NUMBER - 1)
 			(void)weir_insert_u64(w, test_key(key++));
 		assert_int_equal(wakes, 0);
-		while (weir_insert_u64(w, test_key(key++)) != WEIR_NEW) /* a false positive */
+		/* insert again if the key was a false positive */
+		while (weir_insert_u64(w, test_key(key++)) != WEIR_NEW)
 			;
 		assert_int_equal(wakes, 1);
 		while (stats_of(w).advances == generation)
@@ -124,8 +127,8 @@ static void *advance_once(void *window)
 	return (void *)(intptr_t)weir_window_advance(window);
 }
 
-/* An advance is due by number while another one waits for this thread's section. When that ends,
- * nothing wakes the timer's thread, so it looks again by itself. */
+/* An advance is due by number while another advance waits for this thread's section. No thread
+ * wakes the timer thread when the section ends, so the timer thread must check again by itself. */
 static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
 {
 	enum { NUMBER = 50 };
@@ -154,8 +157,8 @@ static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
 	alarm(0);
 }
 
-/* The last key of a generation wakes the thread by a write. As a cancellation point, that would
- * lose the answer to an insert whose key is in. */
+/* The last key of a generation wakes the timer thread by a write(). If the write were a
+ * cancellation point, a cancelled insert would lose its result after inserting the key. */
 static atomic_bool cancelled;
 static struct weir_filter *counted;
 
@@ -194,8 +197,9 @@ static void test_a_cancelled_insert_answers(void **state)
 	weir_destroy(counted);
 }
 
-/* A child of fork() may destroy a window although it lacks the timer's thread. The parent's timer
- * goes on. The test would miss a join in the child: there glibc's returns at once. */
+/* A child of fork() may destroy a window although the child has no timer thread. The parent's timer
+ * thread continues. The test cannot detect a pthread_join() in the child, because glibc's returns
+ * at once there. */
 static void test_timer_after_fork(void **state)
 {
 	struct weir_params o = timed();
@@ -219,7 +223,7 @@ static void test_timer_after_fork(void **state)
 	weir_destroy(w);
 }
 
-/* The thread takes no signals, and its creator's mask stays as it was. */
+/* The timer thread blocks all signals, and the mask of the creating thread stays unchanged. */
 static void test_timer_keeps_the_mask(void **state)
 {
 	struct weir_params o = timed();
@@ -233,7 +237,7 @@ static void test_timer_keeps_the_mask(void **state)
 	weir_destroy(w);
 }
 
-/* A thread that waits for a number sleeps for ever, until destroy wakes it. */
+/* A timer thread that waits for a number of keys sleeps until weir_destroy() wakes it. */
 static void test_timer_idle(void **state)
 {
 	struct weir_params o = timed();
@@ -249,14 +253,14 @@ static void test_timer_idle(void **state)
 
 static atomic_bool advanced;
 
-/* Advances until ADVANCES are done, the timer's included. How often it finds the timer's thread at
- * work is chance, as long as other threads keep it from its processor. */
+/* Advances until ADVANCES advances are done, including the timer's. How often an advance meets the
+ * timer thread at work depends on scheduling. */
 static void *advance_by_hand(void *window)
 {
 	urcu_qsbr_flavor.register_thread();
 	while (stats_of(window).advances < ADVANCES) {
 		int err = weir_window_advance(window);
-		if (err && err != -EBUSY) /* the timer's thread advances */
+		if (err && err != -EBUSY) /* -EBUSY: the timer thread is advancing */
 			break;
 		urcu_qsbr_flavor.thread_offline();
 		usleep(100);
@@ -267,8 +271,8 @@ static void *advance_by_hand(void *window)
 	return NULL;
 }
 
-/* Inserts make an advance due while another one waits for a grace period. With qsbr the timer's
- * thread must go offline then, because the grace period may wait for it. */
+/* Inserts make an advance due while another advance waits for a grace period. With qsbr the timer
+ * thread must then go offline, because the grace period may wait for the timer thread. */
 static void test_timer_beside_advances_of_qsbr(void **state)
 {
 	struct weir_params o = timed();

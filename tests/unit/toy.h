@@ -26,14 +26,14 @@ static inline struct weir_filter *toy_make(const struct weir_kind *kind, uint64_
 	return f;
 }
 
-/* The call is refused with exactly this sentence. */
+/* Asserts that the call fails with @err and exactly @sentence. */
 #define assert_says(call, err, sentence) \
 	do { \
 		assert_int_equal(call, err); \
 		assert_string_equal(weir_error_detail(), sentence); \
 	} while (0)
 
-/* A bitmap that answers "no" for each key. */
+/* Clears the bitmap: no key is found. */
 static inline void toy_none(const struct weir_batch *batch, uint64_t *bitmap)
 {
 	if (bitmap)

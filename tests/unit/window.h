@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of windows: a clock of the test's, and every number of generations in every
- * layout. */
+ * Shared by the tests of windows: a clock that the test sets, and loops over every number of
+ * generations and every layout. */
 #ifndef WEIR_TESTS_UNIT_WINDOW_H
 #define WEIR_TESTS_UNIT_WINDOW_H
 
 #include <math.h>
 #include "../test.h"
 
-static _Atomic uint64_t now_ns; /* some tests have a thread that reads it */
+static _Atomic uint64_t now_ns; /* some tests read the clock in another thread */
 
 static uint64_t test_clock(void *unused)
 {
@@ -15,7 +15,7 @@ static uint64_t test_clock(void *unused)
 	return now_ns;
 }
 
-/* A span of 6 s and a fixed seed. */
+/* Return: parameters of a window with a span of 6 s and a fixed seed. */
 static inline struct weir_params options(uint32_t generations, uint32_t layout)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -63,7 +63,8 @@ static inline struct weir_stats figures_of(const struct weir_filter *w)
 		for (struct weir_params o = options(2 + shape % 15, 0), *once = &o; \
 		     once && shape_of(&o, shape / 15); once = NULL)
 
-/* Columns, rings of one word a key, rings of the words that need least memory. */
+/* Shape 0: columns. Shape 1: rings with one word per key. Shape 2: rings with the number of words
+ * per key that needs least memory. */
 static inline bool shape_of(struct weir_params *o, unsigned which)
 {
 	o->window.layout = which ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;

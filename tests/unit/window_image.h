@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Shared by the tests of windows' images. */
+ * Shared by the tests of window images. */
 #ifndef WEIR_TESTS_UNIT_WINDOW_IMAGE_H
 #define WEIR_TESTS_UNIT_WINDOW_IMAGE_H
 
@@ -16,7 +16,8 @@ static inline uint64_t key(unsigned generation, unsigned i)
 	return test_key(1000 * (uint64_t)generation + i);
 }
 
-/* A window after @advances advances, one a second. Key (a, i) was inserted after a of them. */
+/* Return: a window after @advances advances, one a second. Key (a, i) was inserted after advance
+ * a. */
 static inline struct weir_filter *lived(const struct weir_params *o, unsigned advances)
 {
 	struct weir_filter *w = make(o);
@@ -46,7 +47,7 @@ static inline struct weir_filter *loaded_from(const char *name,
 	return w;
 }
 
-/* The image of a window, which the caller frees. */
+/* Return: the image of a window. The caller frees the image. */
 static inline unsigned char *saved_bytes(const struct weir_filter *w, size_t *n)
 {
 	int fd = memfd_create("image", 0);
@@ -60,7 +61,7 @@ static inline unsigned char *saved_bytes(const struct weir_filter *w, size_t *n)
 	return bytes;
 }
 
-/* Both windows answer alike, with the ages of every key. */
+/* Asserts that both windows have equal statistics and report the same age for every key. */
 static inline void assert_alike(const struct weir_filter *a, const struct weir_filter *b,
                                 unsigned advances)
 {
