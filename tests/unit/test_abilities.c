@@ -267,7 +267,7 @@ static uint32_t *words_of(struct weir_params *p)
 
 /* With one word per key, exactly one of several racing inserts of a key returns WEIR_NEW. This test
  * checks only the claim; tests/stress runs the races. */
-static void one_word_decides(void **state)
+static void with_one_word_per_key_one_of_racing_inserts_is_new(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -293,7 +293,7 @@ static void one_word_decides(void **state)
 }
 
 /* Routers and windows have functions that other kinds lack. */
-static void types_do_what_they_claim(void **state)
+static void routers_and_windows_do_what_they_claim(void **state)
 {
 	(void)state;
 	struct weir_params ro = WEIR_PARAMS_INIT;
@@ -316,7 +316,7 @@ static void types_do_what_they_claim(void **state)
 }
 
 /* A load or map fails if the filter lacks an ability that the options ask for. */
-static void an_image_that_lacks_what_is_needed(void **state)
+static void a_load_fails_if_the_filter_lacks_a_required_ability(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
@@ -348,7 +348,7 @@ static void an_image_that_lacks_what_is_needed(void **state)
 	               -EINVAL, "options.can", "no such ability");
 }
 
-static void an_unknown_kind_can_nothing(void **state)
+static void an_unknown_kind_has_no_abilities(void **state)
 {
 	(void)state;
 	assert_int_equal(weir_kind_can(200, WEIR_CAN_ALL), 0);
@@ -361,10 +361,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_does_what_it_claims),
-		cmocka_unit_test(one_word_decides),
-		cmocka_unit_test(types_do_what_they_claim),
-		cmocka_unit_test(an_image_that_lacks_what_is_needed),
-		cmocka_unit_test(an_unknown_kind_can_nothing),
+		cmocka_unit_test(with_one_word_per_key_one_of_racing_inserts_is_new),
+		cmocka_unit_test(routers_and_windows_do_what_they_claim),
+		cmocka_unit_test(a_load_fails_if_the_filter_lacks_a_required_ability),
+		cmocka_unit_test(an_unknown_kind_has_no_abilities),
 	};
 	for (uint64_t i = 0; i < KEYS; i++)
 		hashes[i] = test_key(i);

@@ -54,7 +54,7 @@ static void save_keys(const void *secret, const char *key)
 	weir_destroy(f);
 }
 
-static void test_every_lookup_is_answered_alike(void **state)
+static void test_without_a_set_every_lookup_gets_the_same_answer(void **state)
 {
 	(void)state;
 	for (enum weir_absent answer = WEIR_ABSENT_YES; answer <= WEIR_ABSENT_NO; answer++) {
@@ -94,7 +94,7 @@ static void test_every_lookup_is_answered_alike(void **state)
 
 /* Without a set, every function that reads or copies the filter fails. A copy of the placeholder
  * would contain no keys, or with WEIR_ABSENT_YES every key. */
-static void test_a_handle_without_a_set_gives_none_to_read(void **state)
+static void test_without_a_set_the_filter_cannot_be_read_or_copied(void **state)
 {
 	(void)state;
 	for (enum weir_absent answer = WEIR_ABSENT_YES; answer <= WEIR_ABSENT_NO; answer++) {
@@ -161,7 +161,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_inserts_that_are_not_kept(void **state)
+static void test_inserts_fail_if_they_cannot_be_kept(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_YES, 0);
 	struct weir_handle *h = made(&o);
@@ -213,7 +213,7 @@ static void test_own_hashes_are_kept(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_what_is_refused(void **state)
+static void test_wrong_options_and_calls_are_refused(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_YES, 0);
 	struct weir_handle *h = NULL;
@@ -238,7 +238,7 @@ static void test_what_is_refused(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_the_first_file_is_taken(void **state)
+static void test_the_first_file_becomes_the_set(void **state)
 {
 	const struct weir_handle_options o = absent(WEIR_ABSENT_YES, 4096);
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
@@ -261,7 +261,7 @@ static void test_the_first_file_is_taken(void **state)
 	}
 }
 
-static void test_the_first_file_is_keyed(void **state)
+static void test_a_keyed_first_file_needs_the_secret(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 4096);
 	struct weir_handle *h = made(&o);
@@ -279,7 +279,7 @@ static void test_the_first_file_is_keyed(void **state)
 
 /* A set may normalise keys before it hashes them. A handle accepts such a set as its first file
  * only with WEIR_HANDLE_ANY_STEPS. */
-static void test_the_first_file_has_steps(void **state)
+static void test_a_first_file_with_steps_needs_a_flag(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);
 	const struct weir_text n = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_LOWERCASE };
@@ -328,15 +328,15 @@ static void test_a_follower_waits_for_the_first_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_lookup_is_answered_alike),
-		cmocka_unit_test(test_a_handle_without_a_set_gives_none_to_read),
+		cmocka_unit_test(test_without_a_set_every_lookup_gets_the_same_answer),
+		cmocka_unit_test(test_without_a_set_the_filter_cannot_be_read_or_copied),
 		cmocka_unit_test(test_inserts_are_kept_for_the_first_set),
-		cmocka_unit_test(test_inserts_that_are_not_kept),
+		cmocka_unit_test(test_inserts_fail_if_they_cannot_be_kept),
 		cmocka_unit_test(test_own_hashes_are_kept),
-		cmocka_unit_test(test_what_is_refused),
-		cmocka_unit_test(test_the_first_file_is_taken),
-		cmocka_unit_test(test_the_first_file_is_keyed),
-		cmocka_unit_test(test_the_first_file_has_steps),
+		cmocka_unit_test(test_wrong_options_and_calls_are_refused),
+		cmocka_unit_test(test_the_first_file_becomes_the_set),
+		cmocka_unit_test(test_a_keyed_first_file_needs_the_secret),
+		cmocka_unit_test(test_a_first_file_with_steps_needs_a_flag),
 		cmocka_unit_test(test_a_follower_waits_for_the_first_file),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

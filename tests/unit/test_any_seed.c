@@ -86,7 +86,7 @@ static void expect_all(const struct weir_filter *f, uint64_t from, uint64_t to)
 
 /* During a reload the _u64 functions hash the 8 bytes of a number as they are, without
  * normalisation. */
-static void test_numbers_stay_raw_beside_a_reload(void **state)
+static void test_numbers_are_not_normalised_during_a_reload(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
 	const uint64_t number = UINT64_C(0x4142434445464748); /* "HGFEDCBA" */
@@ -136,7 +136,7 @@ static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 	}
 }
 
-static void test_an_insert_with_no_filter_beside(void **state)
+static void test_an_insert_without_a_reload(void **state)
 {
 	struct weir_handle *h = any_seed(0);
 	(void)state;
@@ -147,7 +147,7 @@ static void test_an_insert_with_no_filter_beside(void **state)
 
 /* The seed of a keyed filter is a check value of its key. A plain filter may have an equal seed and
  * still hash differently. */
-static void test_one_seed_and_two_functions(void **state)
+static void test_equal_seeds_with_different_hash_functions(void **state)
 {
 	struct weir_params p = seeded(0);
 	struct weir_filter *f, *first;
@@ -176,7 +176,7 @@ static void test_one_seed_and_two_functions(void **state)
 }
 
 /* A reload keeps the key of a keyed filter unless the caller gives another key or a seed. */
-static void test_a_key_stays_or_goes(void **state)
+static void test_a_reload_keeps_the_secret_unless_it_gets_another_or_a_seed(void **state)
 {
 	static const unsigned char other[16] = "another 16 bytes";
 	struct weir_params p = seeded(0), next = seeded(0);
@@ -201,7 +201,7 @@ static void test_a_key_stays_or_goes(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_hashes_of_another_filter(void **state)
+static void test_hashes_may_not_be_inserted(void **state)
 {
 	struct weir_handle *h = any_seed(0);
 	uint64_t hashes[130], bitmap[3] = { 0 };
@@ -226,7 +226,7 @@ static void test_hashes_of_another_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_hashes_of_the_callers_own(void **state)
+static void test_own_hashes_may_be_inserted_with_the_flag(void **state)
 {
 	struct weir_handle *h = any_seed(WEIR_HANDLE_OWN_HASHES);
 	struct weir_params other = seeded(43);
@@ -262,7 +262,7 @@ static void save_seeded(uint64_t seed, uint64_t from, uint64_t to)
 	weir_destroy(f);
 }
 
-static void test_files_of_other_seeds(void **state)
+static void test_a_refresh_accepts_files_with_other_seeds(void **state)
 {
 	struct weir_handle *h = any_seed(0);
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
@@ -300,7 +300,7 @@ static void test_a_copy_needs_one_seed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_flags_that_do_not_exist(void **state)
+static void test_unknown_flags_are_refused(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
@@ -316,15 +316,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_insert_reaches_filters_of_other_seeds),
-		cmocka_unit_test(test_numbers_stay_raw_beside_a_reload),
-		cmocka_unit_test(test_an_insert_with_no_filter_beside),
-		cmocka_unit_test(test_one_seed_and_two_functions),
-		cmocka_unit_test(test_a_key_stays_or_goes),
-		cmocka_unit_test(test_hashes_of_another_filter),
-		cmocka_unit_test(test_hashes_of_the_callers_own),
-		cmocka_unit_test(test_files_of_other_seeds),
+		cmocka_unit_test(test_numbers_are_not_normalised_during_a_reload),
+		cmocka_unit_test(test_an_insert_without_a_reload),
+		cmocka_unit_test(test_equal_seeds_with_different_hash_functions),
+		cmocka_unit_test(test_a_reload_keeps_the_secret_unless_it_gets_another_or_a_seed),
+		cmocka_unit_test(test_hashes_may_not_be_inserted),
+		cmocka_unit_test(test_own_hashes_may_be_inserted_with_the_flag),
+		cmocka_unit_test(test_a_refresh_accepts_files_with_other_seeds),
 		cmocka_unit_test(test_a_copy_needs_one_seed),
-		cmocka_unit_test(test_flags_that_do_not_exist),
+		cmocka_unit_test(test_unknown_flags_are_refused),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

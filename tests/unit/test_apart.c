@@ -54,13 +54,13 @@ static void insert_many(struct weir_filter *f)
 	assert_true(weir_insert_keys(f, weir_keys_hashes(hashes, 100), NULL) >= 0);
 }
 
-static void take_out(struct weir_filter *f)
+static void remove_one(struct weir_filter *f)
 {
 	assert_ok(weir_insert(f, "b", 1));
 	assert_int_equal(weir_remove(f, "b", 1), 1);
 }
 
-static void take_out_many(struct weir_filter *f)
+static void remove_many(struct weir_filter *f)
 {
 	uint64_t hash = 5;
 	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
@@ -68,7 +68,7 @@ static void take_out_many(struct weir_filter *f)
 
 /* Return: true if @verb aborts the process. If @whole, @verb copies the filter during a change; if
  * not, @verb changes the filter during a copy. @text: gets the message. */
-static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
+static bool dies(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
                   char text[256])
 {
 	int fds[2], status;
@@ -92,14 +92,14 @@ static bool stops(struct weir_filter *f, void (*verb)(struct weir_filter *), boo
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-static void what_must_not_meet(void **state)
+static void a_change_during_a_copy_aborts(void **state)
 {
 	static const struct { void (*verb)(struct weir_filter *); const char *name; } verbs[] = {
 		{ merge, "weir_merge of" }, { clone, "weir_clone of" }, { fold, "weir_fold of" },
 		{ save, "weir_save of" },
 		{ insert, "beside an insert" }, { insert_hash, "beside an insert" },
 		{ insert_u64, "beside an insert" }, { insert_many, "beside an insert" },
-		{ take_out, "beside an insert" }, { take_out_many, "beside an insert" },
+		{ remove_one, "beside an insert" }, { remove_many, "beside an insert" },
 	};
 	struct weir_filter *counting = test_filter(WEIR_COUNTING, 100, 0.01),
 	                   *frequency = test_filter(WEIR_FREQUENCY, 100, 0.01);
@@ -108,11 +108,11 @@ static void what_must_not_meet(void **state)
 		bool whole = i < 4;
 		char text[256];
 		verbs[i].verb(counting); /* without a second call, no abort */
-		if (!stops(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
+		if (!dies(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
 		    !strstr(text, "kind counting"))
 			fail_msg("%s: %s", verbs[i].name, text);
 		/* kinds without removal may be changed during a copy */
-		assert_true(i >= 8 || !stops(frequency, verbs[i].verb, whole, text));
+		assert_true(i >= 8 || !dies(frequency, verbs[i].verb, whole, text));
 	}
 	weir_destroy(counting), weir_destroy(frequency);
 }
@@ -120,7 +120,7 @@ static void what_must_not_meet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(
-		what_must_not_meet, folder_setup, folder_teardown) };
+		a_change_during_a_copy_aborts, folder_setup, folder_teardown) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

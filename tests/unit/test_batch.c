@@ -263,7 +263,7 @@ static void every_other(uint32_t kind)
 }
 
 /* A batch of many more keys than a kernel processes in one piece. */
-static void long_ones(uint32_t kind)
+static void long_batches(uint32_t kind)
 {
 	enum { LONG = 70000 };
 	if (!test_affords(kind, 1e-6))
@@ -329,26 +329,26 @@ static void ends(uint32_t kind)
 	munmap(pages, 2 * page);
 }
 
-static void lookups_like_singles(void **state) { (void)state; for_each_kind(lookups); }
-static void every_width(void **state) { (void)state; for_each_kind(widths); }
-static void where_memory_ends(void **state) { (void)state; for_each_kind(ends); }
-static void any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
-static void inserts_like_singles(void **state) { (void)state; for_each_kind(inserts); }
-static void new_and_seen(void **state) { (void)state; for_each_kind(news); }
-static void each_answer_in_its_place(void **state) { (void)state; for_each_kind(every_other); }
-static void longer_than_bulk(void **state) { (void)state; for_each_kind(long_ones); }
+static void lookups_equal_single_lookups(void **state) { (void)state; for_each_kind(lookups); }
+static void fixed_keys_of_every_width(void **state) { (void)state; for_each_kind(widths); }
+static void a_batch_reads_nothing_past_its_keys(void **state) { (void)state; for_each_kind(ends); }
+static void keys_at_any_alignment(void **state) { (void)state; for_each_kind(misaligned_keys); }
+static void inserts_equal_single_inserts(void **state) { (void)state; for_each_kind(inserts); }
+static void duplicates_in_a_batch_are_new_once(void **state) { (void)state; for_each_kind(news); }
+static void each_answer_is_at_its_key(void **state) { (void)state; for_each_kind(every_other); }
+static void batches_longer_than_a_piece(void **state) { (void)state; for_each_kind(long_batches); }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lookups_like_singles),
-		cmocka_unit_test(every_width),
-		cmocka_unit_test(any_alignment),
-		cmocka_unit_test(where_memory_ends),
-		cmocka_unit_test(inserts_like_singles),
-		cmocka_unit_test(new_and_seen),
-		cmocka_unit_test(each_answer_in_its_place),
-		cmocka_unit_test(longer_than_bulk),
+		cmocka_unit_test(lookups_equal_single_lookups),
+		cmocka_unit_test(fixed_keys_of_every_width),
+		cmocka_unit_test(keys_at_any_alignment),
+		cmocka_unit_test(a_batch_reads_nothing_past_its_keys),
+		cmocka_unit_test(inserts_equal_single_inserts),
+		cmocka_unit_test(duplicates_in_a_batch_are_new_once),
+		cmocka_unit_test(each_answer_is_at_its_key),
+		cmocka_unit_test(batches_longer_than_a_piece),
 	};
 	return cmocka_run_group_tests(tests, fill_inputs, NULL);
 }

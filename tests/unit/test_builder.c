@@ -86,7 +86,7 @@ static struct weir_filter *by_threads(const struct weir_builder_options *o,
 }
 
 /* If a thread needs memory, the builder also spills the hashes that idle threads have buffered. */
-static void spilled_by_threads(void **state)
+static void a_thread_spills_what_idle_threads_have_buffered(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
@@ -129,7 +129,7 @@ static void from_several_threads(void **state)
 }
 
 /* One call adds more keys than the builder hashes at once. */
-static void many_in_a_call(void **state)
+static void a_call_with_more_keys_than_are_hashed_at_once(void **state)
 {
 	enum { MANY = 1000 };
 	static uint64_t keys[MANY];
@@ -153,7 +153,7 @@ static void many_in_a_call(void **state)
 }
 
 /* Hashes that exceed max_memory go to an unnamed file in spill_folder. */
-static void spilled(void **state)
+static void keys_beyond_max_memory_are_spilled(void **state)
 {
 	enum { MORE = 3000000 };
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -204,7 +204,7 @@ static void *add_cancelled(void *builder)
 }
 
 /* A thread that is cancelled during a write finishes the write first and releases its lock. */
-static void cancelled_while_it_spills(void **state)
+static void a_cancelled_thread_finishes_its_write(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
@@ -223,7 +223,7 @@ static void cancelled_while_it_spills(void **state)
 	weir_destroy(f);
 }
 
-static void keyed_and_seeded(void **state)
+static void builders_hash_with_the_secret_or_seed(void **state)
 {
 	struct weir_params p = params();
 	(void)state;
@@ -260,7 +260,7 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	return done >= stop_at;
 }
 
-static void progress_and_stop(void **state)
+static void progress_can_stop_a_build(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	const struct weir_params p = params();
@@ -286,7 +286,7 @@ static void progress_and_stop(void **state)
 	}
 }
 
-static void what_is_refused(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report report = WEIR_BUILD_REPORT_INIT;
@@ -345,13 +345,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(from_several_threads),
-		cmocka_unit_test(many_in_a_call),
-		cmocka_unit_test(spilled),
-		cmocka_unit_test(spilled_by_threads),
-		cmocka_unit_test(cancelled_while_it_spills),
-		cmocka_unit_test(keyed_and_seeded),
-		cmocka_unit_test(progress_and_stop),
-		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(a_call_with_more_keys_than_are_hashed_at_once),
+		cmocka_unit_test(keys_beyond_max_memory_are_spilled),
+		cmocka_unit_test(a_thread_spills_what_idle_threads_have_buffered),
+		cmocka_unit_test(a_cancelled_thread_finishes_its_write),
+		cmocka_unit_test(builders_hash_with_the_secret_or_seed),
+		cmocka_unit_test(progress_can_stop_a_build),
+		cmocka_unit_test(wrong_arguments_are_refused),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

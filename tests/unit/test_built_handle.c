@@ -41,7 +41,7 @@ static uint64_t found_in(const struct weir_handle *h, uint64_t first)
 	return n;
 }
 
-static void refreshed(void **state)
+static void a_refresh_replaces_a_built_set(void **state)
 {
 	struct weir_handle *h = NULL;
 	(void)state;
@@ -56,7 +56,7 @@ static void refreshed(void **state)
 	weir_handle_destroy(h);
 }
 
-static void the_first_set(void **state)
+static void a_built_set_can_be_the_first_set(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h = NULL;
@@ -70,7 +70,7 @@ static void the_first_set(void **state)
 	weir_handle_destroy(h);
 }
 
-static void inserts_would_be_lost(void **state)
+static void a_refresh_that_would_lose_inserts_is_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -93,9 +93,9 @@ static void inserts_would_be_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refreshed),
-		cmocka_unit_test(the_first_set),
-		cmocka_unit_test(inserts_would_be_lost),
+		cmocka_unit_test(a_refresh_replaces_a_built_set),
+		cmocka_unit_test(a_built_set_can_be_the_first_set),
+		cmocka_unit_test(a_refresh_that_would_lose_inserts_is_refused),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -9,7 +9,7 @@
 
 /* Without params the next set has the kind, rate and hash of the current set. The commit sizes the
  * next set for the keys that were added. */
-static void filled_and_built(void **state)
+static void the_commit_builds_the_next_set(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
 	struct weir_params old = WEIR_PARAMS_INIT, next = WEIR_PARAMS_INIT;
@@ -45,7 +45,7 @@ static void filled_and_built(void **state)
 
 /* Batches longer than one piece of the reload's hashing, keys of different lengths, and a batch
  * without keys. */
-static void whole_batches(void **state)
+static void batches_of_any_length(void **state)
 {
 	static uint64_t keys[KEYS];
 	static struct iovec vectors[KEYS];
@@ -85,7 +85,7 @@ static void *load(void *arg)
 	return NULL;
 }
 
-static void by_several_threads(void **state)
+static void several_threads_load(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -112,7 +112,7 @@ static void by_several_threads(void **state)
 	weir_handle_destroy(h);
 }
 
-static void aborted(void **state)
+static void an_aborted_reload_publishes_nothing(void **state)
 {
 	struct weir_handle *h = handle(0);
 	(void)state;
@@ -130,7 +130,7 @@ static void aborted(void **state)
 }
 
 /* The next set keeps the secret and the normalisation of the current one. */
-static void keyed_and_normalised(void **state)
+static void the_next_set_keeps_secret_and_normalisation(void **state)
 {
 	static const unsigned char secret[16] = "sixteen bytes!!";
 	struct weir_params p = params();
@@ -166,7 +166,7 @@ static void keyed_and_normalised(void **state)
 }
 
 /* Keys can be excluded by their hash. Lookups of excluded keys answer no. */
-static void excluded_by_hash(void **state)
+static void keys_can_be_excluded_by_hash(void **state)
 {
 	struct weir_params p = params();
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -189,7 +189,7 @@ static void excluded_by_hash(void **state)
 }
 
 /* With WEIR_HANDLE_ANY_SEED, the next set may have another seed. */
-static void another_seed(void **state)
+static void the_next_set_may_have_another_seed(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params next = params(), made = WEIR_PARAMS_INIT;
@@ -212,7 +212,7 @@ static void another_seed(void **state)
 }
 
 /* Hashes that exceed max_memory go to a file. Without spill_folder the insert fails. */
-static void spilled(void **state)
+static void keys_beyond_max_memory_are_spilled(void **state)
 {
 	enum { MANY = 2000000 };
 	struct weir_reload_stats progress = WEIR_RELOAD_STATS_INIT;
@@ -248,14 +248,14 @@ static void spilled(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filled_and_built),
-		cmocka_unit_test(whole_batches),
-		cmocka_unit_test(by_several_threads),
-		cmocka_unit_test(aborted),
-		cmocka_unit_test(keyed_and_normalised),
-		cmocka_unit_test(excluded_by_hash),
-		cmocka_unit_test(another_seed),
-		cmocka_unit_test(spilled),
+		cmocka_unit_test(the_commit_builds_the_next_set),
+		cmocka_unit_test(batches_of_any_length),
+		cmocka_unit_test(several_threads_load),
+		cmocka_unit_test(an_aborted_reload_publishes_nothing),
+		cmocka_unit_test(the_next_set_keeps_secret_and_normalisation),
+		cmocka_unit_test(keys_can_be_excluded_by_hash),
+		cmocka_unit_test(the_next_set_may_have_another_seed),
+		cmocka_unit_test(keys_beyond_max_memory_are_spilled),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

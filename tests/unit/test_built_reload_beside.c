@@ -7,7 +7,7 @@
 
 /* A rollback returns to the previous set. While current and previous sets are both built sets, the
  * handle refuses inserts. */
-static void kept_and_taken_back(void **state)
+static void a_rollback_returns_to_a_built_set(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = handle(0);
@@ -29,7 +29,7 @@ static void kept_and_taken_back(void **state)
 
 /* A set that takes inserts may replace a built set. From then on the handle accepts inserts, so a
  * built set can no longer replace the current set. */
-static void from_kind_to_kind(void **state)
+static void a_set_that_takes_inserts_may_replace_a_built_set(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params next = params();
@@ -55,7 +55,7 @@ static void from_kind_to_kind(void **state)
 
 /* A rollback can return to a built previous set until the first insert. A built set cannot take the
  * insert, so the insert drops the previous set. */
-static void kept_beside_inserts(void **state)
+static void an_insert_makes_a_built_previous_set_void(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params next = params();
@@ -80,7 +80,7 @@ static void kept_beside_inserts(void **state)
 }
 
 /* A built set may replace a read-only map, because neither takes inserts. */
-static void after_a_map(void **state)
+static void a_built_set_may_replace_a_read_only_map(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params next = params();
@@ -106,7 +106,7 @@ static void after_a_map(void **state)
 
 /* The handle adds the kept inserts to the first set. With keep_inserts, the first set therefore
  * cannot be a built set. */
-static void before_the_first_set(void **state)
+static void the_first_set_can_be_built_unless_inserts_are_kept(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -138,11 +138,11 @@ static void before_the_first_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kept_and_taken_back),
-		cmocka_unit_test(from_kind_to_kind),
-		cmocka_unit_test(kept_beside_inserts),
-		cmocka_unit_test(after_a_map),
-		cmocka_unit_test(before_the_first_set),
+		cmocka_unit_test(a_rollback_returns_to_a_built_set),
+		cmocka_unit_test(a_set_that_takes_inserts_may_replace_a_built_set),
+		cmocka_unit_test(an_insert_makes_a_built_previous_set_void),
+		cmocka_unit_test(a_built_set_may_replace_a_read_only_map),
+		cmocka_unit_test(the_first_set_can_be_built_unless_inserts_are_kept),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

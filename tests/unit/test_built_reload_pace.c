@@ -21,7 +21,7 @@ static int note_thread(void *context, uint64_t done, uint64_t total)
 
 /* A pace is a share of one core. The committing thread therefore builds alone, and build.threads
  * has no effect. */
-static void by_one_thread_at_a_pace(void **state)
+static void with_a_pace_one_thread_builds(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -50,7 +50,7 @@ static void by_one_thread_at_a_pace(void **state)
 }
 
 /* The keys come in one large batch, so that the reload has pieces to sleep between. */
-static void at_a_pace(void **state)
+static void a_large_batch_is_paced(void **state)
 {
 	static uint64_t hashes[KEYS];
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -80,8 +80,8 @@ static void at_a_pace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_one_thread_at_a_pace),
-		cmocka_unit_test(at_a_pace),
+		cmocka_unit_test(with_a_pace_one_thread_builds),
+		cmocka_unit_test(a_large_batch_is_paced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "../built_sets.h"
 
 /* The gate checks the set after the build. */
-static void the_gate(void **state)
+static void the_gate_checks_the_built_set(void **state)
 {
 	static const struct iovec canary = { (void *)"canary", 6 };
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -41,7 +41,7 @@ static int stop(void *context, uint64_t done, uint64_t total)
 }
 
 /* If the build fails, the reload ends and the current set stays. */
-static void not_to_be_built(void **state)
+static void a_failed_build_keeps_the_current_set(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -91,7 +91,7 @@ static void not_to_be_built(void **state)
 	weir_handle_destroy(h);
 }
 
-static void options_that_are_refused(void **state)
+static void wrong_options_are_refused(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -133,7 +133,7 @@ static void options_that_are_refused(void **state)
 }
 
 /* The caller may provide memory for the next set. The memory must not overlap a filter in use. */
-static void in_given_memory(void **state)
+static void given_memory_must_not_overlap_a_filter_in_use(void **state)
 {
 	static _Alignas(64) unsigned char memory[2][1 << 16];
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -160,10 +160,10 @@ static void in_given_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_gate),
-		cmocka_unit_test(not_to_be_built),
-		cmocka_unit_test(options_that_are_refused),
-		cmocka_unit_test(in_given_memory),
+		cmocka_unit_test(the_gate_checks_the_built_set),
+		cmocka_unit_test(a_failed_build_keeps_the_current_set),
+		cmocka_unit_test(wrong_options_are_refused),
+		cmocka_unit_test(given_memory_must_not_overlap_a_filter_in_use),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

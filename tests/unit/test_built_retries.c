@@ -8,7 +8,7 @@
 enum { TRIES = 10 }; /* seeds that the builder tries for one array */
 
 static unsigned failures; /* calls of weir__fuse_peel() that still have to fail */
-static unsigned spared;   /* calls that succeed before the failures */
+static unsigned successes_first;   /* calls that succeed before the failures */
 
 /* The linker option --wrap defines these names, so no header declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -20,7 +20,7 @@ bool __wrap_weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse 
                             uint64_t marked, uint64_t seed)
 {
 	bool peels = __real_weir__fuse_peel(room, part, n, marked, seed);
-	if (!failures || (spared && spared--))
+	if (!failures || (successes_first && successes_first--))
 		return peels;
 	failures--;
 	return false;
@@ -63,7 +63,7 @@ static int64_t built_after(unsigned n, uint64_t last[2])
 	return built_within(0, n, last);
 }
 
-static void another_seed(void **state)
+static void after_a_failed_try_the_next_seed_is_tried(void **state)
 {
 	uint64_t last[2] = { 0, 0 };
 	(void)state;
@@ -76,7 +76,7 @@ static void another_seed(void **state)
 	}
 }
 
-static void a_larger_array(void **state)
+static void after_all_seeds_a_larger_array_is_tried(void **state)
 {
 	uint64_t last[2] = { 0, 0 };
 	(void)state;
@@ -95,7 +95,7 @@ static void a_larger_array(void **state)
 
 /* If the second of two array parts fails, the builder starts again. Progress counts the first part
  * once. */
-static void a_larger_array_after_a_part(void **state)
+static void progress_counts_each_part_once_if_another_part_fails(void **state)
 {
 	enum { MANY = 2200000 };
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -109,10 +109,10 @@ static void a_larger_array_after_a_part(void **state)
 	o.progress = count;
 	o.progress_arg = last;
 	o.threads = 1;
-	spared = 1;
+	successes_first = 1;
 	failures = TRIES;
 	assert_ok(weir_build(&f, &p, weir_keys_hashes(hashes, MANY), &o));
-	assert_true(spared == 0 && failures == 0);
+	assert_true(successes_first == 0 && failures == 0);
 	assert_true(last[0] == 2 * MANY && last[1] == 2 * MANY);
 	for (uint64_t i = 0; i < MANY; i++)
 		assert_true(weir_contains_hash(f, hashes[i]));
@@ -120,7 +120,7 @@ static void a_larger_array_after_a_part(void **state)
 	free(hashes);
 }
 
-static void no_larger_than_asked(void **state)
+static void a_larger_array_stays_within_max_bytes(void **state)
 {
 	uint64_t last[2] = { 0, 0 };
 	(void)state;
@@ -135,10 +135,10 @@ static void no_larger_than_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(another_seed),
-		cmocka_unit_test(a_larger_array),
-		cmocka_unit_test(a_larger_array_after_a_part),
-		cmocka_unit_test(no_larger_than_asked),
+		cmocka_unit_test(after_a_failed_try_the_next_seed_is_tried),
+		cmocka_unit_test(after_all_seeds_a_larger_array_is_tried),
+		cmocka_unit_test(progress_counts_each_part_once_if_another_part_fails),
+		cmocka_unit_test(a_larger_array_stays_within_max_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

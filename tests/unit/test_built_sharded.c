@@ -58,7 +58,7 @@ static uint64_t capacity_of(const struct weir_handle *set)
 	return n;
 }
 
-static void filled_shard_by_shard(void **state)
+static void a_built_set_is_loaded_shard_by_shard(void **state)
 {
 	const struct weir_params p = params();
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
@@ -80,7 +80,7 @@ static void filled_shard_by_shard(void **state)
 }
 
 /* The reload of a shard skips the hashes of other shards. */
-static void one_shard(void **state)
+static void a_shard_skips_the_hashes_of_other_shards(void **state)
 {
 	struct weir_params p = params();
 	struct weir_handle *set = NULL;
@@ -110,7 +110,7 @@ static void one_shard(void **state)
 
 /* Each shard gets a share of capacity, with slack for an uneven spread, and a share of
  * max_bytes. */
-static void limits(void **state)
+static void each_shard_gets_a_share_of_capacity_and_max_bytes(void **state)
 {
 	struct weir_params p = params();
 	struct weir_handle *set = NULL;
@@ -143,9 +143,9 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filled_shard_by_shard),
-		cmocka_unit_test(one_shard),
-		cmocka_unit_test(limits),
+		cmocka_unit_test(a_built_set_is_loaded_shard_by_shard),
+		cmocka_unit_test(a_shard_skips_the_hashes_of_other_shards),
+		cmocka_unit_test(each_shard_gets_a_share_of_capacity_and_max_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void destroy_in_callback(struct rcu_head *head)
 }
 
 /* The commit queues the freeing of the old filter behind the callback that destroys the handle. */
-static void test_destroy_in_a_callback(void **state)
+static void test_destroy_fails_in_a_callback(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -60,7 +60,7 @@ static void test_destroy_in_a_callback(void **state)
 /* A thread that has call_rcu data is not the thread that runs the callbacks, so the thread may
  * destroy a handle. weir cannot recognise the callback thread of a copied flavor struct, so with a
  * copy every thread may destroy. */
-static void test_destroy_on_other_threads(void **state)
+static void test_destroy_works_outside_callbacks(void **state)
 {
 	static struct rcu_flavor_struct mine;
 	/* never freed: liburcu 0.13 does not join the data's thread */
@@ -81,8 +81,8 @@ static void test_destroy_on_other_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_destroy_in_a_callback),
-		cmocka_unit_test(test_destroy_on_other_threads),
+		cmocka_unit_test(test_destroy_fails_in_a_callback),
+		cmocka_unit_test(test_destroy_works_outside_callbacks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ enum { DEADLINE = 60 };
 static struct weir_handle *h;
 static struct weir_reload *open_reload;
 static struct weir_handle *set;
-static const struct flavor *of;
+static const struct flavor *current;
 
 static int do_begin(void) { return weir_reload_begin(&open_reload, h, NULL); }
 static int do_commit(void) { return weir_reload_commit(open_reload); }
@@ -61,10 +61,10 @@ static void make(const struct verb *verb)
 	p.capacity = 1000;
 	p.fp_rate = 0.01;
 	if (verb->rolls) {
-		assert_ok(sharded_create(&set, &p, 2, of->given));
+		assert_ok(sharded_create(&set, &p, 2, current->given));
 		return;
 	}
-	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), of->given));
+	assert_ok(handle_with(&h, test_filter(WEIR_BLOCKED, 10000, 0.01), current->given));
 	o.keep_previous = verb->keeps;
 	if (verb->begun || verb->keeps)
 		assert_ok(weir_reload_begin(&open_reload, h, &o));
@@ -88,7 +88,7 @@ static void expect_usable(const struct verb *verb)
 		assert_ok(do_shard_begin());
 		assert_ok(weir_handle_destroy(set));
 	}
-	assert_ok(handle_with(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01), of->given));
+	assert_ok(handle_with(&other_one, test_filter(WEIR_BLOCKED, 1000, 0.01), current->given));
 	assert_ok(weir_reload_begin(&r, other_one, NULL));
 	assert_ok(weir_reload_commit(r));
 	assert_ok(weir_handle_destroy(other_one));
@@ -103,10 +103,10 @@ struct run {
 static void *run_verb(void *argument)
 {
 	struct run *r = argument;
-	of->rcu->register_thread();
+	current->rcu->register_thread();
 	sem_post(&r->begun);
 	r->answer = r->verb->run();
-	of->rcu->unregister_thread();
+	current->rcu->unregister_thread();
 	return NULL;
 }
 
@@ -117,7 +117,7 @@ static void cancel_in(const struct verb *verb)
 	struct run r = { .verb = verb, .answer = 1 };
 	pthread_t thread;
 	make(verb);
-	sitter_start(&sitter, of->rcu);
+	sitter_start(&sitter, current->rcu);
 	sem_init(&r.begun, 0, 0);
 	assert_int_equal(pthread_create(&thread, NULL, run_verb, &r), 0);
 	while (sem_wait(&r.begun))
@@ -129,17 +129,18 @@ static void cancel_in(const struct verb *verb)
 	sitter_end(&sitter);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	if (r.answer)
-		fail_msg("%s, %s: answered %d (1: not at all)", of->name, verb->name, r.answer);
+		fail_msg("%s, %s: answered %d (1: not at all)", current->name, verb->name,
+		         r.answer);
 	expect_usable(verb);
 }
 
-static void test_cancelled_writers(void **state)
+static void test_cancelled_writers_finish(void **state)
 {
 	(void)state;
 	save(0, 100);
 	alarm(DEADLINE); /* fail instead of hanging */
 	FOR_EACH_FLAVOR(flavor) {
-		of = flavor;
+		current = flavor;
 		for (unsigned i = 0; i < COUNT_OF(verbs); i++)
 			cancel_in(&verbs[i]);
 	}
@@ -151,7 +152,7 @@ static void test_cancelled_writers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_cancelled_writers),
+		fresh(test_cancelled_writers_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void refuse(unsigned member, const struct edit *edit, const char *sentenc
 #define EDITS(...) (const struct edit[]){ __VA_ARGS__, { 0, 0, 0 } }
 #define FORMAT_2 { 8, 4, 2 }
 
-static void each_member_is_as_the_head_has_it(void **state)
+static void each_member_must_match_the_head(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < MEMBERS; i++) {
@@ -89,7 +89,7 @@ static void each_member_is_as_the_head_has_it(void **state)
 }
 
 /* A reader refuses bytes behind the last member, even if the head's length includes the bytes. */
-static void nothing_is_behind_the_members(void **state)
+static void bytes_behind_the_last_member_are_refused(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
 	unsigned char *longer = forged(0, &none, IMAGE_PAGE);
@@ -116,7 +116,7 @@ static void put_less(unsigned char *field, uint64_t less)
 
 /* A load accepts layers of a size that weir would not choose. A merge needs layers of equal
  * size. */
-static void layers_of_another_size(void **state)
+static void layers_of_any_size_load(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
 	const size_t at = member_at(MEMBERS - 1), n = image_bytes - 64;
@@ -144,7 +144,7 @@ static void layers_of_another_size(void **state)
 }
 
 #if TEST_ZSTD
-static void compressed_members_of_others(void **state)
+static void forged_compressed_members_are_refused(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
 	struct weir_filter *f = NULL;
@@ -174,11 +174,12 @@ static void compressed_members_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OF_AN_IMAGE(each_member_is_as_the_head_has_it),
-		OF_AN_IMAGE(nothing_is_behind_the_members),
-		OF_AN_IMAGE(layers_of_another_size),
+		OF_AN_IMAGE(each_member_must_match_the_head),
+		OF_AN_IMAGE(bytes_behind_the_last_member_are_refused),
+		OF_AN_IMAGE(layers_of_any_size_load),
 #if TEST_ZSTD
-		cmocka_unit_test_prestate_setup_teardown(compressed_members_of_others, image_setup,
+		cmocka_unit_test_prestate_setup_teardown(forged_compressed_members_are_refused,
+		                                         image_setup,
 		                                         image_teardown, (void *)1),
 #endif
 	};

@@ -61,7 +61,7 @@ static void keys_are_normalised_after_a_load(void **state)
 
 /* A load places the first member in the caller's memory and allocates memory for the other
  * members. */
-static void memory_is_the_first_members(void **state)
+static void the_callers_memory_gets_the_first_member(void **state)
 {
 	enum { ROOM = 1 << 20 };
 	static unsigned char memory[ROOM] __attribute__((aligned(64)));
@@ -121,7 +121,7 @@ static int stop_in_the_second(void *arg, uint64_t done, uint64_t total)
 	return done > *(uint64_t *)arg ? -ECANCELED : 0;
 }
 
-static void progress_ends_at_the_total(void **state)
+static void progress_covers_all_members(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
@@ -174,7 +174,7 @@ static void save_keys(uint64_t keys, uint32_t marks)
 }
 
 /* A refresh reads the marks in the compound's head. The members carry equal marks. */
-static void an_image_may_say_that_it_shrank(void **state)
+static void marks_of_the_compound_allow_a_shrunk_set(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_handle *h = NULL;
@@ -195,7 +195,7 @@ static void an_image_may_say_that_it_shrank(void **state)
 /* ---- mapped ---- */
 
 /* Maps verify the bits: a flipped bit in the first or in the last member is detected. */
-static void what_is_mapped_is_verified(void **state)
+static void maps_verify_every_member(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
@@ -222,10 +222,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_normalised_after_a_load),
-		OF_AN_IMAGE(memory_is_the_first_members),
-		OF_AN_IMAGE(progress_ends_at_the_total),
-		cmocka_unit_test(an_image_may_say_that_it_shrank),
-		OF_AN_IMAGE(what_is_mapped_is_verified),
+		OF_AN_IMAGE(the_callers_memory_gets_the_first_member),
+		OF_AN_IMAGE(progress_covers_all_members),
+		cmocka_unit_test(marks_of_the_compound_allow_a_shrunk_set),
+		OF_AN_IMAGE(maps_verify_every_member),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -49,7 +49,7 @@ static void sizes_agree_with_the_table(void **state)
 	}
 }
 
-static void numbers_that_are_chosen(void **state)
+static void the_planner_chooses_counters(void **state)
 {
 	static const struct {
 		uint32_t kind, bits;
@@ -75,7 +75,7 @@ static void numbers_that_are_chosen(void **state)
 }
 
 /* If four counters per key would overfill max_bytes, the plan chooses fewer counters. */
-static void numbers_that_are_waived(void **state)
+static void small_max_bytes_give_fewer_counters_per_key(void **state)
 {
 	static const struct {
 		uint64_t bytes;
@@ -95,7 +95,7 @@ static void numbers_that_are_waived(void **state)
 	}
 }
 
-static void numbers_that_are_refused(void **state)
+static void wrong_numbers_are_refused(void **state)
 {
 	static const struct {
 		uint32_t kind, bits, z, g;
@@ -127,7 +127,7 @@ static void numbers_that_are_refused(void **state)
 	}
 }
 
-static void in_and_out_again(void **state)
+static void removals_undo_inserts(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 4; bits <= 16; bits *= 2)
@@ -150,7 +150,7 @@ static void in_and_out_again(void **state)
 		}
 }
 
-static void what_is_not_there(void **state)
+static void removing_an_absent_key_returns_0(void **state)
 {
 	struct weir_filter *f = made(WEIR_COUNTING, 4, 0, 1000);
 	uint64_t keys[3] = { 1, 2, 3 }, bitmap = 0;
@@ -171,7 +171,7 @@ static void what_is_not_there(void **state)
 
 /* A full counter never changes again and counts as WEIR_COUNT_FULL. A removal of a key with full
  * counters returns 1 and changes nothing. */
-static void full_counters(void **state)
+static void full_counters_never_change(void **state)
 {
 	static const struct { uint32_t kind, bits; } rows[] = {
 		{ WEIR_COUNTING, 4 }, { WEIR_COUNTING, 8 }, { WEIR_COUNTING, 16 },
@@ -198,7 +198,7 @@ static void full_counters(void **state)
 	}
 }
 
-static void counts_in_batches(void **state)
+static void batches_count_as_single_calls(void **state)
 {
 	struct weir_filter *f = made(WEIR_FREQUENCY, 8, 0, 1000);
 	uint64_t keys[100];
@@ -218,7 +218,7 @@ static void counts_in_batches(void **state)
 }
 
 /* A merge adds counter by counter and stops at the largest value. */
-static void unions_add(void **state)
+static void merges_add_up_to_the_largest_value(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_COUNTING, WEIR_FREQUENCY };
 	(void)state;
@@ -241,7 +241,7 @@ static void unions_add(void **state)
 	}
 }
 
-static void sums_of_every_two_values(void **state)
+static void every_sum_stops_at_the_largest_value(void **state)
 {
 	(void)state;
 	for (unsigned x = 0; x < 256; x += 5)
@@ -256,7 +256,7 @@ static void sums_of_every_two_values(void **state)
 		}
 }
 
-static void describes_itself(void **state)
+static void shape_texts_name_the_counters(void **state)
 {
 	struct weir_shape shape = { WEIR_COUNTING, .field = { 4, 2, 3 } };
 	char text[WEIR_SHAPE_TEXT];
@@ -274,16 +274,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_agree_with_the_table),
-		cmocka_unit_test(numbers_that_are_chosen),
-		cmocka_unit_test(numbers_that_are_waived),
-		cmocka_unit_test(numbers_that_are_refused),
-		cmocka_unit_test(in_and_out_again),
-		cmocka_unit_test(what_is_not_there),
-		cmocka_unit_test(full_counters),
-		cmocka_unit_test(counts_in_batches),
-		cmocka_unit_test(unions_add),
-		cmocka_unit_test(sums_of_every_two_values),
-		cmocka_unit_test(describes_itself),
+		cmocka_unit_test(the_planner_chooses_counters),
+		cmocka_unit_test(small_max_bytes_give_fewer_counters_per_key),
+		cmocka_unit_test(wrong_numbers_are_refused),
+		cmocka_unit_test(removals_undo_inserts),
+		cmocka_unit_test(removing_an_absent_key_returns_0),
+		cmocka_unit_test(full_counters_never_change),
+		cmocka_unit_test(batches_count_as_single_calls),
+		cmocka_unit_test(merges_add_up_to_the_largest_value),
+		cmocka_unit_test(every_sum_stops_at_the_largest_value),
+		cmocka_unit_test(shape_texts_name_the_counters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,7 +66,7 @@ static uint64_t edge(uint32_t bits, unsigned i)
 }
 
 /* A merge never carries a sum into the next counter, even if the sum overflows. */
-static void sums_run_into_no_neighbour(void **state)
+static void a_sum_never_carries_into_the_next_counter(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
 	(void)state;
@@ -89,7 +89,7 @@ static void sums_run_into_no_neighbour(void **state)
 }
 
 /* weir_fill_keys() also stops at the largest value, and sets counters as single inserts do. */
-static void loads_stop_at_the_largest_value(void **state)
+static void fills_equal_single_inserts_at_the_largest_value(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
 	enum { KEYS = 20, TIMES = 5 };
@@ -136,7 +136,7 @@ static void assert_full(struct weir_filter *f)
 }
 
 /* An image is valid if every counter has its largest value. */
-static void full_counters_in_an_image(void **state)
+static void an_image_of_full_counters_is_valid(void **state)
 {
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
 	(void)state;
@@ -162,7 +162,7 @@ static void full_counters_in_an_image(void **state)
 }
 
 /* A block of counters occupies bits / 4 lines. An image must consist of whole blocks. */
-static void blocks_in_an_image_are_whole(void **state)
+static void an_image_needs_whole_blocks(void **state)
 {
 	enum { LENGTH = 96, BLOCKS = 3 };
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -197,10 +197,10 @@ static void blocks_in_an_image_are_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sums_run_into_no_neighbour),
-		cmocka_unit_test(loads_stop_at_the_largest_value),
-		cmocka_unit_test(full_counters_in_an_image),
-		cmocka_unit_test(blocks_in_an_image_are_whole),
+		cmocka_unit_test(a_sum_never_carries_into_the_next_counter),
+		cmocka_unit_test(fills_equal_single_inserts_at_the_largest_value),
+		cmocka_unit_test(an_image_of_full_counters_is_valid),
+		cmocka_unit_test(an_image_needs_whole_blocks),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

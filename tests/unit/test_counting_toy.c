@@ -133,7 +133,7 @@ static struct weir_filter *rich_filled(int insert_error)
 	return f;
 }
 
-static void hashes_are_the_kind_s(void **state)
+static void keys_are_hashed_by_the_kind(void **state)
 {
 	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);
 	char bytes[100 * 20];
@@ -157,7 +157,7 @@ static void hashes_are_the_kind_s(void **state)
 	weir_destroy(f);
 }
 
-static void lookups_by_the_kind_s_hash(void **state)
+static void lookups_use_the_kinds_hash(void **state)
 {
 	struct weir_filter *f = rich_filled(0);
 	(void)state;
@@ -193,7 +193,7 @@ static void assert_counts(const struct weir_filter *f, int64_t twice, int64_t on
 	}
 }
 
-static void removed_one_by_one(void **state)
+static void single_removals(void **state)
 {
 	struct weir_filter *f = rich_filled(0);
 	(void)state;
@@ -217,7 +217,7 @@ static int64_t remove_in(struct weir_filter *f, unsigned form, size_t n, uint64_
 	                   weir_remove_keys(f, weir_keys_u64(numbers, n), bitmap);
 }
 
-static void removed_in_batches(void **state)
+static void removals_in_batches(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < 3; form++) {
@@ -245,7 +245,7 @@ static void removed_in_batches(void **state)
 }
 
 /* A read-only map refuses removals. Counts still work. */
-static void a_filter_that_is_mapped(void **state)
+static void a_read_only_map_counts_but_refuses_removals(void **state)
 {
 	struct weir_filter *f = rich_filled(-EROFS);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
@@ -260,7 +260,7 @@ static void a_filter_that_is_mapped(void **state)
 
 /* ---- the kind is full ---- */
 
-static void a_batch_that_is_refused(void **state)
+static void a_batch_into_a_full_filter_is_refused(void **state)
 {
 	struct weir_filter *f = rich_filled(0);
 	uint64_t more[10], bitmap[1];
@@ -297,12 +297,12 @@ static void a_batch_that_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hashes_are_the_kind_s),
-		cmocka_unit_test(lookups_by_the_kind_s_hash),
-		cmocka_unit_test(removed_one_by_one),
-		cmocka_unit_test(removed_in_batches),
-		cmocka_unit_test(a_filter_that_is_mapped),
-		cmocka_unit_test(a_batch_that_is_refused),
+		cmocka_unit_test(keys_are_hashed_by_the_kind),
+		cmocka_unit_test(lookups_use_the_kinds_hash),
+		cmocka_unit_test(single_removals),
+		cmocka_unit_test(removals_in_batches),
+		cmocka_unit_test(a_read_only_map_counts_but_refuses_removals),
+		cmocka_unit_test(a_batch_into_a_full_filter_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

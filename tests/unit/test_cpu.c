@@ -56,7 +56,7 @@ static uint64_t bytes_on(const struct cache *cpu)
 	return ask_cpu();
 }
 
-static void the_last_level_by_cpuid(void **state)
+static void cpuid_gives_the_last_level(void **state)
 {
 	static const struct cache
 		zen4[MOST_ROWS] = { { 1, 1, 8, 1, 64, 64 }, { 2, 1, 8, 1, 64, 64 },
@@ -74,7 +74,7 @@ static void the_last_level_by_cpuid(void **state)
 }
 #endif
 
-static void what_the_system_reports(void **state)
+static void sysconf_values_are_checked(void **state)
 {
 	(void)state;
 	own_cache = 0, last_cache = 5 << 20;
@@ -112,7 +112,7 @@ static void expect(const void *cpu, long own, long last, uint64_t own_bytes, uin
 	assert_int_equal(status, 0);
 }
 
-static void the_sizes_that_filters_go_by(void **state)
+static void cpuid_decides_the_last_level_before_sysconf(void **state)
 {
 #if WEIR_X86
 	static const struct cache none[MOST_ROWS],
@@ -135,10 +135,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #if WEIR_X86
-		cmocka_unit_test(the_last_level_by_cpuid),
+		cmocka_unit_test(cpuid_gives_the_last_level),
 #endif
-		cmocka_unit_test(what_the_system_reports),
-		cmocka_unit_test(the_sizes_that_filters_go_by),
+		cmocka_unit_test(sysconf_values_are_checked),
+		cmocka_unit_test(cpuid_decides_the_last_level_before_sysconf),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

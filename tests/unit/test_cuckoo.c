@@ -41,7 +41,7 @@ static void small_sizes_by_the_formula(void **state)
 		}
 }
 
-static void more_lines_take_more_keys(void **state)
+static void more_lines_fit_more_keys(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -59,7 +59,7 @@ static void more_lines_take_more_keys(void **state)
 
 /* A small filter accepts every key up to its capacity. The number of filters is chosen to run for a
  * few seconds. */
-static void filled_to_capacity(void **state)
+static void every_filter_fits_its_capacity(void **state)
 {
 	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
 	(void)state;
@@ -73,7 +73,7 @@ static void filled_to_capacity(void **state)
 			}
 }
 
-static void what_it_takes(void **state)
+static void plans_match_known_sizes_and_rates(void **state)
 {
 	static const struct { double rate; uint32_t bits; double bits_per_key, fp_rate; } rows[] = {
 		{ 0.1, 12, 13.474, 0.002317 },   { 0.0024, 12, 13.474, 0.002317 },
@@ -93,7 +93,7 @@ static void what_it_takes(void **state)
 	}
 }
 
-static void numbers_that_are_refused(void **state)
+static void wrong_numbers_are_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -146,7 +146,7 @@ static void copies_of_one_key(void **state)
 }
 
 /* For a few keys, both buckets are the same bucket. weir_count() still counts each copy once. */
-static void copies_of_a_key_with_one_bucket(void **state)
+static void copies_of_a_key_with_one_bucket_count_once(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -178,7 +178,7 @@ static void copies_of_a_key_with_one_bucket(void **state)
 
 /* A refused insert loses no stored key and leaves no copy behind. Every stored key can be
  * removed. */
-static void until_it_is_full(void **state)
+static void a_refused_insert_changes_nothing(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -224,7 +224,7 @@ static void batches_stop_at_the_first_refusal(void **state)
 
 /* ---- merges, clones and images ---- */
 
-static void unions_keep_every_copy(void **state)
+static void merges_keep_every_copy(void **state)
 {
 	struct weir_filter *a = made(12, 1000, 1), *b = made(12, 1000, 1), *copy = NULL;
 	struct weir_filter *larger = made(12, 3000, 1);
@@ -263,7 +263,7 @@ static void take_out(struct weir_filter *f, uint64_t key)
 
 /* A merge that runs out of slots undoes its insertions. The keys of both filters can still be
  * removed. */
-static void unions_without_room_leave_nothing(void **state)
+static void a_failed_merge_undoes_its_insertions(void **state)
 {
 	enum { OURS = 300, THEIRS = 20000, ALL = 40000 };
 	static int64_t counts[ALL];
@@ -300,7 +300,7 @@ static void unions_without_room_leave_nothing(void **state)
 	}
 }
 
-static void images(void **state)
+static void images_keep_all_keys(void **state)
 {
 	struct weir_filter *f = made(16, 1000, 1), *g = NULL;
 	(void)state;
@@ -323,7 +323,7 @@ static void images(void **state)
 }
 
 /* Five slots of 12 bits leave four bits of a word unused. Readers ignore the unused bits. */
-static void bits_that_mean_nothing(void **state)
+static void unused_bits_of_a_word_are_ignored(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -350,18 +350,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_sizes_by_the_formula),
-		cmocka_unit_test(more_lines_take_more_keys),
-		cmocka_unit_test(filled_to_capacity),
-		cmocka_unit_test(what_it_takes),
-		cmocka_unit_test(numbers_that_are_refused),
+		cmocka_unit_test(more_lines_fit_more_keys),
+		cmocka_unit_test(every_filter_fits_its_capacity),
+		cmocka_unit_test(plans_match_known_sizes_and_rates),
+		cmocka_unit_test(wrong_numbers_are_refused),
 		cmocka_unit_test(copies_of_one_key),
-		cmocka_unit_test(copies_of_a_key_with_one_bucket),
-		cmocka_unit_test(until_it_is_full),
+		cmocka_unit_test(copies_of_a_key_with_one_bucket_count_once),
+		cmocka_unit_test(a_refused_insert_changes_nothing),
 		cmocka_unit_test(batches_stop_at_the_first_refusal),
-		cmocka_unit_test(unions_keep_every_copy),
-		cmocka_unit_test(unions_without_room_leave_nothing),
-		cmocka_unit_test(images),
-		cmocka_unit_test(bits_that_mean_nothing),
+		cmocka_unit_test(merges_keep_every_copy),
+		cmocka_unit_test(a_failed_merge_undoes_its_insertions),
+		cmocka_unit_test(images_keep_all_keys),
+		cmocka_unit_test(unused_bits_of_a_word_are_ignored),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

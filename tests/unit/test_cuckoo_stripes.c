@@ -122,7 +122,7 @@ static int stop(void *arg, uint64_t done, uint64_t total)
 	return -ECANCELED;
 }
 
-static void nobody_stays_in_a_filter(void **state)
+static void calls_release_every_stripe(void **state)
 {
 	struct weir_filter *f = made(12, 3000), *copy = NULL, *full = made(12, 3000);
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
@@ -180,7 +180,7 @@ static void a_walk_owns_every_stripe(void **state)
 }
 
 /* C8: no moment is quiet while any one stripe is owned. */
-static void a_stripe_that_is_owned_is_no_quiet_moment(void **state)
+static void an_owned_stripe_is_no_quiet_moment(void **state)
 {
 	struct weir_filter *f = made(16, 3000);
 	struct weir_cuckoo *own = f->own;
@@ -208,7 +208,7 @@ static int assert_not_held(void *source, uint64_t done, uint64_t total)
 
 /* Inserts wait for a walk to end, so a progress function that inserts during a walk would
  * deadlock. */
-static void no_progress_is_called_in_a_walk(void **state)
+static void progress_is_not_called_during_a_walk(void **state)
 {
 	struct weir_filter *f = made(16, 2000000), *into = made(16, 2000000);
 	(void)state;
@@ -234,7 +234,7 @@ static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 
 /* A merge walks over its source, so the merge must not wait for a walk over its destination. The
  * merge fails if a key must move in the destination, or if a free slot cannot be confirmed. */
-static void a_union_waits_for_no_walk(void **state)
+static void a_merge_fails_instead_of_waiting_for_a_walk(void **state)
 {
 	enum { KEYS = 3000 };
 	(void)state;
@@ -324,11 +324,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_removal_changes_its_own_stripe),
 		cmocka_unit_test(a_move_changes_its_own_stripe),
-		cmocka_unit_test(nobody_stays_in_a_filter),
+		cmocka_unit_test(calls_release_every_stripe),
 		cmocka_unit_test(a_walk_owns_every_stripe),
-		cmocka_unit_test(a_stripe_that_is_owned_is_no_quiet_moment),
-		cmocka_unit_test(no_progress_is_called_in_a_walk),
-		cmocka_unit_test(a_union_waits_for_no_walk),
+		cmocka_unit_test(an_owned_stripe_is_no_quiet_moment),
+		cmocka_unit_test(progress_is_not_called_during_a_walk),
+		cmocka_unit_test(a_merge_fails_instead_of_waiting_for_a_walk),
 		cmocka_unit_test(a_bucket_that_shares_a_mark_is_searched),
 		cmocka_unit_test(copies_with_one_partner_are_uneven),
 	};

@@ -34,7 +34,7 @@ static bool lookup(const struct weir_filter *f, unsigned form)
 	                   weir_contains_u64(f, number);
 }
 
-static void a_lookup_ends(void **state)
+static void a_lookup_answers_true_after_eight_tries(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -54,7 +54,7 @@ static void a_lookup_ends(void **state)
 }
 
 /* After eight tries a count returns the largest possible number of copies, an upper bound. */
-static void a_count_ends(void **state)
+static void a_count_is_an_upper_bound_after_eight_tries(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -70,7 +70,7 @@ static void a_count_ends(void **state)
 }
 
 /* Each key of a batch has its own eight tries. */
-static void a_batch_ends(void **state)
+static void each_key_of_a_batch_has_eight_tries(void **state)
 {
 	(void)state;
 	for (uint32_t bits = 12; bits <= 16; bits += 4) {
@@ -97,9 +97,9 @@ static void a_batch_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lookup_ends),
-		cmocka_unit_test(a_count_ends),
-		cmocka_unit_test(a_batch_ends),
+		cmocka_unit_test(a_lookup_answers_true_after_eight_tries),
+		cmocka_unit_test(a_count_is_an_upper_bound_after_eight_tries),
+		cmocka_unit_test(each_key_of_a_batch_has_eight_tries),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static int is_image(const struct dirent *entry)
 
 /* Deltas from each image to the next image, back, and to itself. Neighbouring images differ in
  * kind, size, form or type. */
-static void between_all_images(void **state)
+static void a_delta_between_any_two_images(void **state)
 {
 	struct dirent **entries;
 	char a[4200], b[4200];
@@ -65,7 +65,7 @@ static void between_all_images(void **state)
 }
 
 /* Applying a golden delta always yields the same bytes. */
-static void kept_deltas(void **state)
+static void golden_deltas_yield_the_same_bytes(void **state)
 {
 	static const struct {
 		const char *from, *delta, *to;
@@ -84,7 +84,7 @@ static void kept_deltas(void **state)
 	}
 }
 
-static void an_equal_image(void **state)
+static void a_delta_to_an_equal_image_is_empty(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	(void)state;
@@ -98,7 +98,7 @@ static void an_equal_image(void **state)
 }
 
 /* A delta stores only the pieces that differ. The head of the delta describes both images. */
-static void few_keys_are_few_bytes(void **state)
+static void a_delta_stores_only_pieces_that_differ(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
@@ -134,7 +134,7 @@ static void few_keys_are_few_bytes(void **state)
 }
 
 /* The plain and the compressed form have the same image id, so a delta applies to both. */
-static void forms(void **state)
+static void plain_and_compressed_forms_share_deltas(void **state)
 {
 	char packed[4200];
 	(void)state;
@@ -155,7 +155,7 @@ static void forms(void **state)
 
 /* A chain of images that grow and shrink. Bytes beyond the end of a short image must not reach a
  * later image. */
-static void chains(void **state)
+static void a_chain_of_growing_and_shrinking_images(void **state)
 {
 	static const uint64_t capacity[] = { 100000, 5000000, 3000, 1000000, 1700000, 100000 };
 	enum { N = COUNT_OF(capacity) };
@@ -196,7 +196,7 @@ static void chains(void **state)
 }
 
 /* A filter loaded through a delta equals a filter loaded from the new image. */
-static void loaded(void **state)
+static void a_filter_loaded_through_a_delta_equals_the_image(void **state)
 {
 	static const char *const names[] = { "blocked_z2g3", "growing_z2g3", "growing_zstd_z2g3",
 		                             "fuse_8", "layered_excluded", "cuckoo_12",
@@ -227,7 +227,7 @@ static void loaded(void **state)
 }
 
 /* Saving and applying a delta needs no secret. Loading the filter does. */
-static void keyed(void **state)
+static void only_loading_needs_the_secret(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -253,7 +253,7 @@ static void keyed(void **state)
 }
 
 /* Deltas from a blocked filter to a window and to a router. */
-static void other_types(void **state)
+static void deltas_to_a_window_and_a_router(void **state)
 {
 	const struct weir_load_options needs = { sizeof needs, .can = WEIR_CAN_REMOVE };
 	const char *deltas[] = { delta };
@@ -285,7 +285,7 @@ static void other_types(void **state)
 
 /* An image with valid checksums but invalid bits is refused as the old and as the new image of a
  * delta. */
-static void senseless(void **state)
+static void invalid_bits_are_refused_in_both_images(void **state)
 {
 	char image[4200];
 	size_t n = 0, at;
@@ -315,17 +315,26 @@ static void senseless(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(between_all_images, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(kept_deltas, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(an_equal_image, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(few_keys_are_few_bytes, delta_setup,
+		cmocka_unit_test_setup_teardown(a_delta_between_any_two_images,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(golden_deltas_yield_the_same_bytes,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(a_delta_to_an_equal_image_is_empty,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(a_delta_stores_only_pieces_that_differ, delta_setup,
 		                                folder_teardown),
-		cmocka_unit_test_setup_teardown(forms, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(chains, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(loaded, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(keyed, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(senseless, delta_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(other_types, delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(plain_and_compressed_forms_share_deltas,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(a_chain_of_growing_and_shrinking_images,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(a_filter_loaded_through_a_delta_equals_the_image,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(only_loading_needs_the_secret,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(invalid_bits_are_refused_in_both_images,
+		                                delta_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(deltas_to_a_window_and_a_router,
+		                                delta_setup, folder_teardown),
 	};
 	kept = argc > 1 ? argv[1] : "tests/golden";
 	return cmocka_run_group_tests(tests, NULL, NULL);

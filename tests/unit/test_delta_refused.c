@@ -33,7 +33,7 @@ static int64_t copy_it(const struct weir_load_options *reading)
 }
 
 /* 5,000 keys at a capacity of 100,000 make a delta of one piece. */
-static int two_images(void **state)
+static int setup_delta(void **state)
 {
 	delta_setup(state);
 	save_keys(old_image, 100000, 0, 5000, 0);
@@ -43,7 +43,7 @@ static int two_images(void **state)
 	return bytes ? 0 : -1;
 }
 
-static int remove_them(void **state)
+static int teardown_delta(void **state)
 {
 	free(bytes);
 	return folder_teardown(state);
@@ -75,7 +75,7 @@ static void assert_nothing_made(void)
 	assert_int_equal(access(made, F_OK), -1);
 }
 
-static void another_image(void **state)
+static void a_delta_for_another_image_is_refused(void **state)
 {
 	char wanted[20], found[20];
 	(void)state;
@@ -102,7 +102,7 @@ static void assert_field(unsigned at, uint64_t value, int err, const char *a, co
 	repair();
 }
 
-static void fields(void **state)
+static void every_field_of_the_head_is_checked(void **state)
 {
 	const uint64_t form = image_get(bytes + 8, 8);
 	(void)state;
@@ -130,7 +130,7 @@ static void fields(void **state)
 
 /* Flip one bit of a byte. Either the zstd frame or the resulting image is invalid, or zstd ignores
  * the bit and the resulting image is right. */
-static void every_byte(void **state)
+static void every_flipped_bit_is_detected_or_harmless(void **state)
 {
 	unsigned harmless = 0;
 	(void)state;
@@ -151,7 +151,7 @@ static void every_byte(void **state)
 	assert_in_range(harmless, 0, 10);
 }
 
-static void every_length(void **state)
+static void every_truncation_is_refused(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < n_bytes; n += 1 + n / 20) {
@@ -179,7 +179,7 @@ static void every_length(void **state)
 
 /* Regression: the message called random bytes a delta that ends early, and a short head an
  * image. */
-static void short_files_are_named_as_they_are(void **state)
+static void short_files_get_the_right_message(void **state)
 {
 	unsigned char noise[100] = { 1, 2, 3 };
 	(void)state;
@@ -201,7 +201,7 @@ static void map_counts_against_max_bytes(void **state)
 	assert_ok(weir_delta_verify(at, &o));
 }
 
-static void verified_without_its_images(void **state)
+static void a_delta_verifies_without_its_images(void **state)
 {
 	struct weir_location at = weir_location_memory(bytes, n_bytes);
 	(void)state;
@@ -222,7 +222,7 @@ static void verified_without_its_images(void **state)
 	bytes[PIECE_AT + 8] ^= 1;
 }
 
-static void the_map(void **state)
+static void the_map_must_match_the_pieces(void **state)
 {
 	(void)state;
 	bytes[PIECE_AT] ^= 0xff; /* the length of the zstd frame */
@@ -273,7 +273,7 @@ static void forge(const unsigned char *to, size_t n, size_t less)
 	free(xored);
 }
 
-static void forged(void **state)
+static void forged_pieces_are_refused(void **state)
 {
 	struct weir_save_options packed = WEIR_SAVE_OPTIONS_INIT;
 	static unsigned char text[8192] = "no image at all";
@@ -317,7 +317,7 @@ static void forged(void **state)
 }
 
 /* The checksums of the router's image are right, but the bits are invalid. */
-static void forged_beyond_checksums(void **state)
+static void invalid_bits_with_right_checksums_are_refused(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
 	struct weir_filter *r;
@@ -352,7 +352,7 @@ static void forged_beyond_checksums(void **state)
 }
 
 /* The generations in a delta's head must equal the generations of the two images. */
-static void forged_generations(void **state)
+static void generations_must_match_the_images(void **state)
 {
 	static const size_t of_old_and_new[] = { 32, 56 };
 	unsigned char changed[HEAD];
@@ -374,7 +374,7 @@ static void forged_generations(void **state)
 	free(right);
 }
 
-static void of_another_sort(void **state)
+static void other_files_are_refused(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
 	struct weir_filter *f;
@@ -394,7 +394,7 @@ static void of_another_sort(void **state)
 	assert_ok(apply_it()); /* the old delta still exists */
 }
 
-static void a_live_image(void **state)
+static void live_images_are_refused(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
@@ -407,7 +407,7 @@ static void a_live_image(void **state)
 	assert_ok(apply_it());
 }
 
-static void limits(void **state)
+static void max_bytes_and_max_delta_are_limits(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -452,7 +452,7 @@ static int note_both(void *last, uint64_t done, uint64_t total)
 	return 0;
 }
 
-static void does_progress_reach_its_total(void **state)
+static void progress_reaches_its_total(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	uint64_t last[2] = { 0 };
@@ -465,7 +465,7 @@ static void does_progress_reach_its_total(void **state)
 }
 
 /* Progress stops each function at its first call, then at its second call, and so on. */
-static void stopped(void **state)
+static void progress_can_stop_every_call(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -499,7 +499,7 @@ static void stopped(void **state)
 	assert_ok(apply_it());
 }
 
-static void options(void **state)
+static void wrong_options_are_refused(void **state)
 {
 	struct weir_delta_options o = WEIR_DELTA_OPTIONS_INIT;
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -542,17 +542,23 @@ static void options(void **state)
 
 int main(void)
 {
-#define BESIDE(test) cmocka_unit_test_setup_teardown(test, two_images, remove_them)
+#define OF_A_DELTA(test) cmocka_unit_test_setup_teardown(test, setup_delta, teardown_delta)
 	const struct CMUnitTest tests[] = {
-		BESIDE(another_image), BESIDE(fields),       BESIDE(every_byte),
-		BESIDE(every_length),  BESIDE(the_map),      BESIDE(of_another_sort),
-		BESIDE(a_live_image),  BESIDE(limits),       BESIDE(stopped),
-		BESIDE(does_progress_reach_its_total),
-		BESIDE(options),       BESIDE(forged),       BESIDE(forged_beyond_checksums),
-		BESIDE(options),       BESIDE(forged),       BESIDE(forged_generations),
-		BESIDE(verified_without_its_images),
-		BESIDE(short_files_are_named_as_they_are),
-		BESIDE(map_counts_against_max_bytes),
+		OF_A_DELTA(a_delta_for_another_image_is_refused),
+		OF_A_DELTA(every_field_of_the_head_is_checked),
+		OF_A_DELTA(every_flipped_bit_is_detected_or_harmless),
+		OF_A_DELTA(every_truncation_is_refused), OF_A_DELTA(the_map_must_match_the_pieces),
+		OF_A_DELTA(other_files_are_refused),
+		OF_A_DELTA(live_images_are_refused), OF_A_DELTA(max_bytes_and_max_delta_are_limits),
+		OF_A_DELTA(progress_can_stop_every_call),
+		OF_A_DELTA(progress_reaches_its_total),
+		OF_A_DELTA(wrong_options_are_refused), OF_A_DELTA(forged_pieces_are_refused),
+		OF_A_DELTA(invalid_bits_with_right_checksums_are_refused),
+		OF_A_DELTA(wrong_options_are_refused), OF_A_DELTA(forged_pieces_are_refused),
+		OF_A_DELTA(generations_must_match_the_images),
+		OF_A_DELTA(a_delta_verifies_without_its_images),
+		OF_A_DELTA(short_files_get_the_right_message),
+		OF_A_DELTA(map_counts_against_max_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,9 +52,9 @@ static void sort_all(bool to_file, unsigned times)
 }
 
 /* Asserts that each part has exactly the hashes whose top bits are the number of the part. */
-static void by_parts_of(unsigned part_bits)
+static void assert_parts(unsigned part_bits)
 {
-	uint64_t at = 0, lacking = 0;
+	uint64_t at = 0, empty_parts = 0;
 	for (uint64_t part = 0; part >> part_bits == 0; part++) {
 		const uint64_t n = weir__distinct_count(&distinct, part, part_bits);
 		assert_in_range(n, 0, HASHES - at);
@@ -63,10 +63,10 @@ static void by_parts_of(unsigned part_bits)
 		assert_true(n == 0 || memcmp(got, sorted + at, n * sizeof *got) == 0);
 		assert_true(n == 0 || part_bits == 0 || sorted[at] >> (64 - part_bits) == part);
 		at += n;
-		lacking += n == 0;
+		empty_parts += n == 0;
 	}
 	assert_int_equal(at, HASHES);
-	assert_true(part_bits < 2 || lacking > 0);
+	assert_true(part_bits < 2 || empty_parts > 0);
 }
 
 static void of_every_size(unsigned times)
@@ -74,20 +74,20 @@ static void of_every_size(unsigned times)
 	for (int to_file = 0; to_file < 2; to_file++) {
 		sort_all(to_file, times);
 		for (unsigned part_bits = 0; part_bits <= MOST_BITS; part_bits++)
-			by_parts_of(part_bits);
+			assert_parts(part_bits);
 		weir__distinct_end(&distinct);
 		weir__collect_end(&collected);
 	}
 }
 
-static void of_hashes_that_differ(void **state)
+static void hashes_without_duplicates(void **state)
 {
 	(void)state;
 	of_every_size(1);
 }
 
 /* With many duplicates, the distinct hashes need less memory than the sort. */
-static void of_hashes_most_of_which_are_equal(void **state)
+static void hashes_with_many_duplicates(void **state)
 {
 	(void)state;
 	of_every_size(3);
@@ -95,7 +95,7 @@ static void of_hashes_most_of_which_are_equal(void **state)
 
 /* If more hashes arrive than expected, the sort splits them into more runs, so that every run is
  * short. */
-static void more_than_expected(void **state)
+static void more_hashes_than_expected_get_more_runs(void **state)
 {
 	enum { MORE = 1 << 20 };
 	uint64_t steps = 0;
@@ -115,9 +115,9 @@ static void more_than_expected(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_hashes_that_differ),
-		cmocka_unit_test(of_hashes_most_of_which_are_equal),
-		cmocka_unit_test(more_than_expected),
+		cmocka_unit_test(hashes_without_duplicates),
+		cmocka_unit_test(hashes_with_many_duplicates),
+		cmocka_unit_test(more_hashes_than_expected_get_more_runs),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

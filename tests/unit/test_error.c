@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include "../test.h"
 
-static void names_and_texts(void **state)
+static void known_codes_have_names_and_texts(void **state)
 {
 	(void)state;
 	assert_string_equal(weir_error_name(-EINVAL), "EINVAL");
@@ -17,7 +17,7 @@ static void names_and_texts(void **state)
 	assert_string_equal(weir_strerror(ENOMEM), weir_strerror(-ENOMEM));
 }
 
-static void unknown_codes(void **state)
+static void unknown_codes_have_a_text(void **state)
 {
 	static const int codes[] = { 9999, -9999, INT32_MIN, INT32_MAX, -ESRCH };
 	(void)state;
@@ -109,7 +109,7 @@ static int ask_file(const char *path, const struct stat *st, int type, struct FT
 }
 
 /* Regression: the library returned EDOM, ENOBUFS and other codes without a name or a text. */
-static void is_every_code_that_the_sources_return_known(void **state)
+static void every_code_that_the_sources_return_is_known(void **state)
 {
 	(void)state;
 	if (TEST_SANITIZED)
@@ -141,7 +141,7 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
-static void the_sentence_is_the_threads_own(void **state)
+static void each_thread_has_its_own_message(void **state)
 {
 	const char *seen[2];
 	pthread_t thread;
@@ -159,7 +159,7 @@ static void the_sentence_is_the_threads_own(void **state)
 	free((void *)seen[1]);
 }
 
-static void success_leaves_the_sentence(void **state)
+static void success_keeps_the_last_message(void **state)
 {
 	char before[512];
 	(void)state;
@@ -172,7 +172,7 @@ static void success_leaves_the_sentence(void **state)
 }
 
 /* A program that uses the library can set the error message by weir_fail(), as the library does. */
-static void callers_fail_alike(void **state)
+static void callers_can_set_the_message(void **state)
 {
 	char first[WEIR_SENTENCE_BYTES];
 	(void)state;
@@ -187,7 +187,7 @@ static void callers_fail_alike(void **state)
 	assert_int_equal(strlen(weir_error_detail()), WEIR_SENTENCE_BYTES - 1);
 }
 
-static void the_library_says_its_version(void **state)
+static void the_library_reports_its_version(void **state)
 {
 	char version[64];
 	(void)state;
@@ -198,7 +198,7 @@ static void the_library_says_its_version(void **state)
 }
 
 /* After refused parameters, weir_error_last() returns the check, the field and the values. */
-static void a_refusal_has_its_numbers(void **state)
+static void a_refusal_reports_check_field_and_values(void **state)
 {
 	enum { CHOICES = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 };
 	static const struct {
@@ -285,7 +285,7 @@ static void a_refusal_has_its_numbers(void **state)
 
 /* A failure replaces the numbers of the previous failure. weir_error_last() fills only the fields
  * that an older caller's struct has. */
-static void the_numbers_are_of_the_last_failure(void **state)
+static void the_last_failure_replaces_the_numbers(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -371,7 +371,7 @@ static int by_plan(size_t size)
 
 /* If a struct_size ended within a pointer, the library would join half of the caller's pointer with
  * half of the default. */
-static void does_a_size_that_ends_within_a_field_answer_einval(void **state)
+static void a_size_that_ends_within_a_field_is_refused(void **state)
 {
 	static const struct {
 		int (*call)(size_t size);
@@ -426,18 +426,18 @@ int main(int argc, char **argv)
 {
 	sources = argc > 1 ? argv[1] : "src";
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_texts),
-		cmocka_unit_test(unknown_codes),
+		cmocka_unit_test(known_codes_have_names_and_texts),
+		cmocka_unit_test(unknown_codes_have_a_text),
 		cmocka_unit_test(every_promised_code_is_known),
-		cmocka_unit_test(is_every_code_that_the_sources_return_known),
-		cmocka_unit_test(the_sentence_is_the_threads_own),
-		cmocka_unit_test(success_leaves_the_sentence),
-		cmocka_unit_test(callers_fail_alike),
-		cmocka_unit_test(a_refusal_has_its_numbers),
-		cmocka_unit_test(the_numbers_are_of_the_last_failure),
-		cmocka_unit_test(does_a_size_that_ends_within_a_field_answer_einval),
+		cmocka_unit_test(every_code_that_the_sources_return_is_known),
+		cmocka_unit_test(each_thread_has_its_own_message),
+		cmocka_unit_test(success_keeps_the_last_message),
+		cmocka_unit_test(callers_can_set_the_message),
+		cmocka_unit_test(a_refusal_reports_check_field_and_values),
+		cmocka_unit_test(the_last_failure_replaces_the_numbers),
+		cmocka_unit_test(a_size_that_ends_within_a_field_is_refused),
 		cmocka_unit_test(a_file_that_cannot_be_opened_has_a_code),
-		cmocka_unit_test(the_library_says_its_version),
+		cmocka_unit_test(the_library_reports_its_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

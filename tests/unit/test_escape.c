@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "../test.h"
 
-static void escapes(void **state)
+static void bytes_are_escaped_or_kept(void **state)
 {
 	static const struct {
 		const char *from, *to;
@@ -45,7 +45,7 @@ static void escapes(void **state)
 }
 
 /* Invisible characters could reverse or end the line of a report. */
-static void what_no_reader_sees_is_escaped(void **state)
+static void invisible_characters_are_escaped(void **state)
 {
 	static const struct {
 		const char *text;
@@ -86,7 +86,7 @@ static void assert_plain(const char *text)
 }
 
 /* After weir_escape(), no pair of bytes contains a control character. */
-static void no_pair_of_bytes_comes_through(void **state)
+static void no_pair_of_bytes_is_a_control_character(void **state)
 {
 	char out[32];
 	(void)state;
@@ -171,9 +171,9 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(escapes),
-		cmocka_unit_test(what_no_reader_sees_is_escaped),
-		cmocka_unit_test(no_pair_of_bytes_comes_through),
+		cmocka_unit_test(bytes_are_escaped_or_kept),
+		cmocka_unit_test(invisible_characters_are_escaped),
+		cmocka_unit_test(no_pair_of_bytes_is_a_control_character),
 		cmocka_unit_test(no_escape_is_split),
 		cmocka_unit_test(a_file_name_cannot_write_to_the_terminal),
 		cmocka_unit_test(a_long_sentence_is_cut_between_characters),

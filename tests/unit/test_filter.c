@@ -6,7 +6,7 @@
 #include <errno.h>
 #include "../test.h"
 
-static void keys_of_every_length(void **state)
+static void keys_of_every_length_are_found(void **state)
 {
 	char bytes[600];
 	(void)state;
@@ -30,7 +30,7 @@ static void keys_of_every_length(void **state)
 }
 
 /* Every function, on every machine, hashes a number as the eight bytes in memory. */
-static void numbers_are_their_bytes(void **state)
+static void numbers_are_hashed_as_their_eight_bytes(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -88,7 +88,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 
 /* hash/kernel.c has its own code for XXH3 of 8 bytes. The result must equal XXH3 for every seed and
  * key. */
-static void eight_byte_hashes_for_many_seeds(void **state)
+static void eight_byte_hashes_equal_xxh3_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;
 	(void)state;
@@ -116,7 +116,7 @@ static struct weir_stats stats_of(const struct weir_filter *f)
 	return stats;
 }
 
-static void seeds(void **state)
+static void seeds_are_random_unless_given(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *a = NULL, *b = NULL;
@@ -136,7 +136,7 @@ static void seeds(void **state)
 	weir_destroy(a), weir_destroy(b), weir_destroy(c), weir_destroy(d);
 }
 
-static void instruction_sets(void **state)
+static void weir_isa_chooses_the_instruction_set(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL, *before = (void *)&f;
@@ -181,7 +181,7 @@ static double planned_rate(const struct weir_filter *f)
 }
 
 /* The caller's struct may end after the field shards or before it. */
-static void parameters_in_a_shorter_struct(void **state)
+static void parameters_fill_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
@@ -200,7 +200,7 @@ static void parameters_in_a_shorter_struct(void **state)
 	weir_destroy(f);
 }
 
-static void full_filters_hold_all_and_keep_the_rate(void **state)
+static void full_filters_find_all_keys_at_the_planned_rate(void **state)
 {
 	static const double rates[] = { 0.1, 0.01, 0.001 };
 	(void)state;
@@ -228,7 +228,7 @@ static void full_filters_hold_all_and_keep_the_rate(void **state)
 		}
 }
 
-static void filters_of_one_key_and_of_few(void **state)
+static void filters_with_few_keys_work(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -247,7 +247,7 @@ static void filters_of_one_key_and_of_few(void **state)
 
 /* The head of filter.h allows NULL for a batch without keys, for the bitmap and for an empty
  * key. */
-static void nulls_of_no_keys_and_of_no_bitmap(void **state)
+static void null_is_allowed_for_no_keys_and_no_bitmap(void **state)
 {
 	const uint64_t keys[2] = { 1, 2 };
 	const struct iovec vectors[2] = { { (void *)(uintptr_t)&keys[0], 8 }, { NULL, 0 } };
@@ -271,7 +271,7 @@ static void nulls_of_no_keys_and_of_no_bitmap(void **state)
 	}
 }
 
-static void nothing_is_destroyed_quietly(void **state)
+static void destroying_null_is_a_no_op(void **state)
 {
 	(void)state;
 	weir_destroy(NULL);
@@ -280,17 +280,17 @@ static void nothing_is_destroyed_quietly(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_of_every_length),
-		cmocka_unit_test(numbers_are_their_bytes),
+		cmocka_unit_test(keys_of_every_length_are_found),
+		cmocka_unit_test(numbers_are_hashed_as_their_eight_bytes),
 		cmocka_unit_test(hashes_are_xxh3_with_the_seed),
-		cmocka_unit_test(eight_byte_hashes_for_many_seeds),
-		cmocka_unit_test(seeds),
-		cmocka_unit_test(instruction_sets),
-		cmocka_unit_test(parameters_in_a_shorter_struct),
-		cmocka_unit_test(full_filters_hold_all_and_keep_the_rate),
-		cmocka_unit_test(filters_of_one_key_and_of_few),
-		cmocka_unit_test(nulls_of_no_keys_and_of_no_bitmap),
-		cmocka_unit_test(nothing_is_destroyed_quietly),
+		cmocka_unit_test(eight_byte_hashes_equal_xxh3_for_many_seeds),
+		cmocka_unit_test(seeds_are_random_unless_given),
+		cmocka_unit_test(weir_isa_chooses_the_instruction_set),
+		cmocka_unit_test(parameters_fill_a_shorter_struct),
+		cmocka_unit_test(full_filters_find_all_keys_at_the_planned_rate),
+		cmocka_unit_test(filters_with_few_keys_work),
+		cmocka_unit_test(null_is_allowed_for_no_keys_and_no_bitmap),
+		cmocka_unit_test(destroying_null_is_a_no_op),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

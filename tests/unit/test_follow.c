@@ -12,7 +12,7 @@ static void damage(void)
 	assert_int_equal(rename(other, path), 0);
 }
 
-static void test_swaps(void **state)
+static void test_new_files_are_swapped_in(void **state)
 {
 	(void)state;
 	for (unsigned polling = 0; polling < 2; polling++)
@@ -49,7 +49,7 @@ static void test_swaps(void **state)
 }
 
 /* inotify notices a rename to the path, and the close of a file that was written in place. */
-static void test_written_in_place(void **state)
+static void test_inotify_notices_renames_and_writes_in_place(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	size_t n = 0;
@@ -103,7 +103,7 @@ static void test_damaged_is_reported_once(void **state)
 }
 
 /* The follower reports a lasting failure once, however often it retries. */
-static void test_what_passes(void **state)
+static void test_a_lasting_failure_is_reported_once(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r;
@@ -128,7 +128,7 @@ static void test_what_passes(void **state)
 }
 
 /* The error message names the remedy even while a writer or a poll owns the writer claim. */
-static void test_destroyed_while_the_writer_is_busy(void **state)
+static void test_destroy_names_the_remedy_while_a_writer_is_busy(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r;
@@ -146,7 +146,7 @@ static void test_destroyed_while_the_writer_is_busy(void **state)
 
 /* The folder is removed and recreated, then renamed and replaced. Each time the follower must watch
  * the folder that is now at the path. */
-static void test_the_folder_goes(void **state)
+static void test_a_replaced_folder_is_watched(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	char *outer = folder, moved[4200];
@@ -185,7 +185,7 @@ static void test_the_folder_goes(void **state)
 
 /* With a symbolic link, inotify on the link's folder does not notice a change of the target.
  * Polling does. */
-static void test_links(void **state)
+static void test_polling_notices_a_changed_link_target(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	char link[4200], to[4300];
@@ -209,7 +209,7 @@ static void test_links(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_a_name_without_folder(void **state)
+static void test_a_path_without_folder_is_followed(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	char before[4096], absolute[4096];
@@ -238,14 +238,14 @@ static void test_a_name_without_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_swaps),
-		fresh(test_written_in_place),
+		fresh(test_new_files_are_swapped_in),
+		fresh(test_inotify_notices_renames_and_writes_in_place),
 		fresh(test_damaged_is_reported_once),
-		fresh(test_what_passes),
-		fresh(test_destroyed_while_the_writer_is_busy),
-		fresh(test_the_folder_goes),
-		fresh(test_links),
-		fresh(test_a_name_without_folder),
+		fresh(test_a_lasting_failure_is_reported_once),
+		fresh(test_destroy_names_the_remedy_while_a_writer_is_busy),
+		fresh(test_a_replaced_folder_is_watched),
+		fresh(test_polling_notices_a_changed_link_target),
+		fresh(test_a_path_without_folder_is_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void expect_lines(unsigned n, const char *part)
 	assert_null(strchr(last, '\033'));
 }
 
-static void test_a_line_when_it_begins_changes_and_ends(void **state)
+static void test_a_line_when_a_failure_begins_changes_and_ends(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_reload *r;
@@ -108,7 +108,7 @@ static void test_a_line_when_it_begins_changes_and_ends(void **state)
 }
 
 /* Further polls of a refused file report no recovery. */
-static void test_a_refused_file_is_no_recovery(void **state)
+static void test_polls_of_a_refused_file_report_no_recovery(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	(void)state;
@@ -146,7 +146,7 @@ static void test_refusals_do_not_flood_the_log(void **state)
 	assert_true(last && strstr(last, " lines before it were held back)\n"));
 }
 
-static void test_quiet_or_reported(void **state)
+static void test_no_lines_if_quiet_or_reported(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	(void)state;
@@ -189,7 +189,7 @@ static void fill_pipe(int ends[2])
 }
 
 /* If nobody reads the log's pipe and it is full, the follower still accepts new files. */
-static void test_a_log_that_is_full_holds_nobody_up(void **state)
+static void test_follow_does_not_block_on_a_full_log(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	int ends[2];
@@ -221,11 +221,11 @@ static void test_a_log_that_is_full_holds_nobody_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_a_line_when_it_begins_changes_and_ends),
-		fresh(test_a_refused_file_is_no_recovery),
+		fresh(test_a_line_when_a_failure_begins_changes_and_ends),
+		fresh(test_polls_of_a_refused_file_report_no_recovery),
 		fresh(test_refusals_do_not_flood_the_log),
-		fresh(test_a_log_that_is_full_holds_nobody_up),
-		fresh(test_quiet_or_reported),
+		fresh(test_follow_does_not_block_on_a_full_log),
+		fresh(test_no_lines_if_quiet_or_reported),
 		fresh(test_a_reported_swap_is_escaped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void put_image(void)
 	weir_destroy(f);
 }
 
-static void test_a_follower_waits_for_no_writer(void **state)
+static void test_a_fifo_without_writer_does_not_block(void **state)
 {
 	(void)state;
 	for (unsigned polling = 0; polling < 2; polling++) {
@@ -49,7 +49,7 @@ static void test_a_follower_waits_for_no_writer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_follower_waits_for_no_writer, setup,
+		cmocka_unit_test_setup_teardown(test_a_fifo_without_writer_does_not_block, setup,
 		                                folder_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

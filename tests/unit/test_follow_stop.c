@@ -4,7 +4,7 @@
 #include "../declared.h"
 #include "../followers.h"
 
-static void test_stop(void **state)
+static void test_stop_ends_a_waiting_follower(void **state)
 {
 	(void)state;
 	assert_int_equal(weir_follower_stop(NULL), 0);
@@ -98,7 +98,7 @@ static void stop_while_it_reads(bool map)
 	}
 }
 
-static void test_stop_while_a_huge_file_is_read(void **state)
+static void test_stop_ends_a_read_of_a_huge_file(void **state)
 {
 	(void)state;
 	stop_while_it_reads(false);
@@ -107,7 +107,7 @@ static void test_stop_while_a_huge_file_is_read(void **state)
 
 /* The caller's options struct ends before the field progress. The follower still uses its own
  * progress function, so that weir_follower_stop() can stop a read. */
-static void test_stop_a_shorter_struct_s_follower(void **state)
+static void test_stop_works_without_the_callers_progress(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
@@ -134,7 +134,7 @@ static int stop_it(void *arg, uint64_t done, uint64_t total)
 
 /* A poll that the caller's progress function stops is reported. The file does not count as
  * refused. */
-static void test_stopped_by_the_callers_progress(void **state)
+static void test_the_callers_progress_can_stop_a_poll(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -159,11 +159,11 @@ static void test_stopped_by_the_callers_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_stop),
+		fresh(test_stop_ends_a_waiting_follower),
 		fresh(test_stop_at_any_moment),
-		fresh(test_stop_while_a_huge_file_is_read),
-		fresh(test_stop_a_shorter_struct_s_follower),
-		fresh(test_stopped_by_the_callers_progress),
+		fresh(test_stop_ends_a_read_of_a_huge_file),
+		fresh(test_stop_works_without_the_callers_progress),
+		fresh(test_the_callers_progress_can_stop_a_poll),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static struct {
 	sem_t asked;
 } thread = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static void ask_thread(void *context, int result, const char *sentence)
+static void note_thread(void *context, int result, const char *sentence)
 {
 	sigset_t blocked;
 	pthread_mutex_lock(&thread.lock);
@@ -39,14 +39,14 @@ static void ask_thread(void *context, int result, const char *sentence)
 	sem_post(&thread.asked);
 }
 
-static void test_name_and_signals(void **state)
+static void test_the_thread_has_a_name_and_blocks_signals(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_follower *f;
 	sigset_t before, after;
 	(void)state;
-	o.report = ask_thread;
+	o.report = note_thread;
 	o.context = &heard;
 	o.poll_seconds = never;
 	sem_init(&thread.asked, 0, 0);
@@ -93,7 +93,7 @@ static void *wait_for_grace(void *argument)
 
 /* Between two polls the follower is outside any read section, and offline with qsbr. Otherwise the
  * program's grace periods would never end. */
-static void test_a_follower_that_waits_holds_nobody_up(void **state)
+static void test_a_waiting_follower_delays_no_grace_period(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -133,7 +133,7 @@ static void touch_all(void *context, int result, const char *sentence)
 	report(context, result, sentence);
 }
 
-static void test_large_thread_local_variables(void **state)
+static void test_the_stack_fits_large_thread_local_variables(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -148,7 +148,7 @@ static void test_large_thread_local_variables(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_options(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
 	static const double bad[] = { -1, 0.0009, 86401, INFINITY, NAN };
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -184,7 +184,7 @@ static void test_options(void **state)
 	save(0, 100);
 	/* structs as an older header declares them */
 	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
-	o.report = ask_thread;
+	o.report = note_thread;
 	refresh.keep_previous = true;
 	refresh.map = true;
 	refresh.pace = -1;
@@ -209,7 +209,7 @@ static __attribute__((noinline)) void write_over_the_stack(void)
 }
 
 /* The caller's options and gate need not outlive the call. */
-static void test_the_gate_is_copied(void **state)
+static void test_options_and_gate_are_copied(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -239,7 +239,7 @@ static void test_the_gate_is_copied(void **state)
 }
 
 /* A failure that repeats after a success is reported again. */
-static void test_refused_again_after_a_success(void **state)
+static void test_a_failure_after_a_success_is_reported_again(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_follower *f = follow(h, never, false);
@@ -263,12 +263,12 @@ static void test_refused_again_after_a_success(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_name_and_signals),
-		fresh(test_a_follower_that_waits_holds_nobody_up),
-		fresh(test_large_thread_local_variables),
-		fresh(test_options),
-		fresh(test_the_gate_is_copied),
-		fresh(test_refused_again_after_a_success),
+		fresh(test_the_thread_has_a_name_and_blocks_signals),
+		fresh(test_a_waiting_follower_delays_no_grace_period),
+		fresh(test_the_stack_fits_large_thread_local_variables),
+		fresh(test_wrong_options_are_refused),
+		fresh(test_options_and_gate_are_copied),
+		fresh(test_a_failure_after_a_success_is_reported_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static void every_form_of_a_number_finds_it(void **state)
 		}
 }
 
-static void binary_addresses_meet_their_texts(void **state)
+static void binary_addresses_equal_their_texts(void **state)
 {
 	static const unsigned char four[8] = { 192, 0, 2, 77, 192, 0, 3, 77 };
 	static const unsigned char mapped[16] = { [10] = 0xff, 0xff, 192, 0, 2, 77 };
@@ -165,7 +165,7 @@ static void binary_addresses_meet_their_texts(void **state)
 }
 
 /* More texts than the set hashes in one piece, one of which is not an address. */
-static void many_texts_have_their_hashes(void **state)
+static void each_text_of_a_long_batch_has_its_hash(void **state)
 {
 	struct iovec texts[100];
 	uint64_t hashes[100];
@@ -182,7 +182,7 @@ static void many_texts_have_their_hashes(void **state)
 
 /* If a lookup of a text probes several keys, lookups by hash answer true, and other functions
  * refuse hashes. */
-static void hashes_of_sets_that_probe_several_keys(void **state)
+static void hashes_are_refused_if_a_lookup_probes_several_keys(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
 	const uint64_t hash = 7;
@@ -210,7 +210,7 @@ static void hashes_of_sets_that_probe_several_keys(void **state)
 }
 
 /* An insert of a batch stops at the first text that is not a key. */
-static void a_batch_stops_at_what_is_no_key(void **state)
+static void a_batch_stops_at_a_text_that_is_not_a_key(void **state)
 {
 	struct iovec texts[130];
 	struct weir_filter *f = set(WEIR_COUNTING, WEIR_TEXT_CIDR, false);
@@ -237,7 +237,7 @@ static void a_batch_stops_at_what_is_no_key(void **state)
 }
 
 /* weir_error_taken() counts from the start of the batch, not from the start of a piece. */
-static void many_texts_say_how_many_were_taken(void **state)
+static void error_taken_counts_from_the_start_of_the_batch(void **state)
 {
 	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
 	static char address[ADDRESSES][16];
@@ -272,7 +272,7 @@ static void many_texts_say_how_many_were_taken(void **state)
 	free(texts);
 }
 
-static void matches_tell_which_parent(void **state)
+static void matches_report_the_parent(void **state)
 {
 	struct weir_filter *f = set(WEIR_CLASSIC, WEIR_TEXT_SUFFIXES, false);
 	struct iovec keys[WEIR_TEXT_LOOKUPS];
@@ -292,7 +292,7 @@ static void matches_tell_which_parent(void **state)
 }
 
 /* Builders accept texts. Excluding a text excludes every key that a lookup of the text probes. */
-static void builders_take_texts(void **state)
+static void builders_include_and_exclude_texts(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
 	(void)state;
@@ -370,7 +370,7 @@ static void excluded_texts_are_absent(void **state)
 	weir_destroy(f);
 }
 
-static void builders_say_how_many_texts_were_taken(void **state)
+static void builders_report_how_many_texts_were_added(void **state)
 {
 	enum { BAD = 300 };
 	static char text[ADDRESSES][16];
@@ -409,7 +409,7 @@ static struct weir_builder *builder_of(uint32_t kind, uint32_t steps)
 }
 
 /* A builder computes the same hash as the filter. The hash of a text that is not a key is 0. */
-static void builders_hash_texts(void **state)
+static void builders_hash_texts_as_filters_do(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
 	static const unsigned char four[4] = { 192, 0, 2, 77 };
@@ -435,7 +435,7 @@ static void builders_hash_texts(void **state)
 }
 
 /* A batch that is longer than one piece stops at the first text that is not a key. */
-static void many_texts_to_a_builder(void **state)
+static void a_builder_stops_at_a_text_that_is_not_a_key(void **state)
 {
 	enum { MANY = 600, BAD = 300 };
 	static char address[2][MANY][16];
@@ -476,17 +476,17 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_form_of_a_text_finds_it),
 		cmocka_unit_test(every_form_of_a_number_finds_it),
-		cmocka_unit_test(binary_addresses_meet_their_texts),
-		cmocka_unit_test(many_texts_have_their_hashes),
-		cmocka_unit_test(hashes_of_sets_that_probe_several_keys),
-		cmocka_unit_test(a_batch_stops_at_what_is_no_key),
-		cmocka_unit_test(many_texts_say_how_many_were_taken),
-		cmocka_unit_test(matches_tell_which_parent),
-		cmocka_unit_test(builders_take_texts),
+		cmocka_unit_test(binary_addresses_equal_their_texts),
+		cmocka_unit_test(each_text_of_a_long_batch_has_its_hash),
+		cmocka_unit_test(hashes_are_refused_if_a_lookup_probes_several_keys),
+		cmocka_unit_test(a_batch_stops_at_a_text_that_is_not_a_key),
+		cmocka_unit_test(error_taken_counts_from_the_start_of_the_batch),
+		cmocka_unit_test(matches_report_the_parent),
+		cmocka_unit_test(builders_include_and_exclude_texts),
 		cmocka_unit_test(excluded_texts_are_absent),
-		cmocka_unit_test(builders_say_how_many_texts_were_taken),
-		cmocka_unit_test(builders_hash_texts),
-		cmocka_unit_test(many_texts_to_a_builder),
+		cmocka_unit_test(builders_report_how_many_texts_were_added),
+		cmocka_unit_test(builders_hash_texts_as_filters_do),
+		cmocka_unit_test(a_builder_stops_at_a_text_that_is_not_a_key),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

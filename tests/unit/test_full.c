@@ -15,7 +15,7 @@
 				         parts[part]); \
 	} while (0)
 
-static void current_is_full(void **state)
+static void a_full_current_filter_refuses_inserts(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_removes, 2);
 	(void)state;
@@ -38,7 +38,7 @@ static void current_is_full(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void next_is_full(void **state)
+static void a_full_next_filter_refuses_inserts(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_removes, 9);
 	(void)state;
@@ -57,7 +57,7 @@ static void next_is_full(void **state)
 }
 
 /* If the current filter's kind cannot remove keys, the refused key stays as a false positive. */
-static void next_is_full_and_current_keeps(void **state)
+static void without_removal_the_refused_key_stays_in_current(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);
 	(void)state;
@@ -80,7 +80,7 @@ static struct weir_handle *with_previous(uint32_t most)
 	return h;
 }
 
-static void previous_is_full(void **state)
+static void a_full_previous_filter_becomes_void(void **state)
 {
 	struct weir_handle *h = with_previous(2);
 	(void)state;
@@ -102,7 +102,7 @@ static void previous_is_full(void **state)
 }
 
 /* The next reload frees a void filter before it allocates its own filter. */
-static void previous_is_freed(void **state)
+static void a_reload_frees_a_void_filter_first(void **state)
 {
 	struct weir_handle *h = with_previous(1);
 	(void)state;
@@ -121,7 +121,7 @@ static void previous_is_freed(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void a_refresh_frees_it(void **state)
+static void a_refresh_frees_a_void_filter_first(void **state)
 {
 	struct weir_handle *h = with_previous(1);
 	(void)state;
@@ -134,7 +134,7 @@ static void a_refresh_frees_it(void **state)
 }
 
 /* After a rollback, the current filter can become the previous filter again. */
-static void rolled_back_and_kept_again(void **state)
+static void after_a_rollback_current_can_be_previous_again(void **state)
 {
 	struct weir_handle *h = with_previous(3);
 	(void)state;
@@ -154,7 +154,7 @@ static void rolled_back_and_kept_again(void **state)
 
 /* With previous, current and next filters: if the next filter refuses a key, the insert does not
  * reach the previous filter. */
-static void next_before_previous(void **state)
+static void next_refuses_before_previous_gets_the_key(void **state)
 {
 	struct weir_handle *h = with_previous(1);
 	(void)state;
@@ -165,7 +165,7 @@ static void next_before_previous(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void nearly_full(void **state)
+static void nearly_full_is_reported(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_removes, 20);
 	(void)state;
@@ -187,7 +187,7 @@ static void nearly_full(void **state)
 
 /* The handle removes a refused text from each filter as the key that the filter made from the
  * text. */
-static void texts(void **state)
+static void a_refused_text_is_removed_from_each_filter(void **state)
 {
 	struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };
 	struct weir_handle *h = NULL;
@@ -209,16 +209,16 @@ static void texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(current_is_full),
-		cmocka_unit_test(next_is_full),
-		cmocka_unit_test(next_is_full_and_current_keeps),
-		cmocka_unit_test(previous_is_full),
-		cmocka_unit_test(previous_is_freed),
-		cmocka_unit_test(a_refresh_frees_it),
-		cmocka_unit_test(rolled_back_and_kept_again),
-		cmocka_unit_test(next_before_previous),
-		cmocka_unit_test(nearly_full),
-		cmocka_unit_test(texts),
+		cmocka_unit_test(a_full_current_filter_refuses_inserts),
+		cmocka_unit_test(a_full_next_filter_refuses_inserts),
+		cmocka_unit_test(without_removal_the_refused_key_stays_in_current),
+		cmocka_unit_test(a_full_previous_filter_becomes_void),
+		cmocka_unit_test(a_reload_frees_a_void_filter_first),
+		cmocka_unit_test(a_refresh_frees_a_void_filter_first),
+		cmocka_unit_test(after_a_rollback_current_can_be_previous_again),
+		cmocka_unit_test(next_refuses_before_previous_gets_the_key),
+		cmocka_unit_test(nearly_full_is_reported),
+		cmocka_unit_test(a_refused_text_is_removed_from_each_filter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

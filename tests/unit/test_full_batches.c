@@ -8,7 +8,7 @@
 
 /* Asserts that the filter has exactly the first @taken keys, and that weir_error_taken() says
  * @taken. */
-static void assert_taken(const struct weir_filter *f, size_t taken)
+static void assert_inserted(const struct weir_filter *f, size_t taken)
 {
 	assert_int_equal(weir_error_taken(), taken);
 	assert_int_equal(*bounded_word(f, 0), taken);
@@ -27,7 +27,7 @@ static void assert_answers(const uint64_t *bitmap, size_t taken, size_t n)
 		assert_true(bitmap[0] & 1);
 }
 
-static void of_a_filter(void **state)
+static void a_batch_into_a_full_filter(void **state)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	(void)state;
@@ -39,14 +39,14 @@ static void of_a_filter(void **state)
 				memset(bitmap, 0xff, sizeof bitmap);
 				assert_int_equal(weir_insert_keys(f, keys_of(form, n), bitmap),
 				                 -ENOSPC);
-				assert_taken(f, most);
+				assert_inserted(f, most);
 				assert_answers(bitmap, most, n);
 				weir_destroy(f);
 			}
 		}
 	struct weir_filter *f = bounded_make(&bounded_keeps, FULL_LINES, 700);
 	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)), -ENOSPC);
-	assert_taken(f, 700);
+	assert_inserted(f, 700);
 	weir__filter_read_only(f);
 	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, KEYS)), -EROFS);
 	assert_int_equal(weir_error_taken(), 0);
@@ -70,14 +70,14 @@ static void assert_least_decides(unsigned form, size_t n, uint32_t current, uint
 	assert_int_equal(weir_handle_insert_keys(h, keys_of(form, n), bitmap), -ENOSPC);
 	assert_non_null(strstr(weir_error_detail(), next < current ? "the next filter" :
 	                                                             "copies are all"));
-	assert_taken(weir_handle_get(h), wanted);
-	assert_taken(weir_reload_next(r), wanted);
+	assert_inserted(weir_handle_get(h), wanted);
+	assert_inserted(weir_reload_next(r), wanted);
 	assert_answers(bitmap, wanted, n);
 	weir_reload_abort(r);
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void beside_a_reload(void **state)
+static void a_batch_during_a_reload(void **state)
 {
 	static const uint32_t rooms[] = { 0, 1, 63, 64, 511, 512, 513, 1023, 1100, 2000 };
 	(void)state;
@@ -95,7 +95,7 @@ static void beside_a_reload(void **state)
 			assert_least_decides(form, n, 2000, n - 1, n - 1);
 }
 
-static void previous_is_full(void **state)
+static void a_batch_makes_a_full_previous_filter_void(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
@@ -111,7 +111,7 @@ static void previous_is_full(void **state)
 
 /* During a rollback, the previous filter is about to become current again. It must get every key,
  * so its refusal fails the insert. */
-static void previous_is_full_and_returns(void **state)
+static void a_full_filter_that_a_rollback_returns_to_refuses(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
@@ -123,8 +123,8 @@ static void previous_is_full_and_returns(void **state)
 		                 WEIR_STANDBY_RETURNS);
 		assert_refused(weir_handle_insert_keys(h, keys_of(form, KEYS), NULL), -ENOSPC,
 		               "the filter that a rollback returns to", "taken back");
-		assert_taken(weir_handle_get(h), 600);
-		assert_taken(previous, 600);
+		assert_inserted(weir_handle_get(h), 600);
+		assert_inserted(previous, 600);
 		const struct iovec last = vectors[KEYS - 1];
 		assert_refused(form == 0 ? weir_handle_insert_hash(h, hashes[KEYS - 1]) :
 		               form == 1 ? weir_handle_insert(h, last.iov_base, last.iov_len) :
@@ -137,7 +137,7 @@ static void previous_is_full_and_returns(void **state)
 
 /* Both the current and the next filter refuse keys, and the error names the smaller filter. The
  * previous filter is smaller still and becomes void. */
-static void all_three(void **state)
+static void a_batch_that_all_three_filters_refuse(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
@@ -146,29 +146,29 @@ static void all_three(void **state)
 		struct weir_reload *r = full_begin(h, &bounded_removes, 300, true);
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(form, KEYS), NULL), -ENOSPC);
 		assert_non_null(strstr(weir_error_detail(), "the next filter"));
-		assert_taken(weir_handle_get(h), 300);
-		assert_taken(weir_reload_next(r), 300);
+		assert_inserted(weir_handle_get(h), 300);
+		assert_inserted(weir_reload_next(r), 300);
 		assert_true(stats_of(h).previous_void);
 		weir_reload_abort(r);
 		assert_ok(weir_handle_destroy(h));
 	}
 }
 
-static void of_a_loader(void **state)
+static void a_batch_of_a_loader(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
 		struct weir_handle *h = full_open(&bounded_removes, 1);
 		struct weir_reload *r = full_begin(h, &bounded_removes, 700, false);
 		assert_int_equal(weir_reload_insert_keys(r, keys_of(form, KEYS), NULL), -ENOSPC);
-		assert_taken(weir_reload_next(r), 700);
+		assert_inserted(weir_reload_next(r), 700);
 		weir_reload_abort(r);
 		assert_ok(weir_handle_destroy(h));
 	}
 }
 
 /* Before the first set, the handle keeps inserts until keep_inserts bytes are used. */
-static void before_the_first_set(void **state)
+static void a_batch_before_the_first_set(void **state)
 {
 	(void)state;
 	for (enum weir_absent absent = WEIR_ABSENT_YES; absent <= WEIR_ABSENT_NO; absent++) {
@@ -195,7 +195,7 @@ static void before_the_first_set(void **state)
 
 /* A batch that is inserted in several read sections. weir_error_taken() counts the keys of all
  * sections. */
-static void in_many_sections(void **state)
+static void a_batch_in_several_sections_counts_all_keys(void **state)
 {
 	enum { MANY = (1 << 20) + 700 };
 	struct weir_handle *h = full_open(&bounded_keeps, (1 << 20) + 70);
@@ -235,17 +235,17 @@ static size_t before(uint32_t shard, size_t n)
 	return i;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-static void of_a_sharded_set(void **state)
+static void a_batch_into_a_sharded_set(void **state)
 {
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	struct weir_handle *set = full_sharded(100);
 	(void)state;
-	size_t wanted = least(before(0, 100), before(1, 100));
+	size_t wanted = smaller_of(before(0, 100), before(1, 100));
 	memset(bitmap, 0xff, sizeof bitmap);
 	assert_int_equal(weir_handle_insert_keys(set, weir_keys_hashes(hashes, KEYS), bitmap),
 	                 -ENOSPC);
@@ -269,7 +269,7 @@ static void of_a_sharded_set(void **state)
 }
 
 /* A batch of several pieces, into the reload of a shard and into a reload with a pace. */
-static void of_a_long_batch(void **state)
+static void a_long_batch_of_a_loader(void **state)
 {
 	enum { MANY = 70000 };
 	uint64_t *many = malloc(MANY * sizeof *many), *bitmap = malloc(MANY / 8 + 8);
@@ -307,7 +307,7 @@ static void of_a_long_batch(void **state)
 
 /* Insert twenty times the capacity into every kind. Only kinds with a limit may refuse keys and
  * report nearly_full. */
-static void of_every_kind(void **state)
+static void only_kinds_with_a_limit_refuse_keys(void **state)
 {
 	enum { MANY = 2000 };
 	uint64_t many[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
@@ -337,17 +337,17 @@ static void of_every_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_filter),
-		cmocka_unit_test(beside_a_reload),
-		cmocka_unit_test(previous_is_full),
-		cmocka_unit_test(previous_is_full_and_returns),
-		cmocka_unit_test(all_three),
-		cmocka_unit_test(of_a_loader),
-		cmocka_unit_test(before_the_first_set),
-		cmocka_unit_test(in_many_sections),
-		cmocka_unit_test(of_a_sharded_set),
-		cmocka_unit_test(of_a_long_batch),
-		cmocka_unit_test(of_every_kind),
+		cmocka_unit_test(a_batch_into_a_full_filter),
+		cmocka_unit_test(a_batch_during_a_reload),
+		cmocka_unit_test(a_batch_makes_a_full_previous_filter_void),
+		cmocka_unit_test(a_full_filter_that_a_rollback_returns_to_refuses),
+		cmocka_unit_test(a_batch_that_all_three_filters_refuse),
+		cmocka_unit_test(a_batch_of_a_loader),
+		cmocka_unit_test(a_batch_before_the_first_set),
+		cmocka_unit_test(a_batch_in_several_sections_counts_all_keys),
+		cmocka_unit_test(a_batch_into_a_sharded_set),
+		cmocka_unit_test(a_long_batch_of_a_loader),
+		cmocka_unit_test(only_kinds_with_a_limit_refuse_keys),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);
 }

@@ -16,7 +16,7 @@ static int64_t copies(const struct weir_handle *h)
 	return (int64_t)*bounded_word(weir_handle_get(h), 0);
 }
 
-static void one_by_one(void **state)
+static void single_removals_and_counts(void **state)
 {
 	struct weir_handle *h = filled();
 	(void)state;
@@ -35,7 +35,7 @@ static void one_by_one(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void in_batches(void **state)
+static void removals_and_counts_in_batches(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < 3; form++) {
@@ -75,7 +75,7 @@ static void expect_busy(struct weir_handle *h, const char *why)
 	assert_int_equal(copies(h), before);
 }
 
-static void beside_others(void **state)
+static void removals_are_refused_while_another_filter_may_become_current(void **state)
 {
 	struct weir_handle *h = filled();
 	(void)state;
@@ -100,7 +100,7 @@ static void beside_others(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void of_hashes_that_differ(void **state)
+static void hashes_are_refused_if_seeds_may_differ(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h = NULL;
@@ -127,7 +127,7 @@ static void of_hashes_that_differ(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void before_the_first_set(void **state)
+static void before_the_first_set_removals_are_refused(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h = NULL;
@@ -149,7 +149,7 @@ static void before_the_first_set(void **state)
 }
 
 /* Kinds that cannot remove or count. */
-static void of_others(void **state)
+static void kinds_that_cannot_remove_or_count(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);
 	(void)state;
@@ -163,7 +163,7 @@ static void of_others(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void of_a_sharded_set(void **state)
+static void removals_and_counts_in_a_sharded_set(void **state)
 {
 	struct weir_handle *set = full_sharded(1000);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(KEYS)];
@@ -208,13 +208,13 @@ static void of_a_sharded_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_by_one),
-		cmocka_unit_test(in_batches),
-		cmocka_unit_test(beside_others),
-		cmocka_unit_test(of_hashes_that_differ),
-		cmocka_unit_test(before_the_first_set),
-		cmocka_unit_test(of_others),
-		cmocka_unit_test(of_a_sharded_set),
+		cmocka_unit_test(single_removals_and_counts),
+		cmocka_unit_test(removals_and_counts_in_batches),
+		cmocka_unit_test(removals_are_refused_while_another_filter_may_become_current),
+		cmocka_unit_test(hashes_are_refused_if_seeds_may_differ),
+		cmocka_unit_test(before_the_first_set_removals_are_refused),
+		cmocka_unit_test(kinds_that_cannot_remove_or_count),
+		cmocka_unit_test(removals_and_counts_in_a_sharded_set),
 	};
 	return cmocka_run_group_tests(tests, make_keys, NULL);
 }

@@ -47,7 +47,7 @@ static void fill(uint64_t *hashes, size_t n, uint64_t state)
 enum { MOST = 40000 };
 static uint64_t hashes[MOST];
 
-static void every_small_size(void **state)
+static void every_small_size_can_be_built(void **state)
 {
 	const struct weir_params p = params(8);
 	(void)state;
@@ -63,7 +63,7 @@ static void every_small_size(void **state)
 }
 
 /* Other implementations of binary fuse filters failed to build at these sizes. */
-static void sizes_that_others_fail_at(void **state)
+static void sizes_at_which_other_implementations_fail_can_be_built(void **state)
 {
 	const struct weir_params p = params(8);
 	(void)state;
@@ -77,7 +77,7 @@ static void sizes_that_others_fail_at(void **state)
 	weir_destroy(built(&p, hashes, 11515));
 }
 
-static void every_width(void **state)
+static void every_width_keeps_its_rate(void **state)
 {
 	enum { KEYS = 3000, ABSENT = 200000 };
 	(void)state;
@@ -97,7 +97,7 @@ static void every_width(void **state)
 	}
 }
 
-static void the_same_set_is_the_same_filter(void **state)
+static void order_and_duplicates_do_not_change_the_bits(void **state)
 {
 	enum { KEYS = 10000 };
 	struct weir_params p = params(8);
@@ -124,7 +124,7 @@ static void the_same_set_is_the_same_filter(void **state)
 	free(twice);
 }
 
-static void several_parts(void **state)
+static void a_large_filter_has_several_parts(void **state)
 {
 	enum { KEYS = 2500000 };
 	struct weir_params p = params(8);
@@ -154,7 +154,7 @@ static void not_built(const struct weir_params *p, size_t n, int err, const char
 	assert_null(f);
 }
 
-static void what_cannot_be_built(void **state)
+static void too_small_limits_and_wrong_widths_fail(void **state)
 {
 	struct weir_params p = params(8);
 	(void)state;
@@ -180,7 +180,7 @@ static void what_cannot_be_built(void **state)
 
 /* Regression: multiplied by 2^64 over the golden ratio, these hashes and their sums are small. The
  * table that finds duplicates put all hashes into one slot, so the build took minutes. */
-static void alike_when_multiplied(void **state)
+static void hashes_that_are_alike_when_multiplied_build_fast(void **state)
 {
 	enum { SIDE = 1024 };
 	const struct weir_params p = params(8);
@@ -199,7 +199,7 @@ static void alike_when_multiplied(void **state)
 	free(alike);
 }
 
-static void takes_no_inserts(void **state)
+static void inserts_are_refused(void **state)
 {
 	const struct weir_params p = params(8);
 	(void)state;
@@ -218,7 +218,7 @@ static void takes_no_inserts(void **state)
 	weir_destroy(f);
 }
 
-static void widths_that_are_chosen(void **state)
+static void the_planner_chooses_the_width(void **state)
 {
 	static const struct {
 		double fp_rate;
@@ -281,7 +281,7 @@ static void widths_that_are_chosen(void **state)
 	assert_true(plan.shape.field[3] == 2 && plan.bytes == UINT64_C(64) * 100000);
 }
 
-static void shapes_in_words(void **state)
+static void shape_texts_name_the_parts(void **state)
 {
 	static const struct { uint32_t bits, part_bits; const char *text; } rows[] = {
 		{ 1, 0, "fingerprints of 1 bit in 1 part" },
@@ -300,16 +300,16 @@ static void shapes_in_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_small_size),
-		cmocka_unit_test(sizes_that_others_fail_at),
-		cmocka_unit_test(every_width),
-		cmocka_unit_test(the_same_set_is_the_same_filter),
-		cmocka_unit_test(several_parts),
-		cmocka_unit_test(what_cannot_be_built),
-		cmocka_unit_test(alike_when_multiplied),
-		cmocka_unit_test(takes_no_inserts),
-		cmocka_unit_test(widths_that_are_chosen),
-		cmocka_unit_test(shapes_in_words),
+		cmocka_unit_test(every_small_size_can_be_built),
+		cmocka_unit_test(sizes_at_which_other_implementations_fail_can_be_built),
+		cmocka_unit_test(every_width_keeps_its_rate),
+		cmocka_unit_test(order_and_duplicates_do_not_change_the_bits),
+		cmocka_unit_test(a_large_filter_has_several_parts),
+		cmocka_unit_test(too_small_limits_and_wrong_widths_fail),
+		cmocka_unit_test(hashes_that_are_alike_when_multiplied_build_fast),
+		cmocka_unit_test(inserts_are_refused),
+		cmocka_unit_test(the_planner_chooses_the_width),
+		cmocka_unit_test(shape_texts_name_the_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

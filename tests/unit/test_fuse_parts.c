@@ -86,7 +86,7 @@ static void build(unsigned width, const uint64_t *n, const uint64_t *m)
 	free(words);
 }
 
-static void parts_that_lack_keys(void **state)
+static void parts_without_keys_can_be_built(void **state)
 {
 	static const uint64_t n[] = { 60, 0, 90, 0 }, m[] = { 70, 110, 0, 0 };
 	static const uint64_t all[] = { 100, 100, 100, 100 }, last[] = { 0, 0, 0, 120 };
@@ -99,7 +99,7 @@ static void parts_that_lack_keys(void **state)
 	build(1, last, all);
 }
 
-static void a_part_with_too_many_keys(void **state)
+static void a_part_with_too_many_keys_fails_before_it_is_read(void **state)
 {
 	const struct weir_fuse part = weir__fuse_shaped(8, 4, 24, PART_BITS);
 	const uint64_t n[] = { 10, 10, part.cells + 1, 10 };
@@ -113,7 +113,7 @@ static void a_part_with_too_many_keys(void **state)
 
 /* An image is legal only if its lines divide evenly among the parts and each part has enough
  * lines. */
-static void lines_of_whole_parts(void **state)
+static void an_image_needs_the_lines_of_whole_parts(void **state)
 {
 	struct weir_shape shape = { WEIR_FUSE, .field = { 8, 4, 24, PART_BITS } };
 	const struct weir_fuse part = weir__fuse_of(&shape);
@@ -128,9 +128,9 @@ static void lines_of_whole_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_that_lack_keys),
-		cmocka_unit_test(a_part_with_too_many_keys),
-		cmocka_unit_test(lines_of_whole_parts),
+		cmocka_unit_test(parts_without_keys_can_be_built),
+		cmocka_unit_test(a_part_with_too_many_keys_fails_before_it_is_read),
+		cmocka_unit_test(an_image_needs_the_lines_of_whole_parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void stops(const struct weir_gate *gate, uint64_t n, const char *a, const
 	assert_true(weir_handle_contains(h, "serving", 7));
 }
 
-static void test_open_gate(void **state)
+static void test_an_open_gate_passes_everything(void **state)
 {
 	const struct weir_gate gate = WEIR_GATE_INIT;
 	(void)state;
@@ -80,7 +80,7 @@ static int check(const struct weir_filter *next, void *context)
 	return seen->answer;
 }
 
-static void test_check(void **state)
+static void test_the_callers_check_decides_last(void **state)
 {
 	struct seen seen = { 0 };
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -103,7 +103,7 @@ static void test_check(void **state)
 	assert_int_equal(seen.calls, 0);
 }
 
-static void test_canaries(void **state)
+static void test_canary_keys_must_hit_or_miss(void **state)
 {
 	char large[100];
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -127,7 +127,7 @@ static void test_canaries(void **state)
 	stops(&gate, 10, "key 1 of must_miss, \"beta\", is in the next filter", "");
 }
 
-static void test_figures(void **state)
+static void test_limits_on_fill_rate_and_keys(void **state)
 {
 	struct weir_gate gate = WEIR_GATE_INIT;
 	(void)state;
@@ -146,7 +146,7 @@ static void test_figures(void **state)
 }
 
 /* A refresh applies the same gate before it accepts a file. The handle remembers the refusal. */
-static void test_at_a_refresh(void **state)
+static void test_a_refresh_applies_the_gate(void **state)
 {
 	char *folder = test_folder(), path[4096];
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -176,7 +176,7 @@ static void test_at_a_refresh(void **state)
 }
 
 /* Every function with a gate refuses malformed options before it does anything. */
-static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
+static void assert_malformed(const struct weir_gate *gate, const char *sentence)
 {
 	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
@@ -192,31 +192,31 @@ static void asks_nonsense(const struct weir_gate *gate, const char *sentence)
 	               sentence, "");
 }
 
-static void test_nonsense(void **state)
+static void test_malformed_gates_are_refused(void **state)
 {
 	const struct weir_gate none = WEIR_GATE_INIT;
 	struct weir_gate gate = none;
 	(void)state;
 	gate.must_hits = 1;
-	asks_nonsense(&gate, "must_hit is NULL, must_hits 1");
+	assert_malformed(&gate, "must_hit is NULL, must_hits 1");
 	gate = none;
 	gate.must_misses = 2;
-	asks_nonsense(&gate, "must_miss is NULL, must_misses 2");
+	assert_malformed(&gate, "must_miss is NULL, must_misses 2");
 	gate = none;
 	gate.max_fill = NAN;
-	asks_nonsense(&gate, "max_fill nan");
+	assert_malformed(&gate, "max_fill nan");
 	gate.max_fill = 50;
-	asks_nonsense(&gate, "max_fill 50");
+	assert_malformed(&gate, "max_fill 50");
 	gate = none;
 	gate.max_fp_rate = NAN;
-	asks_nonsense(&gate, "max_fp_rate nan");
+	assert_malformed(&gate, "max_fp_rate nan");
 	gate.max_fp_rate = 1.5;
-	asks_nonsense(&gate, "max_fp_rate 1.5");
+	assert_malformed(&gate, "max_fp_rate 1.5");
 	gate = none;
 	gate.min_keys = NAN;
-	asks_nonsense(&gate, "min_keys nan");
+	assert_malformed(&gate, "min_keys nan");
 	gate.min_keys = -1;
-	asks_nonsense(&gate, "min_keys -1");
+	assert_malformed(&gate, "min_keys -1");
 }
 
 /* A few keys, all in the last line of each shard, which no sample reads. */
@@ -269,12 +269,12 @@ static void test_the_gate_is_copied(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open_gate),
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_at_a_refresh),
-		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_an_open_gate_passes_everything),
+		cmocka_unit_test(test_the_callers_check_decides_last),
+		cmocka_unit_test(test_canary_keys_must_hit_or_miss),
+		cmocka_unit_test(test_limits_on_fill_rate_and_keys),
+		cmocka_unit_test(test_a_refresh_applies_the_gate),
+		cmocka_unit_test(test_malformed_gates_are_refused),
 		cmocka_unit_test(test_every_line_is_counted),
 		cmocka_unit_test(test_the_gate_is_copied),
 	};

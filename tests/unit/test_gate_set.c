@@ -3,7 +3,7 @@
  * set would have with the new shard (G1 to G5 of src/set/reload/gate_shard.c). */
 #include "gate_sharded.h"
 
-static void test_min_keys_of_the_set(void **state)
+static void test_min_keys_counts_the_whole_set(void **state)
 {
 	(void)state;
 	insert(0, KEYS);
@@ -47,7 +47,7 @@ static void test_a_first_load_passes_min_keys(void **state)
 
 /* With so few keys a shard may be empty, so only the last shard reveals a source that is too
  * short. */
-static void test_a_first_load_of_a_few_keys(void **state)
+static void test_few_keys_are_checked_at_the_last_shard(void **state)
 {
 	(void)state;
 	gate.min_keys = 20;
@@ -63,7 +63,7 @@ static void test_a_first_load_of_a_few_keys(void **state)
 
 /* With less than one key per shard, only the last shard distinguishes an empty source from a source
  * with one key. */
-static void test_min_keys_of_one(void **state)
+static void test_min_keys_of_one_is_checked_at_the_last_shard(void **state)
 {
 	(void)state;
 	gate.min_keys = 1;
@@ -74,7 +74,7 @@ static void test_min_keys_of_one(void **state)
 }
 
 /* The gate checks every limit. Meeting one limit does not excuse exceeding another. */
-static void test_each_limit_counts_beside_the_others(void **state)
+static void test_every_limit_must_be_met(void **state)
 {
 	(void)state;
 	insert(0, KEYS);
@@ -96,7 +96,7 @@ static void test_each_limit_counts_beside_the_others(void **state)
 
 /* max_fp_rate limits the rate of the set. A single overfull shard passes while the rate of the set
  * stays within the limit. */
-static void test_max_fp_rate_of_the_set(void **state)
+static void test_max_fp_rate_limits_the_whole_set(void **state)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
 	(void)state;
@@ -113,7 +113,7 @@ static void test_max_fp_rate_of_the_set(void **state)
 	               "max_fp_rate is 0.005000", "");
 }
 
-static void test_max_fill_of_the_set(void **state)
+static void test_max_fill_limits_the_whole_set(void **state)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
 	(void)state;
@@ -129,7 +129,7 @@ static void test_max_fill_of_the_set(void **state)
 
 /* Inserts have overfilled the set, and replacing one shard cannot bring the set within the limits.
  * A shard passes if it meets its own share of the limits. */
-static void test_an_overfull_set_can_be_mended(void **state)
+static void test_an_overfull_set_can_be_reloaded(void **state)
 {
 	(void)state;
 	insert(0, 2 * KEYS);
@@ -177,7 +177,7 @@ static struct weir_stats make_large(double from, double to)
 	return all;
 }
 
-static void test_a_large_set(void **state)
+static void test_a_large_set_is_sampled(void **state)
 {
 	const char *sentence = weir_error_detail();
 	double keys = 0;
@@ -194,7 +194,7 @@ static void test_a_large_set(void **state)
 
 /* The gate reads only a sample of a large set. If the sample breaks a limit, the gate reads every
  * bit before it decides, and may let the shard pass. */
-static void test_what_a_sample_would_refuse(void **state)
+static void test_a_refusal_by_sample_is_checked_exactly(void **state)
 {
 	(void)state;
 	struct weir_stats all = make_large(0.9, 0.98);
@@ -210,7 +210,7 @@ static void test_what_a_sample_would_refuse(void **state)
 
 /* If the sample is within the limits, the shard passes and the commit does not read the whole set.
  * The limits are therefore exact to a few percent. */
-static void test_what_a_sample_keeps(void **state)
+static void test_a_sample_within_the_limits_passes(void **state)
 {
 	(void)state;
 	struct weir_stats all = make_large(0.9, 0.98);
@@ -226,7 +226,7 @@ static void test_what_a_sample_keeps(void **state)
 }
 
 /* The gate reads every bit of the new shard. */
-static void test_a_few_keys_in_a_large_shard(void **state)
+static void test_every_bit_of_the_new_shard_is_read(void **state)
 {
 	const char *sentence = weir_error_detail();
 	unsigned there = 0, seen = 0;
@@ -247,19 +247,19 @@ static void test_a_few_keys_in_a_large_shard(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_min_keys_of_the_set),
+		fresh(test_min_keys_counts_the_whole_set),
 		fresh(test_an_empty_source_is_refused_at_the_first_shard),
 		fresh(test_a_first_load_passes_min_keys),
-		fresh(test_a_first_load_of_a_few_keys),
-		fresh(test_min_keys_of_one),
-		fresh(test_each_limit_counts_beside_the_others),
-		fresh(test_max_fp_rate_of_the_set),
-		fresh(test_max_fill_of_the_set),
-		fresh(test_an_overfull_set_can_be_mended),
-		fresh(test_a_large_set),
-		fresh(test_what_a_sample_would_refuse),
-		fresh(test_what_a_sample_keeps),
-		fresh(test_a_few_keys_in_a_large_shard),
+		fresh(test_few_keys_are_checked_at_the_last_shard),
+		fresh(test_min_keys_of_one_is_checked_at_the_last_shard),
+		fresh(test_every_limit_must_be_met),
+		fresh(test_max_fp_rate_limits_the_whole_set),
+		fresh(test_max_fill_limits_the_whole_set),
+		fresh(test_an_overfull_set_can_be_reloaded),
+		fresh(test_a_large_set_is_sampled),
+		fresh(test_a_refusal_by_sample_is_checked_exactly),
+		fresh(test_a_sample_within_the_limits_passes),
+		fresh(test_every_bit_of_the_new_shard_is_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

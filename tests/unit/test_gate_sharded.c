@@ -19,7 +19,7 @@ static const struct iovec words[] = { { "alpha", 5 }, { "beta", 4 }, { "gamma", 
                                       { "delta", 5 } };
 
 /* At least two of the keys belong to different shards. */
-static void test_a_must_hit_that_is_there_passes(void **state)
+static void test_a_present_must_hit_passes(void **state)
 {
 	(void)state;
 	assert_int_not_equal(shard_of("alpha"), shard_of("beta"));
@@ -30,7 +30,7 @@ static void test_a_must_hit_that_is_there_passes(void **state)
 	assert_true(has("alpha") && has("beta") && has("gamma") && has("delta"));
 }
 
-static void test_a_must_hit_that_is_not_there_is_refused(void **state)
+static void test_a_missing_must_hit_is_refused(void **state)
 {
 	(void)state;
 	gate.must_hit = words;
@@ -44,7 +44,7 @@ static void test_a_must_hit_that_is_not_there_is_refused(void **state)
 	               "key 1 of must_hit, \"beta\", is not in", "");
 }
 
-static void test_a_must_miss_that_is_in_the_source_is_refused(void **state)
+static void test_a_present_must_miss_is_refused(void **state)
 {
 	(void)state;
 	gate.must_miss = words;
@@ -63,7 +63,7 @@ static void test_a_must_miss_that_is_in_the_source_is_refused(void **state)
 }
 
 /* The gate skips canary keys that belong to other shards. */
-static void test_canaries_of_other_shards_are_passed_over(void **state)
+static void test_canaries_of_other_shards_are_skipped(void **state)
 {
 	uint32_t other = (shard_of("alpha") + 1) % SHARDS;
 	(void)state;
@@ -84,7 +84,7 @@ static int never(const struct weir_filter *next, void *context)
 	return 0;
 }
 
-static void test_what_cannot_be_asked(void **state)
+static void test_unsupported_checks_are_refused(void **state)
 {
 	struct weir_reload *r;
 	(void)state;
@@ -96,7 +96,7 @@ static void test_what_cannot_be_asked(void **state)
 }
 
 /* A refused shard keeps its contents, and the set can start another reload. */
-static void test_a_refused_shard_stays(void **state)
+static void test_a_refused_shard_keeps_its_contents(void **state)
 {
 	(void)state;
 	insert(0, 100);
@@ -118,12 +118,12 @@ static void test_a_refused_shard_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_a_must_hit_that_is_there_passes),
-		fresh(test_a_must_hit_that_is_not_there_is_refused),
-		fresh(test_a_must_miss_that_is_in_the_source_is_refused),
-		fresh(test_canaries_of_other_shards_are_passed_over),
-		fresh(test_what_cannot_be_asked),
-		fresh(test_a_refused_shard_stays),
+		fresh(test_a_present_must_hit_passes),
+		fresh(test_a_missing_must_hit_is_refused),
+		fresh(test_a_present_must_miss_is_refused),
+		fresh(test_canaries_of_other_shards_are_skipped),
+		fresh(test_unsupported_checks_are_refused),
+		fresh(test_a_refused_shard_keeps_its_contents),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

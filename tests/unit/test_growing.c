@@ -66,7 +66,7 @@ static double rate_of(const struct weir_filter *f, uint64_t first, uint64_t n)
 
 /* ---- the plan ---- */
 
-static void the_plan_states_both_ends(void **state)
+static void the_plan_states_first_and_largest_size(void **state)
 {
 	struct weir_params params = asked(1000000, 0.01, 0);
 	struct weir_plan plan = plan_of(&params);
@@ -91,7 +91,7 @@ static void the_plan_states_both_ends(void **state)
 	assert_true(plan.growing.full_bytes == plan.bytes);
 }
 
-static void any_two_give_the_third(void **state)
+static void any_two_of_capacity_rate_and_bytes_give_the_third(void **state)
 {
 	struct weir_params params = asked(50000, 0.01, 0);
 	struct weir_plan plan = plan_of(&params), again;
@@ -145,7 +145,7 @@ static void bad_parameters_are_refused(void **state)
 
 /* ---- growing ---- */
 
-static void layers_come_and_the_rate_holds(void **state)
+static void layers_are_appended_and_the_rate_holds(void **state)
 {
 	enum { KEYS = 400000, ABSENT = 200000 };
 	struct weir_filter *f = make(1000, 0.02, 341 * 1000 + 59000);
@@ -172,7 +172,7 @@ static void layers_come_and_the_rate_holds(void **state)
 	weir_destroy(f);
 }
 
-static void no_key_beyond_the_limit(void **state)
+static void keys_beyond_max_capacity_are_refused(void **state)
 {
 	struct weir_filter *f = make(10, 0.01, 90);
 	uint64_t n = 0, fresh = 0;
@@ -197,7 +197,7 @@ static void no_key_beyond_the_limit(void **state)
 }
 
 /* Batches make the filter grow as single inserts do, and return the same answers. */
-static void batches_grow(void **state)
+static void batches_append_layers(void **state)
 {
 	enum { KEYS = 100000 };
 	struct weir_filter *f = make(500, 0.01, 0);
@@ -219,7 +219,7 @@ static void batches_grow(void **state)
 	weir_destroy(f);
 }
 
-static void the_next_layer_ahead(void **state)
+static void grow_ahead_allocates_the_next_layer(void **state)
 {
 	struct weir_filter *f = make(100, 0.01, 0), *other = test_filter(WEIR_BLOCKED, 100, 0.01);
 	uint64_t bytes = exact(f).bytes;
@@ -236,7 +236,7 @@ static void the_next_layer_ahead(void **state)
 
 /* ---- whole filters ---- */
 
-static void a_copy_goes_on_alike(void **state)
+static void a_copy_grows_as_its_source(void **state)
 {
 	struct weir_filter *f = make(100, 0.01, 5000), *copy = NULL;
 	(void)state;
@@ -253,7 +253,7 @@ static void a_copy_goes_on_alike(void **state)
 	weir_destroy(copy);
 }
 
-static void a_union_has_both(void **state)
+static void a_merge_has_the_keys_of_both(void **state)
 {
 	struct weir_filter *a = make(1000, 0.01, 21000), *b = make(1000, 0.01, 21000), *c;
 	(void)state;
@@ -287,7 +287,7 @@ static void a_union_has_both(void **state)
 }
 
 /* Keys that both filters have count once, even if the filters are merged many times. */
-static void unions_of_equal_keys_take_no_room(void **state)
+static void merged_duplicates_take_no_capacity(void **state)
 {
 	struct weir_filter *a = make(1000, 0.01, 21000), *b = NULL;
 	(void)state;
@@ -303,7 +303,7 @@ static void unions_of_equal_keys_take_no_room(void **state)
 	weir_destroy(b);
 }
 
-static void its_own_parameters_make_another(void **state)
+static void parameters_of_a_filter_create_its_like(void **state)
 {
 	struct weir_filter *f = make(1000, 0.01, 21000), *like = NULL, *folded = NULL;
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -322,7 +322,7 @@ static void its_own_parameters_make_another(void **state)
 }
 
 /* Under a handle, a reload can replace a nearly full filter by a larger one. */
-static void a_reload_is_the_way_out(void **state)
+static void a_reload_replaces_a_nearly_full_filter(void **state)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params larger = asked(1000, 0.01, 100000);
@@ -355,18 +355,18 @@ static void a_reload_is_the_way_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_plan_states_both_ends),
-		cmocka_unit_test(any_two_give_the_third),
+		cmocka_unit_test(the_plan_states_first_and_largest_size),
+		cmocka_unit_test(any_two_of_capacity_rate_and_bytes_give_the_third),
 		cmocka_unit_test(bad_parameters_are_refused),
-		cmocka_unit_test(layers_come_and_the_rate_holds),
-		cmocka_unit_test(no_key_beyond_the_limit),
-		cmocka_unit_test(batches_grow),
-		cmocka_unit_test(the_next_layer_ahead),
-		cmocka_unit_test(a_copy_goes_on_alike),
-		cmocka_unit_test(a_union_has_both),
-		cmocka_unit_test(unions_of_equal_keys_take_no_room),
-		cmocka_unit_test(its_own_parameters_make_another),
-		cmocka_unit_test(a_reload_is_the_way_out),
+		cmocka_unit_test(layers_are_appended_and_the_rate_holds),
+		cmocka_unit_test(keys_beyond_max_capacity_are_refused),
+		cmocka_unit_test(batches_append_layers),
+		cmocka_unit_test(grow_ahead_allocates_the_next_layer),
+		cmocka_unit_test(a_copy_grows_as_its_source),
+		cmocka_unit_test(a_merge_has_the_keys_of_both),
+		cmocka_unit_test(merged_duplicates_take_no_capacity),
+		cmocka_unit_test(parameters_of_a_filter_create_its_like),
+		cmocka_unit_test(a_reload_replaces_a_nearly_full_filter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

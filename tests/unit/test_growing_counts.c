@@ -63,7 +63,7 @@ static void a_key_counts_once(void **state)
 }
 
 /* A large layer accepts most batches without checking the remaining capacity. */
-static void a_batch_counts_where_it_goes_in_whole(void **state)
+static void a_batch_into_a_large_layer_is_counted(void **state)
 {
 	static uint64_t hashes[BATCH];
 	struct weir_filter *f = make(BATCH, BATCH);
@@ -82,7 +82,7 @@ static void a_batch_counts_where_it_goes_in_whole(void **state)
 
 enum { LARGE = 40000, BEYOND = 2079 }; /* one key in four is counted: 6 * sqrt(40000 * 3) */
 
-static void a_sample_is_enough(void **state)
+static void a_counted_sample_is_enough(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < 8; i++) { /* the keys of each filter are another sample */
@@ -93,7 +93,7 @@ static void a_sample_is_enough(void **state)
 }
 
 /* A layer that is loaded half full continues to count a sample. */
-static void a_sample_goes_on_after_a_load(void **state)
+static void a_loaded_layer_continues_its_sample(void **state)
 {
 	enum { SMALL = LARGE / 4, BEFORE = 20000 };
 	struct weir_filter *f = make(SMALL, SMALL + LARGE), *loaded = NULL;
@@ -150,7 +150,7 @@ static void assert_full(struct weir_filter *f)
 	weir_destroy(f);
 }
 
-static void full_ones_stay_full(void **state)
+static void copies_merges_and_images_of_a_full_filter_are_full(void **state)
 {
 	struct weir_filter *f = make(FIRST, MOST), *made = NULL;
 	(void)state;
@@ -169,7 +169,7 @@ static void full_ones_stay_full(void **state)
 }
 
 /* A key that both filters have counts once, unless collisions hide the duplicate. */
-static void a_union_counts_keys_of_both_once(void **state)
+static void a_merge_counts_duplicates_once(void **state)
 {
 	enum { ROOM = 1000 };
 	struct weir_filter *a = make(ROOM, ROOM), *b = make(ROOM, ROOM);
@@ -187,14 +187,14 @@ static void a_union_counts_keys_of_both_once(void **state)
 /* ---- keys that are inserted during a copy, merge or save ---- */
 
 static struct weir_filter *source; /* filter to insert the keys into; NULL: insert none */
-static uint64_t came;              /* how many of the keys were new */
+static uint64_t inserted_meanwhile;              /* how many of the keys were new */
 
-static void some_come(void)
+static void insert_some(void)
 {
 	struct weir_filter *f = source;
 	source = NULL; /* insert only once */
 	for (uint64_t i = 1000; f && i < 1100; i++)
-		came += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
+		inserted_meanwhile += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
 }
 
 void __real_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64_t lines,
@@ -204,7 +204,7 @@ void __wrap_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64
 void __wrap_weir__bits_snapshot(const struct weir_filter *f, uint64_t at, uint64_t lines,
                                 uint64_t *out)
 {
-	some_come();
+	insert_some();
 	__real_weir__bits_snapshot(f, at, lines, out);
 }
 
@@ -215,41 +215,41 @@ int __wrap_weir__bits_merge(struct weir_filter *dst, const struct weir_filter *s
 int __wrap_weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t at,
                             uint64_t lines)
 {
-	some_come();
+	insert_some();
 	return __real_weir__bits_merge(dst, src, at, lines);
 }
 
 static int come_after_the_first_layer(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
-	some_come();
+	insert_some();
 	return 0;
 }
 
-/* Return: a filter of two layers. some_come() inserts keys into the filter while a copy, merge or
+/* Return: a filter of two layers. insert_some() inserts keys into the filter while a copy, merge or
  * image is made. */
 static struct weir_filter *begin(uint64_t *fresh)
 {
 	struct weir_filter *f = make(FIRST, MOST);
-	*fresh = came = 0;
+	*fresh = inserted_meanwhile = 0;
 	for (uint64_t i = 0; i < 300; i++)
 		*fresh += weir_insert_hash(f, test_key(i)) == WEIR_NEW;
 	source = f;
 	return f;
 }
 
-/* Asserts that @made has the keys that some_come() inserted, and that it counts the keys. */
+/* Asserts that @made has the keys that insert_some() inserted, and that it counts the keys. */
 static void end(struct weir_filter *f, struct weir_filter *made, uint64_t fresh)
 {
-	assert_true(came > 90);
+	assert_true(inserted_meanwhile > 90);
 	for (uint64_t i = 1000; i < 1100; i++)
 		assert_true(weir_contains_hash(made, test_key(i)));
-	assert_int_equal(fresh + came + fill(made, 2000), MOST);
+	assert_int_equal(fresh + inserted_meanwhile + fill(made, 2000), MOST);
 	weir_destroy(f);
 	weir_destroy(made);
 }
 
-static void a_copy_counts_what_comes_meanwhile(void **state)
+static void a_copy_counts_keys_inserted_meanwhile(void **state)
 {
 	uint64_t fresh;
 	struct weir_filter *f = begin(&fresh), *copy = NULL;
@@ -258,7 +258,7 @@ static void a_copy_counts_what_comes_meanwhile(void **state)
 	end(f, copy, fresh);
 }
 
-static void a_union_counts_what_comes_meanwhile(void **state)
+static void a_merge_counts_keys_inserted_meanwhile(void **state)
 {
 	uint64_t fresh;
 	struct weir_filter *into = make(FIRST, MOST), *f = begin(&fresh);
@@ -267,7 +267,7 @@ static void a_union_counts_what_comes_meanwhile(void **state)
 	end(f, into, fresh);
 }
 
-static void an_image_counts_what_comes_meanwhile(void **state)
+static void an_image_counts_keys_inserted_meanwhile(void **state)
 {
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
 	uint64_t fresh;
@@ -283,15 +283,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_key_counts_once),
-		cmocka_unit_test(a_batch_counts_where_it_goes_in_whole),
-		cmocka_unit_test(a_sample_is_enough),
-		cmocka_unit_test(a_sample_goes_on_after_a_load),
+		cmocka_unit_test(a_batch_into_a_large_layer_is_counted),
+		cmocka_unit_test(a_counted_sample_is_enough),
+		cmocka_unit_test(a_loaded_layer_continues_its_sample),
 		cmocka_unit_test(batches_end_at_the_limit),
-		cmocka_unit_test(full_ones_stay_full),
-		cmocka_unit_test(a_union_counts_keys_of_both_once),
-		cmocka_unit_test(a_copy_counts_what_comes_meanwhile),
-		cmocka_unit_test(a_union_counts_what_comes_meanwhile),
-		cmocka_unit_test(an_image_counts_what_comes_meanwhile),
+		cmocka_unit_test(copies_merges_and_images_of_a_full_filter_are_full),
+		cmocka_unit_test(a_merge_counts_duplicates_once),
+		cmocka_unit_test(a_copy_counts_keys_inserted_meanwhile),
+		cmocka_unit_test(a_merge_counts_keys_inserted_meanwhile),
+		cmocka_unit_test(an_image_counts_keys_inserted_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -46,7 +46,7 @@ static void assert_alike(struct weir_filter *a, struct weir_filter *b, bool inse
 	assert_true(exact(a).fill == exact(b).fill);
 }
 
-static void saved_and_loaded(void **state)
+static void a_loaded_filter_grows_as_the_saved_one(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
@@ -69,7 +69,7 @@ static void saved_and_loaded(void **state)
 	}
 }
 
-static void streamed(void **state)
+static void an_image_can_be_streamed(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -105,7 +105,7 @@ static void streamed(void **state)
 	}
 }
 
-static void mapped(void **state)
+static void maps_share_or_extend_the_layers(void **state)
 {
 	struct weir_filter *f = made(), *m = NULL;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -140,7 +140,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-static void progress_is_of_the_whole(void **state)
+static void progress_counts_all_layers(void **state)
 {
 	struct weir_filter *f = made(), *loaded = NULL;
 	uint64_t bytes = exact(f).bytes;
@@ -206,7 +206,7 @@ static bool refused(const unsigned char *bytes, size_t n)
 	return err != 0;
 }
 
-static void every_byte_of_the_head_and_the_table(void **state)
+static void every_changed_byte_of_head_and_table_is_detected(void **state)
 {
 	static const unsigned char values[] = { 0, 1, 2, 3, 4, 5, 0x10, 0x7f, 0x80, 0xff };
 	(void)state;
@@ -232,7 +232,7 @@ static void every_byte_of_the_head_and_the_table(void **state)
 	assert_false(refused(image, image_bytes));
 }
 
-static void cut_off_anywhere(void **state)
+static void a_truncated_image_is_refused(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < image_bytes; n += n % 512 == 0 ? 511 : 1)
@@ -257,7 +257,7 @@ static void head_field(unsigned at, unsigned bytes, uint64_t value, int err, con
 	image_repair(image, image_bytes);
 }
 
-static void each_field_of_the_head(void **state)
+static void each_field_of_the_head_is_checked(void **state)
 {
 	uint64_t blocks = image_get(image + IMAGE_BLOCKS, 8), length = image_get(image + 96, 8);
 	(void)state;
@@ -299,7 +299,7 @@ static size_t member_at(unsigned i)
 }
 
 /* Each member must match the table and its own checksums, at its own offset. */
-static void members_of_others(void **state)
+static void members_must_match_the_table(void **state)
 {
 	size_t first = member_at(0), second = member_at(1);
 	struct weir_filter *f = NULL;
@@ -324,16 +324,19 @@ static void members_of_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(saved_and_loaded),
-		cmocka_unit_test(streamed),
-		cmocka_unit_test(mapped),
-		cmocka_unit_test(progress_is_of_the_whole),
-		cmocka_unit_test_setup_teardown(every_byte_of_the_head_and_the_table, image_setup,
+		cmocka_unit_test(a_loaded_filter_grows_as_the_saved_one),
+		cmocka_unit_test(an_image_can_be_streamed),
+		cmocka_unit_test(maps_share_or_extend_the_layers),
+		cmocka_unit_test(progress_counts_all_layers),
+		cmocka_unit_test_setup_teardown(every_changed_byte_of_head_and_table_is_detected,
+		                                image_setup,
 		                                image_teardown),
-		cmocka_unit_test_setup_teardown(cut_off_anywhere, image_setup, image_teardown),
-		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
+		cmocka_unit_test_setup_teardown(a_truncated_image_is_refused,
+		                                image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(each_field_of_the_head_is_checked, image_setup,
 		                                image_teardown),
-		cmocka_unit_test_setup_teardown(members_of_others, image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(members_must_match_the_table,
+		                                image_setup, image_teardown),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

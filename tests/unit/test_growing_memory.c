@@ -36,7 +36,7 @@ static void assert_has(const struct weir_filter *f, uint64_t keys)
 
 /* The filter allocates a layer once when a layer is 7/8 full, and later at each insert into a full
  * layer. */
-static void full_without_a_next_layer(void **state)
+static void without_memory_a_full_layer_refuses_keys(void **state)
 {
 	struct weir_filter *f = make();
 	(void)state;
@@ -63,7 +63,7 @@ static void full_without_a_next_layer(void **state)
 }
 
 /* A batch inserts the keys that fit and stops at the first key that does not. */
-static void batches_without_a_next_layer(void **state)
+static void without_memory_a_batch_inserts_what_fits(void **state)
 {
 	static uint64_t hashes[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
 	struct weir_filter *f = make();
@@ -86,7 +86,7 @@ static void batches_without_a_next_layer(void **state)
 }
 
 /* After weir_grow_ahead(), the filter allocates no memory until the next layer is 7/8 full. */
-static void grown_ahead(void **state)
+static void after_growing_ahead_nothing_is_allocated(void **state)
 {
 	struct weir_filter *f = make();
 	(void)state;
@@ -102,7 +102,7 @@ static void grown_ahead(void **state)
 }
 
 /* A failed merge adds no keys to the destination and uses up no capacity. */
-static void a_union_that_needs_a_layer(void **state)
+static void a_merge_that_needs_a_layer_fails_without_effect(void **state)
 {
 	struct weir_filter *f = make(), *into = make();
 	(void)state;
@@ -121,7 +121,7 @@ static void a_union_that_needs_a_layer(void **state)
 }
 
 /* Every layer is allocated with the caller's memory flags, also in a loaded filter. */
-static void layers_are_of_the_memory_asked_for(void **state)
+static void layers_get_the_callers_memory_flags(void **state)
 {
 	const uint32_t sorts[] = { 0, WEIR_NO_HUGE_PAGES, WEIR_PREFAULT | WEIR_NO_HUGE_PAGES };
 	(void)state;
@@ -151,11 +151,11 @@ static void layers_are_of_the_memory_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_without_a_next_layer),
-		cmocka_unit_test(batches_without_a_next_layer),
-		cmocka_unit_test(grown_ahead),
-		cmocka_unit_test(a_union_that_needs_a_layer),
-		cmocka_unit_test(layers_are_of_the_memory_asked_for),
+		cmocka_unit_test(without_memory_a_full_layer_refuses_keys),
+		cmocka_unit_test(without_memory_a_batch_inserts_what_fits),
+		cmocka_unit_test(after_growing_ahead_nothing_is_allocated),
+		cmocka_unit_test(a_merge_that_needs_a_layer_fails_without_effect),
+		cmocka_unit_test(layers_get_the_callers_memory_flags),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

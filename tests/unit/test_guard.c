@@ -8,7 +8,7 @@
 enum { KEYS = 5000 };
 
 /* With a filter that has false positives, the counts of the guard equal the test's own counts. */
-static void what_is_counted(void **state)
+static void the_counts_equal_the_tests_own(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
 	struct weir_guard_stats expected = WEIR_GUARD_STATS_INIT;
@@ -58,7 +58,7 @@ static void what_is_counted(void **state)
 	weir_handle_destroy(h);
 }
 
-static void nothing_asked_yet(void **state)
+static void without_asks_nothing_is_counted(void **state)
 {
 	const struct weir_guard_options o = of_one(0.1, 0);
 	struct weir_guard *g = made(&o);
@@ -78,7 +78,7 @@ static void nothing_asked_yet(void **state)
 
 /* If the filter stops too few keys, the thread bypasses it and asks it for one key in 64, until the
  * filter stops enough keys. */
-static void left_out_and_asked_again(void **state)
+static void a_useless_filter_is_bypassed_until_it_helps(void **state)
 {
 	const struct weir_guard_options o = of_one(0.25, 0.5);
 	struct weir_guard *g = made(&o);
@@ -111,7 +111,7 @@ static void left_out_and_asked_again(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-static void never_left_out(void **state)
+static void without_bypass_below_nothing_is_bypassed(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *g = made(&o);
@@ -125,7 +125,7 @@ static void never_left_out(void **state)
 
 /* By default resume_above is 1.25 * bypass_below, or halfway between bypass_below and 1 if that is
  * less. */
-static void resume_by_default(void **state)
+static void the_default_of_resume_above(void **state)
 {
 	static const double rows[][2] = { { 0.4, 0.5 }, { 0.9, 0.95 } };
 	(void)state;
@@ -144,7 +144,7 @@ static void resume_by_default(void **state)
 	}
 }
 
-static void window_by_default(void **state)
+static void the_default_window_is_4096_keys(void **state)
 {
 	struct weir_guard_options o = of_one(0.5, 0);
 	(void)state;
@@ -166,7 +166,7 @@ static void refused(struct weir_guard_options o, const char *a, const char *b)
 	assert_null(g);
 }
 
-static void options_that_are_refused(void **state)
+static void wrong_options_are_refused(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *g = NULL;
@@ -210,13 +210,13 @@ static void options_that_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_counted),
-		cmocka_unit_test(nothing_asked_yet),
-		cmocka_unit_test(left_out_and_asked_again),
-		cmocka_unit_test(never_left_out),
-		cmocka_unit_test(resume_by_default),
-		cmocka_unit_test(window_by_default),
-		cmocka_unit_test(options_that_are_refused),
+		cmocka_unit_test(the_counts_equal_the_tests_own),
+		cmocka_unit_test(without_asks_nothing_is_counted),
+		cmocka_unit_test(a_useless_filter_is_bypassed_until_it_helps),
+		cmocka_unit_test(without_bypass_below_nothing_is_bypassed),
+		cmocka_unit_test(the_default_of_resume_above),
+		cmocka_unit_test(the_default_window_is_4096_keys),
+		cmocka_unit_test(wrong_options_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,7 +218,7 @@ static struct weir_guard_options shares(void)
 	return o;
 }
 
-static void of_a_handle(void **state)
+static void asks_through_a_handle(void **state)
 {
 	struct weir_guard_options o = shares();
 	struct weir_handle *h = NULL;
@@ -231,7 +231,7 @@ static void of_a_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void of_a_filter(void **state)
+static void asks_of_a_filter(void **state)
 {
 	struct weir_guard_options o = shares();
 	(void)state;
@@ -240,7 +240,7 @@ static void of_a_filter(void **state)
 }
 
 /* Numbers are never normalised, whether the guard looks them up or bypasses the filter. */
-static void numbers_of_a_set_with_normalisation(void **state)
+static void numbers_are_never_normalised(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -270,7 +270,7 @@ static void numbers_of_a_set_with_normalisation(void **state)
 	weir_destroy(f);
 }
 
-static void of_another_set(void **state)
+static void asks_of_the_callers_own_set(void **state)
 {
 	struct weir_guard_options o = shares();
 	(void)state;
@@ -290,7 +290,7 @@ static bool is_next(const void *wanted, const void *key, size_t len)
 }
 
 /* Fixed keys of each width from 1 to 6, and a batch of keys of different lengths. */
-static void another_set_is_handed_each_key_as_it_stands(void **state)
+static void the_callers_set_gets_each_key_unchanged(void **state)
 {
 	static char bytes[] = "keys of any length";
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -315,7 +315,7 @@ static void another_set_is_handed_each_key_as_it_stands(void **state)
 }
 
 /* A batch may be reported in two halves. The counts are the same as for a report of the whole. */
-static void reported_in_parts(void **state)
+static void a_batch_may_be_reported_in_halves(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);
 	const uint64_t keys[4] = { 0, 1, 0, 0 }, found = 0x5;
@@ -339,7 +339,7 @@ static void reported_in_parts(void **state)
 
 /* During a bypass, a report counts only the keys in its own bitmap, whatever the other two bitmaps
  * contain for other keys. */
-static void bypassed_and_reported_in_parts(void **state)
+static void a_bypassed_batch_may_be_reported_in_halves(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);
 	uint64_t keys[64], bitmap = 0, bypassed = 0;
@@ -367,7 +367,7 @@ static void bypassed_and_reported_in_parts(void **state)
 }
 
 /* A guard without contains_hash refuses hashes and counts nothing. */
-static void hashes_that_nobody_takes(void **state)
+static void without_contains_hash_hashes_are_refused(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *g = made(&o);
@@ -408,14 +408,14 @@ static int clear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_a_handle),
-		cmocka_unit_test(of_another_set),
-		cmocka_unit_test(another_set_is_handed_each_key_as_it_stands),
-		cmocka_unit_test(of_a_filter),
-		cmocka_unit_test(numbers_of_a_set_with_normalisation),
-		cmocka_unit_test(reported_in_parts),
-		cmocka_unit_test(bypassed_and_reported_in_parts),
-		cmocka_unit_test(hashes_that_nobody_takes),
+		cmocka_unit_test(asks_through_a_handle),
+		cmocka_unit_test(asks_of_the_callers_own_set),
+		cmocka_unit_test(the_callers_set_gets_each_key_unchanged),
+		cmocka_unit_test(asks_of_a_filter),
+		cmocka_unit_test(numbers_are_never_normalised),
+		cmocka_unit_test(a_batch_may_be_reported_in_halves),
+		cmocka_unit_test(a_bypassed_batch_may_be_reported_in_halves),
+		cmocka_unit_test(without_contains_hash_hashes_are_refused),
 	};
 	return cmocka_run_group_tests(tests, fill, clear);
 }

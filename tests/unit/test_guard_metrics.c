@@ -35,7 +35,7 @@ static void use(struct weir_guard_thread *t)
 	weir_guard_saw(t, WEIR_GUARD_MAYBE, false); /* a false positive */
 }
 
-static void the_figures_of_the_statistics(void **state)
+static void metrics_equal_the_statistics(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 0);
 	struct weir_guard *g = made(&o);
@@ -72,7 +72,7 @@ static void the_figures_of_the_statistics(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-static void of_several_guards(void **state)
+static void several_guards_in_one_text(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *a = made(&o), *b = made(&o);
@@ -111,8 +111,8 @@ static void of_several_guards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_figures_of_the_statistics),
-		cmocka_unit_test(of_several_guards),
+		cmocka_unit_test(metrics_equal_the_statistics),
+		cmocka_unit_test(several_guards_in_one_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void *ask_many(void *arg)
 	return NULL;
 }
 
-static void by_several_threads(void **state)
+static void several_threads_ask(void **state)
 {
 	const struct weir_guard_options o = of_one(0.2, 0);
 	struct weir_guard *g = made(&o);
@@ -65,7 +65,7 @@ static void *come_and_go(void *guard)
 }
 
 /* Statistics that are read while threads leave count each thread once. */
-static void while_others_leave(void **state)
+static void statistics_count_leaving_threads_once(void **state)
 {
 	const struct weir_guard_options o = of_one(0.2, 0);
 	struct weir_guard *g = made(&o);
@@ -81,7 +81,7 @@ static void while_others_leave(void **state)
 }
 
 /* Threads may leave in any order. The first thread to leave is the middle one of the list. */
-static void leaves_from_between(void **state)
+static void threads_leave_in_any_order(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);
 	struct weir_guard *g = made(&o);
@@ -105,9 +105,9 @@ static void leaves_from_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_several_threads),
-		cmocka_unit_test(while_others_leave),
-		cmocka_unit_test(leaves_from_between),
+		cmocka_unit_test(several_threads_ask),
+		cmocka_unit_test(statistics_count_leaving_threads_once),
+		cmocka_unit_test(threads_leave_in_any_order),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ enum { SECTION = 1 << 20, MOST = SECTION + 70 };
 
 static struct weir_handle *untouched;
 
-static void test_verbs_in_each_flavor(void **state)
+static void test_every_function_in_each_flavor(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -39,7 +39,7 @@ static void test_verbs_in_each_flavor(void **state)
 	}
 }
 
-static void test_in_a_section(void **state)
+static void test_functions_work_inside_a_section(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -58,7 +58,7 @@ static void test_in_a_section(void **state)
 	}
 }
 
-static void test_nulls(void **state)
+static void test_null_arguments_are_refused(void **state)
 {
 	struct weir_handle_options wrong = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
@@ -133,7 +133,7 @@ static void batch_of(struct weir_handle *h, const struct forms *k, enum form for
 	assert_int_equal(insert(h, k, form, n, NULL), 0);
 }
 
-static void test_batches_against_singles(void **state)
+static void test_batches_equal_single_calls(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 63, 64, 65, MOST };
 	struct forms *k = malloc(sizeof *k);
@@ -156,7 +156,7 @@ static void test_batches_against_singles(void **state)
 
 /* During a reload a batch of a million keys also reaches the next filter. After the commit a second
  * batch also reaches the previous filter. */
-static void test_batches_go_to_every_filter(void **state)
+static void test_batches_reach_every_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
 	uint64_t *hashes = malloc(MOST * sizeof *hashes);
@@ -185,7 +185,7 @@ static void test_batches_go_to_every_filter(void **state)
 	free(hashes);
 }
 
-static void test_read_only(void **state)
+static void test_a_read_only_filter_refuses_inserts(void **state)
 {
 	char *folder = test_folder(), path[4096];
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
@@ -212,7 +212,7 @@ static void test_read_only(void **state)
 	test_folder_remove(folder);
 }
 
-static void test_remove(void **state)
+static void test_removals_are_refused(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = open_handle(flavors, 1000);
@@ -261,7 +261,7 @@ static void test_the_age_is_that_of_the_current_filter(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_stats(void **state)
+static void test_statistics_follow_reloads(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_handle_stats s = stats_of(h), older = WEIR_HANDLE_STATS_INIT;
@@ -308,15 +308,15 @@ static void test_stats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verbs_in_each_flavor),
-		cmocka_unit_test(test_in_a_section),
-		cmocka_unit_test(test_nulls),
-		cmocka_unit_test(test_batches_against_singles),
-		cmocka_unit_test(test_batches_go_to_every_filter),
-		cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_remove),
+		cmocka_unit_test(test_every_function_in_each_flavor),
+		cmocka_unit_test(test_functions_work_inside_a_section),
+		cmocka_unit_test(test_null_arguments_are_refused),
+		cmocka_unit_test(test_batches_equal_single_calls),
+		cmocka_unit_test(test_batches_reach_every_filter),
+		cmocka_unit_test(test_a_read_only_filter_refuses_inserts),
+		cmocka_unit_test(test_removals_are_refused),
 		cmocka_unit_test(test_the_age_is_that_of_the_current_filter),
-		cmocka_unit_test(test_stats),
+		cmocka_unit_test(test_statistics_follow_reloads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

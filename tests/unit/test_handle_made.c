@@ -17,7 +17,7 @@ static struct weir_params params_of(uint32_t kind)
 	return p;
 }
 
-static void test_of_parameters(void **state)
+static void test_a_handle_is_created_from_parameters(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -56,7 +56,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *calls)
 }
 
 /* The same call reloads a plain handle and a sharded handle. */
-static void test_replaced_in_one_call(void **state)
+static void test_reload_all_works_with_and_without_shards(void **state)
 {
 	static const uint32_t shards[] = { 0, 4 };
 	(void)state;
@@ -88,7 +88,7 @@ static void test_replaced_in_one_call(void **state)
 }
 
 /* The reload of a shard changes the statistics of the whole set. */
-static void test_figures_of_a_reload(void **state)
+static void test_statistics_include_a_shards_reload(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -122,7 +122,7 @@ static void test_figures_of_a_reload(void **state)
 		assert_null(made); \
 	} while (0)
 
-static void test_options_that_exclude_each_other(void **state)
+static void test_contradictory_options_are_refused(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -156,7 +156,7 @@ static void test_options_that_exclude_each_other(void **state)
 	weir_destroy(f);
 }
 
-static void test_an_ability_of_the_first_filter(void **state)
+static void test_the_first_filter_needs_the_abilities(void **state)
 {
 	static const uint32_t shards[] = { 0, 4 };
 	(void)state;
@@ -189,7 +189,7 @@ static void refused_next(const struct weir_reload_options *o)
 
 /* A next filter without a required ability is refused, whether the filter comes from parameters,
  * from the caller or from a file. Nothing is published. */
-static void test_an_ability_of_those_that_follow(void **state)
+static void test_later_filters_need_the_abilities(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
@@ -236,7 +236,7 @@ static void test_an_ability_of_those_that_follow(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_what_shards_cannot(void **state)
+static void test_unsupported_calls_on_shards_are_refused(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -261,7 +261,7 @@ static void test_what_shards_cannot(void **state)
 }
 
 /* A sharded handle has one set. A kind with several sets cannot be sharded. */
-static void test_sets(void **state)
+static void test_a_sharded_handle_has_one_set(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
 	uint64_t mask = 0, key = 7;
@@ -286,7 +286,7 @@ static void test_sets(void **state)
 }
 
 /* A sharded handle does not normalise keys. */
-static void test_texts(void **state)
+static void test_a_sharded_handle_does_not_normalise(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
 	(void)state;
@@ -305,17 +305,18 @@ static void test_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_parameters),
-		cmocka_unit_test(test_replaced_in_one_call),
-		cmocka_unit_test(test_figures_of_a_reload),
-		cmocka_unit_test(test_options_that_exclude_each_other),
-		cmocka_unit_test(test_an_ability_of_the_first_filter),
-		cmocka_unit_test_setup_teardown(test_an_ability_of_those_that_follow, folder_setup,
+		cmocka_unit_test(test_a_handle_is_created_from_parameters),
+		cmocka_unit_test(test_reload_all_works_with_and_without_shards),
+		cmocka_unit_test(test_statistics_include_a_shards_reload),
+		cmocka_unit_test(test_contradictory_options_are_refused),
+		cmocka_unit_test(test_the_first_filter_needs_the_abilities),
+		cmocka_unit_test_setup_teardown(test_later_filters_need_the_abilities, folder_setup,
 		                                folder_teardown),
-		cmocka_unit_test_setup_teardown(test_what_shards_cannot, folder_setup,
+		cmocka_unit_test_setup_teardown(test_unsupported_calls_on_shards_are_refused,
+		                                folder_setup,
 		                                folder_teardown),
-		cmocka_unit_test(test_sets),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_a_sharded_handle_has_one_set),
+		cmocka_unit_test(test_a_sharded_handle_does_not_normalise),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static struct iovec vectors[MOST];
 static int64_t counts[MOST];
 
 /* Return: the number of the present key at index @i, from 1, or 0 for the absent key. */
-static unsigned which(size_t i)
+static unsigned present(size_t i)
 {
 	return i < 30 ? (unsigned)i + 1 : i >= MOST - 100 ? (unsigned)(i - (MOST - 100)) + 31 : 0;
 }
@@ -74,7 +74,7 @@ static struct weir_handle *open_as(uint32_t kind, uint32_t flags)
 	p.kind = kind, p.capacity = 10000, p.fp_rate = 1e-6, p.seed = 7;
 	assert_ok(weir_create(&f, &p));
 	for (size_t i = 0; i < MOST; i++) {
-		keys[i] = test_key(which(i));
+		keys[i] = test_key(present(i));
 		vectors[i] = (struct iovec){ &keys[i], 8 };
 	}
 	weir_hash_keys(f, weir_keys_u64(keys, MOST), hashes);
@@ -111,12 +111,13 @@ static void begin_batch(void)
 }
 
 /* Which bits a batch sets: those of the present keys, of the repeated key, or none. */
-enum bits { THEIRS, OTHERS, NONE };
+enum bits { PRESENT_BITS, REPEATED_BITS, NO_BITS };
 static void assert_bits(enum bits bits)
 {
 	for (size_t i = 0; i < MOST; i++)
-		if (bit(i) != (bits == THEIRS ? which(i) > 0 : bits == OTHERS && !which(i)))
-			fail_msg("key %zu, of which %u stands there, is answered %d", i, which(i),
+		if (bit(i) !=
+		    (bits == PRESENT_BITS ? present(i) > 0 : bits == REPEATED_BITS && !present(i)))
+			fail_msg("key %zu, of which %u stands there, is answered %d", i, present(i),
 			         bit(i));
 	assert_true(bitmap[WEIR_BITMAP_WORDS(MOST)] == UINT64_C(0xeeeeeeeeeeeeeeee));
 }
@@ -152,7 +153,7 @@ static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_
 /* In this test the PRESENT keys are absent and the repeated key is present, because each failed
  * removal formats an error message. The counters of the repeated key are full, so it can be removed
  * any number of times. */
-static void removed(void **state)
+static void batches_of_removals(void **state)
 {
 	enum { FULL = 15 };
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
@@ -164,7 +165,7 @@ static void removed(void **state)
 		sections = 0;
 		assert_int_equal(remove_in(h, form, MOST, bitmap), MOST - PRESENT);
 		assert_sections(2);
-		assert_bits(OTHERS);
+		assert_bits(REPEATED_BITS);
 		put(h, 1);
 		assert_int_equal(remove_in(h, form, MOST, NULL), MOST);
 		assert_int_equal(remove_in(h, form, 70, NULL), 70 - 30);
@@ -183,7 +184,7 @@ static void removed(void **state)
 
 /* A refused batch clears its whole bitmap, including the bits of sections that were never
  * entered. */
-static void refused_as_a_whole(void **state)
+static void a_refused_batch_clears_its_bitmap(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
 	struct weir_reload *r = NULL;
@@ -192,13 +193,13 @@ static void refused_as_a_whole(void **state)
 	for (unsigned form = 0; form < FORMS; form++) {
 		begin_batch();
 		assert_refused(remove_in(h, form, MOST, bitmap), -EBUSY, "a reload runs", "");
-		assert_bits(NONE);
+		assert_bits(NO_BITS);
 	}
 	weir_reload_abort(r);
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void counted(void **state)
+static void batches_of_counts(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
 	(void)state;
@@ -208,7 +209,7 @@ static void counted(void **state)
 		assert_ok(count_in(h, form, MOST));
 		assert_sections(2);
 		for (size_t i = 0; i < MOST; i++)
-			if (counts[i] != (which(i) ? 1 + which(i) % 7 : 0))
+			if (counts[i] != (present(i) ? 1 + present(i) % 7 : 0))
 				fail_msg("key %zu is counted %d", i, (int)counts[i]);
 		assert_ok(count_in(h, form, 70));
 		assert_sections(1);
@@ -222,7 +223,7 @@ static void counted(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void looked_up_and_inserted(void **state)
+static void batches_of_lookups_and_inserts(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
@@ -230,7 +231,7 @@ static void looked_up_and_inserted(void **state)
 		put(h, 1);
 		begin_batch();
 		assert_int_equal(contains_in(h, form, MOST, bitmap), PRESENT);
-		assert_bits(THEIRS);
+		assert_bits(PRESENT_BITS);
 		assert_sections(2);
 		assert_int_equal(contains_in(h, form, MOST, NULL), PRESENT);
 		assert_sections(2);
@@ -247,7 +248,7 @@ static void looked_up_and_inserted(void **state)
 
 /* With WEIR_HANDLE_ANY_SEED, the handle hashes a key for the current filter. The seed of a given
  * hash is unknown, so a lookup of a hash always answers yes. */
-static void of_hashes_that_differ(void **state)
+static void lookups_of_hashes_answer_yes_if_seeds_may_differ(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, WEIR_HANDLE_ANY_SEED);
 	(void)state;
@@ -255,7 +256,7 @@ static void of_hashes_that_differ(void **state)
 	for (unsigned form = 1; form < FORMS; form++) {
 		begin_batch();
 		assert_int_equal(contains_in(h, form, MOST, bitmap), PRESENT);
-		assert_bits(THEIRS);
+		assert_bits(PRESENT_BITS);
 		assert_int_equal(contains_in(h, form, 40, NULL), 30);
 	}
 	begin_batch();
@@ -268,7 +269,7 @@ static void of_hashes_that_differ(void **state)
 }
 
 /* A function that routes or hashes keys opens one section. */
-static void routed_and_hashed(void **state)
+static void routing_and_hashing_open_one_section(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
 	uint64_t masks[2], made[2];
@@ -290,7 +291,7 @@ static void routed_and_hashed(void **state)
 }
 
 /* In a sharded set, too, a function for one hash opens one section. */
-static void of_a_sharded_set(void **state)
+static void a_sharded_set_opens_one_section_for_a_hash(void **state)
 {
 	static struct rcu_flavor_struct flavor;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -329,13 +330,13 @@ static int unregistered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(removed),
-		cmocka_unit_test(refused_as_a_whole),
-		cmocka_unit_test(counted),
-		cmocka_unit_test(looked_up_and_inserted),
-		cmocka_unit_test(of_hashes_that_differ),
-		cmocka_unit_test(routed_and_hashed),
-		cmocka_unit_test(of_a_sharded_set),
+		cmocka_unit_test(batches_of_removals),
+		cmocka_unit_test(a_refused_batch_clears_its_bitmap),
+		cmocka_unit_test(batches_of_counts),
+		cmocka_unit_test(batches_of_lookups_and_inserts),
+		cmocka_unit_test(lookups_of_hashes_answer_yes_if_seeds_may_differ),
+		cmocka_unit_test(routing_and_hashing_open_one_section),
+		cmocka_unit_test(a_sharded_set_opens_one_section_for_a_hash),
 	};
 	return cmocka_run_group_tests(tests, registered, unregistered);
 }

@@ -70,7 +70,7 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEI
 
 /* The measured rate is within the requested rate. The plan states which part of the rate comes from
  * equal hashes. */
-static void the_layout_gets_the_rest(void **state)
+static void the_rate_includes_equal_hashes(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -101,7 +101,7 @@ static void the_layout_gets_the_rest(void **state)
 
 /* From rate and bytes the plan computes the largest capacity: 0.1 % more keys would exceed the
  * rate. */
-static void bytes_and_rate_give_keys(void **state)
+static void bytes_and_rate_give_the_largest_capacity(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -132,7 +132,7 @@ static void bytes_and_rate_give_keys(void **state)
 
 /* With 60 hash bits, equal hashes are so rare that the plan finds the same capacity as with 64
  * bits. */
-static void many_values_cost_no_key(void **state)
+static void sixty_hash_bits_cost_no_capacity(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -151,7 +151,7 @@ static void many_values_cost_no_key(void **state)
 }
 
 /* The rate that remains for the layout must be at least 1e-9. */
-static void the_rest_of_the_rate_is_in_its_range(void **state)
+static void the_rate_above_the_floor_has_a_minimum(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
@@ -188,7 +188,7 @@ static void too_low_a_rate_is_refused(void **state)
 
 /* Some hash bits choose the shard, so the hashes within a shard have fewer values. The set still
  * has the rate of one filter. */
-static void a_set_of_shards(void **state)
+static void shards_have_the_rate_of_one_filter(void **state)
 {
 	(void)state;
 	for (int built = 0; built < 2; built++) {
@@ -232,7 +232,7 @@ static int build(const struct weir_params *p, uint64_t keys, unsigned bits, uint
 	return err;
 }
 
-static void a_builder_counts_values(void **state)
+static void a_builder_checks_the_number_of_values(void **state)
 {
 	struct weir_params p = params_of(WEIR_FUSE);
 	struct weir_error_info last = WEIR_ERROR_INFO_INIT;
@@ -280,7 +280,7 @@ static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 }
 
 /* Without a capacity, the builder plans after it has counted the keys. */
-static void a_builder_without_a_capacity(void **state)
+static void without_a_capacity_the_builder_plans_after_counting(void **state)
 {
 	static const uint32_t built[] = { WEIR_FUSE, WEIR_LAYERED };
 	(void)state;
@@ -298,7 +298,7 @@ static void a_builder_without_a_capacity(void **state)
 }
 
 /* hash_bits may state that most keys are equal, but excuses at most a rate of 0.5. */
-static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **state)
+static void hash_bits_excuse_at_most_a_rate_of_one_half(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };
 	struct weir_params p = params_of(WEIR_FUSE);
@@ -314,7 +314,7 @@ static void does_a_builder_take_any_number_of_keys_for_few_hash_bits(void **stat
 }
 
 /* The hash_bits of a shard are at least 8, however few values the hashes have. */
-static void a_share_of_few_values(void **state)
+static void hash_bits_of_a_shard_are_at_least_8(void **state)
 {
 	static const uint32_t shards[] = { 4, 1024 };
 	(void)state;
@@ -335,16 +335,16 @@ static void a_share_of_few_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_layout_gets_the_rest),
-		cmocka_unit_test(bytes_and_rate_give_keys),
-		cmocka_unit_test(many_values_cost_no_key),
-		cmocka_unit_test(the_rest_of_the_rate_is_in_its_range),
+		cmocka_unit_test(the_rate_includes_equal_hashes),
+		cmocka_unit_test(bytes_and_rate_give_the_largest_capacity),
+		cmocka_unit_test(sixty_hash_bits_cost_no_capacity),
+		cmocka_unit_test(the_rate_above_the_floor_has_a_minimum),
 		cmocka_unit_test(too_low_a_rate_is_refused),
-		cmocka_unit_test(a_set_of_shards),
-		cmocka_unit_test(a_share_of_few_values),
-		cmocka_unit_test(a_builder_counts_values),
-		cmocka_unit_test(a_builder_without_a_capacity),
-		cmocka_unit_test(does_a_builder_take_any_number_of_keys_for_few_hash_bits),
+		cmocka_unit_test(shards_have_the_rate_of_one_filter),
+		cmocka_unit_test(hash_bits_of_a_shard_are_at_least_8),
+		cmocka_unit_test(a_builder_checks_the_number_of_values),
+		cmocka_unit_test(without_a_capacity_the_builder_plans_after_counting),
+		cmocka_unit_test(hash_bits_excuse_at_most_a_rate_of_one_half),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

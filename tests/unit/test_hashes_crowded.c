@@ -23,7 +23,7 @@ static struct weir_stats figures(const struct weir_filter *f)
 
 /* Some keys among well-hashed keys are identifiers that were not hashed. The identifiers crowd into
  * one block. The test skips classic, which mixes hashes itself. */
-static void one_crowded_block_is_told(void **state)
+static void one_crowded_block_is_reported(void **state)
 {
 	static const uint64_t percent[] = { 2, 5, 20, 50, 90 };
 	(void)state;
@@ -41,7 +41,7 @@ static void one_crowded_block_is_told(void **state)
 
 /* No word of the sample has more used cells than one key could fill, but all 32 cells of the block
  * are used. */
-static void all_keys_in_one_block_are_not_taken_for_few(void **state)
+static void all_keys_in_one_block_are_reported(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_FREQUENCY, KEYS, asked);
 	(void)state;
@@ -54,7 +54,7 @@ static void all_keys_in_one_block_are_not_taken_for_few(void **state)
 /* In a split filter only the lower half of a hash chooses a key's bits in the block. Keys with
  * equal lower halves in the same block are therefore equal to the filter. They add 25 keys a block
  * / 2^bits to the rate. */
-static void few_lower_halves_of_split_are_told(void **state)
+static void few_lower_halves_of_split_are_reported(void **state)
 {
 	(void)state;
 	for (unsigned bits = 5; bits <= 64; bits += bits < 10 ? 1 : 54) {
@@ -77,7 +77,7 @@ static void few_lower_halves_of_split_are_told(void **state)
 
 /* The items of 8,000 users fall into 8,000 buckets. The partner buckets are spread over the whole
  * array. */
-static void partners_in_a_million_are_told(void **state)
+static void few_partner_buckets_of_a_million_are_reported(void **state)
 {
 	enum { MILLION = 1000000 };
 	struct weir_filter *f = test_filter(WEIR_CUCKOO, MILLION, asked);
@@ -89,7 +89,7 @@ static void partners_in_a_million_are_told(void **state)
 	weir_destroy(f);
 }
 
-static void the_builder_counts_a_crowd(void **state)
+static void the_builder_reports_a_crowded_block(void **state)
 {
 	struct weir_builder *b = test_builder(WEIR_FUSE, asked);
 	struct weir_filter *f;
@@ -104,7 +104,7 @@ static void the_builder_counts_a_crowd(void **state)
 /* ---- windows and routers ---- */
 
 /* All keys are in the second generation's slot. */
-static void a_window_tells_it(void **state)
+static void a_window_reports_uneven_hashes(void **state)
 {
 	(void)state;
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
@@ -129,7 +129,7 @@ static void a_window_tells_it(void **state)
 }
 
 /* The poor hashes have equal top bits, a fifth of the keys in one page, or equal low bits. */
-static void a_router_tells_it(void **state)
+static void a_router_reports_uneven_hashes(void **state)
 {
 	(void)state;
 	for (uint32_t sets = 3; sets <= 64; sets += 61)
@@ -171,7 +171,7 @@ static int until_refused(struct weir_filter *f, uint64_t (*of)(uint64_t))
 	return answer;
 }
 
-static void cuckoo_names_them_when_it_is_far_from_full(void **state)
+static void a_cuckoo_filter_blames_uneven_hashes_when_far_from_full(void **state)
 {
 	const uint64_t capacities[] = { 300, 1000, 1000000 };
 	uint64_t (*const poor[])(uint64_t) = { sequential, bits_32, one_key };
@@ -201,7 +201,7 @@ static int commit_filled(struct weir_handle *h, const struct weir_reload_options
 	return weir_reload_commit(r);
 }
 
-static void a_commit_without_a_gate_asks(void **state)
+static void a_commit_without_a_gate_checks_the_hashes(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -226,15 +226,16 @@ static void a_commit_without_a_gate_asks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_crowded_block_is_told),
-		cmocka_unit_test(all_keys_in_one_block_are_not_taken_for_few),
-		cmocka_unit_test(few_lower_halves_of_split_are_told),
-		cmocka_unit_test(partners_in_a_million_are_told),
-		cmocka_unit_test(the_builder_counts_a_crowd),
-		cmocka_unit_test(a_window_tells_it),
-		cmocka_unit_test_setup_teardown(a_router_tells_it, folder_setup, folder_teardown),
-		cmocka_unit_test(cuckoo_names_them_when_it_is_far_from_full),
-		cmocka_unit_test(a_commit_without_a_gate_asks),
+		cmocka_unit_test(one_crowded_block_is_reported),
+		cmocka_unit_test(all_keys_in_one_block_are_reported),
+		cmocka_unit_test(few_lower_halves_of_split_are_reported),
+		cmocka_unit_test(few_partner_buckets_of_a_million_are_reported),
+		cmocka_unit_test(the_builder_reports_a_crowded_block),
+		cmocka_unit_test(a_window_reports_uneven_hashes),
+		cmocka_unit_test_setup_teardown(a_router_reports_uneven_hashes,
+		                                folder_setup, folder_teardown),
+		cmocka_unit_test(a_cuckoo_filter_blames_uneven_hashes_when_far_from_full),
+		cmocka_unit_test(a_commit_without_a_gate_checks_the_hashes),
 	};
 	return cmocka_run_group_tests_name("hashes_crowded", tests, NULL, NULL);
 }

@@ -165,7 +165,7 @@ static bool as_of_few_keys(const struct weir_stats *s)
 	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;
 }
 
-static void sweep(void **state)
+static void uneven_hashes_are_reported(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++)
@@ -251,7 +251,7 @@ static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capa
 	return f;
 }
 
-static void no_false_alarm(void **state)
+static void uniform_hashes_are_never_reported(void **state)
 {
 	uint64_t random = 7, said[3] = { 0 };
 	const unsigned rounds = test_is_short() ? 3000 : 6000;
@@ -278,7 +278,7 @@ static void no_false_alarm(void **state)
 
 /* The sample of a large array includes both ends. The keys crowd into a few lines at either end, or
  * into one line a thousandth of the way in. */
-static void the_ends_are_in_the_sample(void **state)
+static void a_sample_includes_both_ends(void **state)
 {
 	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
 	(void)state;
@@ -303,7 +303,7 @@ static void the_ends_are_in_the_sample(void **state)
 }
 
 /* All 256 blocks of the sample are full. */
-static void full_blocks(void **state)
+static void full_blocks_give_no_verdict(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
@@ -335,7 +335,7 @@ static void *fill_on(void *argument)
 
 /* Keys that are inserted while the array is read make the beginning appear emptier than the end.
  * Regression: a save during inserts was refused for uneven hashes. */
-static void filled_meanwhile(void **state)
+static void inserts_during_a_measurement_are_not_reported(void **state)
 {
 	enum { THREADS = 4 };
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, asked);
@@ -358,7 +358,7 @@ static void filled_meanwhile(void **state)
 
 /* ---- calls that refuse a filter with uneven hashes ---- */
 
-static void save_refuses(void **state)
+static void a_save_refuses_uneven_hashes(void **state)
 {
 	const struct hash poor = HASH(fnv1a_32), good = HASH(uniform);
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -383,7 +383,7 @@ static void save_refuses(void **state)
 	}
 }
 
-static void the_gate_refuses(void **state)
+static void the_gate_refuses_uneven_hashes(void **state)
 {
 	struct weir_gate gate = WEIR_GATE_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -406,7 +406,7 @@ static void the_gate_refuses(void **state)
 }
 
 /* The filter of a shard gets hashes whose top bits chose the shard and no longer vary. */
-static void a_set_of_shards_tells_it(void **state)
+static void a_sharded_set_reports_uneven_hashes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_handle *set;
@@ -426,7 +426,7 @@ static void a_set_of_shards_tells_it(void **state)
 	}
 }
 
-static void the_builder_refuses(void **state)
+static void the_builder_refuses_uneven_hashes(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(hashes); i++) {
@@ -454,7 +454,7 @@ static void the_builder_refuses(void **state)
 }
 
 /* Duplicates of a key count as one hash. */
-static void the_builder_takes_repeats(void **state)
+static void the_builder_counts_duplicates_once(void **state)
 {
 	struct weir_builder *b = test_builder(WEIR_FUSE, asked);
 	struct weir_filter *f;
@@ -471,17 +471,19 @@ static void the_builder_takes_repeats(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sweep),
+		cmocka_unit_test(uneven_hashes_are_reported),
 		cmocka_unit_test(numbers_are_mixed),
-		cmocka_unit_test(no_false_alarm),
-		cmocka_unit_test(the_ends_are_in_the_sample),
-		cmocka_unit_test(full_blocks),
-		cmocka_unit_test_setup_teardown(filled_meanwhile, folder_setup, folder_teardown),
-		cmocka_unit_test_setup_teardown(save_refuses, folder_setup, folder_teardown),
-		cmocka_unit_test(the_gate_refuses),
-		cmocka_unit_test(a_set_of_shards_tells_it),
-		cmocka_unit_test(the_builder_refuses),
-		cmocka_unit_test(the_builder_takes_repeats),
+		cmocka_unit_test(uniform_hashes_are_never_reported),
+		cmocka_unit_test(a_sample_includes_both_ends),
+		cmocka_unit_test(full_blocks_give_no_verdict),
+		cmocka_unit_test_setup_teardown(inserts_during_a_measurement_are_not_reported,
+		                                folder_setup, folder_teardown),
+		cmocka_unit_test_setup_teardown(a_save_refuses_uneven_hashes,
+		                                folder_setup, folder_teardown),
+		cmocka_unit_test(the_gate_refuses_uneven_hashes),
+		cmocka_unit_test(a_sharded_set_reports_uneven_hashes),
+		cmocka_unit_test(the_builder_refuses_uneven_hashes),
+		cmocka_unit_test(the_builder_counts_duplicates_once),
 	};
 	return cmocka_run_group_tests_name("hashes_uneven", tests, NULL, NULL);
 }

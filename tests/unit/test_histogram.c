@@ -7,7 +7,7 @@
 
 static struct histogram a, b;
 
-static void empty_has_no_quantiles(void **state)
+static void an_empty_histogram_has_no_quantiles(void **state)
 {
 	(void)state;
 	memset(&a, 0, sizeof a);
@@ -16,7 +16,7 @@ static void empty_has_no_quantiles(void **state)
 }
 
 /* With a single value, every quantile equals the value to half a class. */
-static void one_value(void **state)
+static void every_quantile_of_one_value_is_the_value(void **state)
 {
 	(void)state;
 	for (unsigned bit = 0; bit < 64; bit++)
@@ -36,7 +36,7 @@ static void one_value(void **state)
 		}
 }
 
-static void quantiles_of_a_line(void **state)
+static void quantiles_of_equally_spaced_values(void **state)
 {
 	(void)state;
 	memset(&a, 0, sizeof a);
@@ -49,7 +49,7 @@ static void quantiles_of_a_line(void **state)
 	}
 }
 
-static void a_rare_long_one_shows(void **state)
+static void a_rare_large_value_is_kept(void **state)
 {
 	(void)state;
 	memset(&a, 0, sizeof a);
@@ -68,10 +68,10 @@ static void a_rare_long_one_shows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_has_no_quantiles),
-		cmocka_unit_test(one_value),
-		cmocka_unit_test(quantiles_of_a_line),
-		cmocka_unit_test(a_rare_long_one_shows),
+		cmocka_unit_test(an_empty_histogram_has_no_quantiles),
+		cmocka_unit_test(every_quantile_of_one_value_is_the_value),
+		cmocka_unit_test(quantiles_of_equally_spaced_values),
+		cmocka_unit_test(a_rare_large_value_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static void round_trip(const struct test_kind *kind, const struct test_layout *l
 	weir_destroy(g);
 }
 
-static void test_round_trips(void **state)
+static void test_every_kind_can_be_saved_and_loaded(void **state)
 {
 	static const uint64_t capacities[] = { 1, 50, 3000, 200000 };
 	(void)state;
@@ -105,7 +105,7 @@ static void test_round_trips(void **state)
 
 /* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. One image is smaller, the
  * other has exactly 2 MiB. */
-static void test_alignment(void **state)
+static void test_bits_of_large_images_are_aligned(void **state)
 {
 	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },
 	                      offsets[] = { 4096, UINT64_C(2) << 20 };
@@ -179,7 +179,7 @@ static void test_every_isa_reads_every_isa(void **state)
 	free(kept);
 }
 
-static void test_info(void **state)
+static void test_inspect_reports_the_head(void **state)
 {
 	struct weir_filter *f = filled(WEIR_CLASSIC, NULL, 1000);
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
@@ -219,7 +219,7 @@ static void test_info(void **state)
 	weir_destroy(f);
 }
 
-static void test_fold_and_merge_results_save(void **state)
+static void test_folded_and_merged_filters_can_be_saved(void **state)
 {
 	struct weir_filter *f = filled(WEIR_BLOCKED, NULL, 200000), *half, *back;
 	struct weir_stats stats = WEIR_STATS_INIT;
@@ -244,7 +244,7 @@ static mode_t mode_of(const char *name)
 	return st.st_mode;
 }
 
-static void test_modes(void **state)
+static void test_files_get_the_right_mode(void **state)
 {
 	struct weir_filter *f = filled(WEIR_BLOCKED, NULL, 50);
 	struct weir_save_options options = WEIR_SAVE_OPTIONS_INIT;
@@ -316,12 +316,12 @@ static void test_links_are_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_every_kind_can_be_saved_and_loaded),
+		cmocka_unit_test(test_bits_of_large_images_are_aligned),
 		cmocka_unit_test(test_every_isa_reads_every_isa),
-		cmocka_unit_test(test_info),
-		cmocka_unit_test(test_fold_and_merge_results_save),
-		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_inspect_reports_the_head),
+		cmocka_unit_test(test_folded_and_merged_filters_can_be_saved),
+		cmocka_unit_test(test_files_get_the_right_mode),
 		cmocka_unit_test(test_links_are_followed),
 	};
 	return cmocka_run_group_tests(tests, setup, folder_teardown);

@@ -34,7 +34,7 @@ static int parse(const unsigned char *bytes, struct weir_image_head *out,
 	return err ? err : weir__image_check_numbers(bytes, out, fault);
 }
 
-static void what_is_put_is_read(void **state)
+static void a_written_head_reads_back(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_CLASSIC + 1,
 		                          A_LATER_KIND, UINT32_MAX };
@@ -65,7 +65,7 @@ static void assert_zero(uint32_t kind, unsigned from, unsigned to)
 	}
 }
 
-static void where_a_kind_has_no_numbers_zeros_stand(void **state)
+static void unused_fields_of_a_shape_are_zero(void **state)
 {
 	(void)state;
 	assert_zero(WEIR_BLOCKED, AREA, AREA_END);
@@ -73,7 +73,7 @@ static void where_a_kind_has_no_numbers_zeros_stand(void **state)
 	assert_zero(A_LATER_KIND, OLD, OLD_END);
 }
 
-static void the_first_kinds_have_small_numbers(void **state)
+static void the_first_kinds_have_small_fields(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 2; i++)
@@ -106,7 +106,7 @@ static void seed_0_is_refused(void **state)
 }
 
 /* The largest and smallest legal values, and the values just beyond. */
-static void the_limits_of_the_fields(void **state)
+static void each_field_has_limits(void **state)
 {
 	static const struct {
 		uint64_t capacity, rate_bits, nblocks;
@@ -145,7 +145,7 @@ static void the_limits_of_the_fields(void **state)
 	}
 }
 
-static void which_hashes_there_are(void **state)
+static void only_known_hashes_are_accepted(void **state)
 {
 	(void)state;
 	for (uint32_t hash = 0; hash < 256; hash++) {
@@ -191,7 +191,7 @@ static void marks_are_known_or_newer(void **state)
 /* The bytes from the marks on. In format 1 they are reserved. In format 2, an unknown mark or step,
  * or any byte from LATER on, comes from a newer weir, and the fault names the field. A length
  * without its step is damage. Weir writes format 2 only for a mark or a step. */
-static void words_that_are_not_known(void **state)
+static void unknown_words_come_from_a_newer_weir(void **state)
 {
 	(void)state;
 	for (unsigned at = MARKS; at < WEIR_IMAGE_CHECKSUM; at++)
@@ -223,7 +223,7 @@ static void words_that_are_not_known(void **state)
 
 /* With each combination of normalisation steps, each bit of the lengths is either read back and
  * written again, or refused. */
-static void steps_and_their_lengths(void **state)
+static void lengths_need_their_steps(void **state)
 {
 	(void)state;
 	for (uint32_t steps = 0; steps < 64; steps++)
@@ -257,15 +257,15 @@ static void steps_and_their_lengths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_put_is_read),
-		cmocka_unit_test(where_a_kind_has_no_numbers_zeros_stand),
-		cmocka_unit_test(the_first_kinds_have_small_numbers),
+		cmocka_unit_test(a_written_head_reads_back),
+		cmocka_unit_test(unused_fields_of_a_shape_are_zero),
+		cmocka_unit_test(the_first_kinds_have_small_fields),
 		cmocka_unit_test(seed_0_is_refused),
-		cmocka_unit_test(the_limits_of_the_fields),
-		cmocka_unit_test(which_hashes_there_are),
+		cmocka_unit_test(each_field_has_limits),
+		cmocka_unit_test(only_known_hashes_are_accepted),
 		cmocka_unit_test(marks_are_known_or_newer),
-		cmocka_unit_test(words_that_are_not_known),
-		cmocka_unit_test(steps_and_their_lengths),
+		cmocka_unit_test(unknown_words_come_from_a_newer_weir),
+		cmocka_unit_test(lengths_need_their_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void test_a_keyed_image_is_refused_without_its_key(void **state)
 }
 
 /* A keyed image is mapped live, inserted into and sealed. The new head keeps the marks. */
-static void test_a_keyed_image_is_sealed(void **state)
+static void test_a_seal_keeps_the_marks_of_a_keyed_image(void **state)
 {
 	struct weir_load_options right = with_key(key);
 	struct weir_filter *f = NULL;
@@ -152,7 +152,7 @@ static void needs_no_key(int level)
 	}
 }
 
-static void test_figures_need_no_key(void **state)
+static void test_head_and_statistics_need_no_key(void **state)
 {
 	struct weir_stats stats = WEIR_STATS_INIT;
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -178,7 +178,7 @@ static void test_figures_need_no_key(void **state)
 
 /* A filter that was loaded without its key answers each key with maybe, also in batches of every
  * form. */
-static void test_read_without_its_key(void **state)
+static void test_without_the_key_every_lookup_answers_maybe(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -218,7 +218,7 @@ static void test_read_without_its_key(void **state)
 
 /* Images without marks keep their bytes from one version to the next. tests/golden has such
  * images. */
-static void test_format_2_only_where_it_says_something(void **state)
+static void test_images_without_marks_have_format_1(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	(void)state;
@@ -287,10 +287,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_keyed_image_is_refused_without_its_key),
-		cmocka_unit_test(test_a_keyed_image_is_sealed),
-		cmocka_unit_test(test_figures_need_no_key),
-		cmocka_unit_test(test_read_without_its_key),
-		cmocka_unit_test(test_format_2_only_where_it_says_something),
+		cmocka_unit_test(test_a_seal_keeps_the_marks_of_a_keyed_image),
+		cmocka_unit_test(test_head_and_statistics_need_no_key),
+		cmocka_unit_test(test_without_the_key_every_lookup_answers_maybe),
+		cmocka_unit_test(test_images_without_marks_have_format_1),
 		cmocka_unit_test(test_marks_are_not_inherited),
 		cmocka_unit_test(test_a_refresh_uses_the_handle_s_key),
 	};

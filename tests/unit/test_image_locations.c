@@ -174,7 +174,7 @@ static const struct call {
 	{ "weir_delta_inspect", head_of_delta, TO_PARSE, false },
 };
 
-static void test_what_calls_take(void **state)
+static void test_unsupported_locations_are_refused(void **state)
 {
 	static const char *const forms[FORMS] = { "a path", "a descriptor", "memory", "room",
 		                                  "a path to map", "memory to map",
@@ -203,7 +203,7 @@ static void test_what_calls_take(void **state)
 	}
 }
 
-static void test_what_is_not_there(void **state)
+static void test_missing_locations_are_refused(void **state)
 {
 	const struct weir_location closed = weir_location_fd(12345);
 	const struct weir_location nothing[] = { weir_location_path(NULL),
@@ -300,7 +300,7 @@ static void goes_everywhere(put_fn *put, bool packed)
 	assert_int_equal(room[n], 0xa5);
 }
 
-static void test_the_same_bytes_everywhere(void **state)
+static void test_images_have_the_same_bytes_at_every_location(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -311,7 +311,7 @@ static void test_the_same_bytes_everywhere(void **state)
 		}
 }
 
-static void test_in_its_own_place(void **state)
+static void test_an_image_can_be_copied_onto_itself(void **state)
 {
 	(void)state;
 	if (!TEST_ZSTD || !make(WEIR_GROWING))
@@ -323,7 +323,7 @@ static void test_in_its_own_place(void **state)
 	assert_same_files(made, new_image);
 }
 
-static void test_what_a_copy_does_not_take(void **state)
+static void test_wrong_options_of_a_copy_are_refused(void **state)
 {
 	static const unsigned char wrong[16] = "of another image";
 	struct weir_load_options reading = WEIR_LOAD_OPTIONS_INIT;
@@ -379,7 +379,7 @@ static void reads_the_same(uint32_t form, bool packed, uint64_t id)
 	weir_destroy(g);
 }
 
-static void test_the_same_from_everywhere(void **state)
+static void test_images_read_equally_from_every_location(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -391,7 +391,7 @@ static void test_the_same_from_everywhere(void **state)
 
 /* ---- deltas ---- */
 
-static void test_deltas(void **state)
+static void test_deltas_have_the_same_bytes_at_every_location(void **state)
 {
 	struct weir_delta_info one = WEIR_DELTA_INFO_INIT, other;
 	struct weir_save_options packed = WEIR_SAVE_OPTIONS_INIT;
@@ -433,14 +433,14 @@ int main(void)
 {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		EACH(test_what_calls_take),
-		EACH(test_what_is_not_there),
-		EACH(test_the_same_bytes_everywhere),
-		EACH(test_in_its_own_place),
-		EACH(test_what_a_copy_does_not_take),
-		EACH(test_the_same_from_everywhere),
+		EACH(test_unsupported_locations_are_refused),
+		EACH(test_missing_locations_are_refused),
+		EACH(test_images_have_the_same_bytes_at_every_location),
+		EACH(test_an_image_can_be_copied_onto_itself),
+		EACH(test_wrong_options_of_a_copy_are_refused),
+		EACH(test_images_read_equally_from_every_location),
 #if TEST_ZSTD
-		EACH(test_deltas),
+		EACH(test_deltas_have_the_same_bytes_at_every_location),
 #endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

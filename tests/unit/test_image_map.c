@@ -10,7 +10,7 @@ static void assert_read_only(int64_t answer)
 	assert_refused(answer, (int)answer, answer == -EROFS ? "read-only" : "cannot", "");
 }
 
-static void test_read_only(void **state)
+static void test_read_only_maps_refuse_changes(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
@@ -42,7 +42,7 @@ static void test_read_only(void **state)
 
 /* A kind that supports merges and inserts reports that the map is read-only, not that the kind
  * cannot. */
-static void test_blocked_read_only(void **state)
+static void test_a_capable_kind_is_called_read_only(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
@@ -53,7 +53,7 @@ static void test_blocked_read_only(void **state)
 	weir_destroy(f);
 }
 
-static void test_private(void **state)
+static void test_private_maps_keep_changes_private(void **state)
 {
 	struct weir_filter *f, *g;
 	size_t n = 0, m = 0;
@@ -77,7 +77,7 @@ static void test_private(void **state)
 	free(after);
 }
 
-static void test_replaced_while_mapped(void **state)
+static void test_a_replaced_file_stays_mapped(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
@@ -92,7 +92,7 @@ static void test_replaced_while_mapped(void **state)
 }
 
 /* Maps of 2 MiB and more are aligned to 2 MiB, so that huge pages can serve them. */
-static void test_a_large_one_is_aligned(void **state)
+static void test_large_maps_are_aligned(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01), *g;
 	struct weir_inline view;
@@ -110,7 +110,7 @@ static void test_a_large_one_is_aligned(void **state)
 	}
 }
 
-static void test_no_write_permission(void **state)
+static void test_a_live_map_needs_write_permission(void **state)
 {
 	struct weir_filter *f;
 	(void)state;
@@ -125,7 +125,7 @@ static void test_no_write_permission(void **state)
 }
 
 #if TEST_ZSTD
-static void test_compressed_is_not_mapped(void **state)
+static void test_compressed_images_cannot_be_mapped(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -144,14 +144,14 @@ static void test_compressed_is_not_mapped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_blocked_read_only),
-		cmocka_unit_test(test_private),
-		cmocka_unit_test(test_replaced_while_mapped),
-		cmocka_unit_test(test_a_large_one_is_aligned),
-		cmocka_unit_test(test_no_write_permission),
+		cmocka_unit_test(test_read_only_maps_refuse_changes),
+		cmocka_unit_test(test_a_capable_kind_is_called_read_only),
+		cmocka_unit_test(test_private_maps_keep_changes_private),
+		cmocka_unit_test(test_a_replaced_file_stays_mapped),
+		cmocka_unit_test(test_large_maps_are_aligned),
+		cmocka_unit_test(test_a_live_map_needs_write_permission),
 #if TEST_ZSTD
-		cmocka_unit_test(test_compressed_is_not_mapped),
+		cmocka_unit_test(test_compressed_images_cannot_be_mapped),
 #endif
 	};
 	return cmocka_run_group_tests(tests, folder_setup, teardown);

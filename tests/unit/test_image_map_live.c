@@ -65,7 +65,7 @@ static void live_in_several_processes(insert_fn *insert)
 	close(start[1]);
 }
 
-static void test_live_in_several_processes(void **state)
+static void test_several_processes_insert_into_one_image(void **state)
 {
 	(void)state;
 	live_in_several_processes(insert_each);
@@ -73,7 +73,7 @@ static void test_live_in_several_processes(void **state)
 
 /* In a private filter weir_fill_keys() uses plain stores. In a live map, a plain store would undo
  * another process's insert into the same word. */
-static void test_live_loads_are_atomic(void **state)
+static void test_fills_of_a_live_map_are_atomic(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 10; round++)
@@ -100,7 +100,7 @@ static void protect(int protection)
 
 /* weir_fill_keys() stores no bit that is already set. The store could undo another process's insert
  * into the same word. */
-static void test_a_live_load_stores_no_bit_again(void **state)
+static void test_a_fill_of_a_live_map_stores_no_bit_twice(void **state)
 {
 	uint64_t hashes[1000];
 	unsigned kinds = 0;
@@ -132,7 +132,7 @@ static void test_a_live_load_stores_no_bit_again(void **state)
 	assert_true(kinds >= 3);
 }
 
-static void test_live_mark_and_seal(void **state)
+static void test_the_live_mark_lasts_until_the_seal(void **state)
 {
 	struct weir_filter *f, *g, *h;
 	(void)state;
@@ -212,7 +212,7 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 
 /* An insert into a live map cannot add a prefix length, because other processes would not see the
  * length. */
-static void test_a_live_set_takes_no_new_length(void **state)
+static void test_a_live_map_refuses_new_prefix_lengths(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -234,7 +234,7 @@ static void test_a_live_set_takes_no_new_length(void **state)
 }
 
 /* WEIR_CAN_MAP_LIVE says which kinds can be mapped live. A refused map leaves no live mark. */
-static void test_which_kinds_can_be_mapped_live(void **state)
+static void test_only_capable_kinds_can_be_mapped_live(void **state)
 {
 	uint64_t hashes[100];
 	(void)state;
@@ -269,13 +269,13 @@ static void test_which_kinds_can_be_mapped_live(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_live_in_several_processes),
-		cmocka_unit_test(test_live_loads_are_atomic),
-		cmocka_unit_test(test_a_live_load_stores_no_bit_again),
-		cmocka_unit_test(test_live_mark_and_seal),
+		cmocka_unit_test(test_several_processes_insert_into_one_image),
+		cmocka_unit_test(test_fills_of_a_live_map_are_atomic),
+		cmocka_unit_test(test_a_fill_of_a_live_map_stores_no_bit_twice),
+		cmocka_unit_test(test_the_live_mark_lasts_until_the_seal),
 		cmocka_unit_test(test_a_view_cannot_insert_after_the_seal),
-		cmocka_unit_test(test_a_live_set_takes_no_new_length),
-		cmocka_unit_test(test_which_kinds_can_be_mapped_live),
+		cmocka_unit_test(test_a_live_map_refuses_new_prefix_lengths),
+		cmocka_unit_test(test_only_capable_kinds_can_be_mapped_live),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, teardown);
 }

@@ -35,7 +35,7 @@ static unsigned entries(void)
 	return n;
 }
 
-static void test_save_options(void **state)
+static void test_wrong_save_options_are_refused(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
@@ -71,7 +71,7 @@ static void test_save_options(void **state)
 #endif
 }
 
-static void test_names_too_long(void **state)
+static void test_names_that_are_too_long_are_refused(void **state)
 {
 	static char name[5000], link[4200], target[300];
 	(void)state;
@@ -88,7 +88,7 @@ static void test_names_too_long(void **state)
 
 /* The longest name in a folder, a name of one byte more, and a path that is one byte too long for
  * the kernel. */
-static void test_the_longest_names(void **state)
+static void test_the_longest_names_are_accepted(void **state)
 {
 	static char name[4097], longest[4400];
 	(void)state;
@@ -106,7 +106,7 @@ static void test_the_longest_names(void **state)
 	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "./././", "");
 }
 
-static void test_load_options(void **state)
+static void test_wrong_load_options_are_refused(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
@@ -159,7 +159,7 @@ static void test_load_options(void **state)
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 }
 
-static void test_limits_and_memory(void **state)
+static void test_max_bytes_and_given_memory_are_checked(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats stats = WEIR_STATS_INIT;
@@ -207,7 +207,7 @@ static int next_descriptor(void)
 	return fd;
 }
 
-static void test_what_is_no_image(void **state)
+static void test_files_without_an_image_are_refused(void **state)
 {
 	const int free_before = next_descriptor();
 	(void)state;
@@ -273,7 +273,7 @@ static int watch(void *arg, uint64_t done, uint64_t total)
 	return ++w->calls == w->stop_at ? -1 : 0; /* any value except 0 stops the call */
 }
 
-static void test_progress(void **state)
+static void test_progress_can_stop_saves_and_loads(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -310,13 +310,13 @@ static void test_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_save_options),
-		cmocka_unit_test(test_names_too_long),
-		cmocka_unit_test(test_the_longest_names),
-		cmocka_unit_test(test_load_options),
-		cmocka_unit_test(test_limits_and_memory),
-		cmocka_unit_test(test_what_is_no_image),
-		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_wrong_save_options_are_refused),
+		cmocka_unit_test(test_names_that_are_too_long_are_refused),
+		cmocka_unit_test(test_the_longest_names_are_accepted),
+		cmocka_unit_test(test_wrong_load_options_are_refused),
+		cmocka_unit_test(test_max_bytes_and_given_memory_are_checked),
+		cmocka_unit_test(test_files_without_an_image_are_refused),
+		cmocka_unit_test(test_progress_can_stop_saves_and_loads),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -66,7 +66,7 @@ static mode_t mode_after_save(void)
 	return stat_of(path).st_mode & 07777;
 }
 
-static void test_save_hands_out_no_root(void **state)
+static void test_a_save_gives_away_no_root_rights(void **state)
 {
 	(void)state;
 	needs_root();
@@ -102,7 +102,7 @@ static int narrow(void *name, uint64_t done, uint64_t total)
 	return chmod(name, 0600);
 }
 
-static void test_rights_that_change_during_a_save(void **state)
+static void test_a_mode_narrowed_during_a_save_is_kept(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
@@ -113,7 +113,7 @@ static void test_rights_that_change_during_a_save(void **state)
 	assert_int_equal(stat_of(path).st_mode & 07777, 0600);
 }
 
-static void test_group_lost(void **state)
+static void test_the_group_is_not_kept_in_an_open_folder(void **state)
 {
 	(void)state;
 	needs_root();
@@ -139,7 +139,7 @@ static bool give_acl(const char *name, const char *which)
 
 /* With an access control list, the group bits of the mode are only a mask. The group itself may
  * have fewer permissions. */
-static void test_lists_widen_nothing(void **state)
+static void test_access_lists_widen_nothing(void **state)
 {
 	(void)state;
 	put(path, geteuid(), getegid(), 0600);
@@ -158,7 +158,7 @@ static void test_lists_widen_nothing(void **state)
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
 
-static void test_owner_lost(void **state)
+static void test_the_owner_is_not_kept_in_an_open_folder(void **state)
 {
 	(void)state;
 	needs_root();
@@ -181,7 +181,7 @@ static void test_owner_lost(void **state)
 }
 
 /* If the folder's group may write to it, any member of the group may have created the file. */
-static void test_owner_lost_to_a_group(void **state)
+static void test_the_owner_is_not_kept_in_a_folder_of_a_group(void **state)
 {
 	(void)state;
 	needs_root();
@@ -266,7 +266,7 @@ static void test_a_user_saves_over_roots(void **state)
 }
 
 /* A save with options.replaces must read the old image. */
-static void test_an_image_that_a_user_may_not_read_is_not_replaced_by_name(void **state)
+static void test_options_replaces_needs_read_permission(void **state)
 {
 	(void)state;
 	needs_root();
@@ -281,7 +281,7 @@ static void test_an_image_that_a_user_may_not_read_is_not_replaced_by_name(void 
 	assert_true(stat_of(path).st_ino == before);
 }
 
-static void test_links_of_strangers(void **state)
+static void test_links_of_other_users_are_not_followed(void **state)
 {
 	char link[4200], word = '0';
 	(void)state;
@@ -303,7 +303,7 @@ static void test_links_of_strangers(void **state)
 	assert_int_equal(stat_of(path).st_size, 0);
 }
 
-static void test_link_into_another_folder(void **state)
+static void test_a_link_to_another_folder_is_followed(void **state)
 {
 	char sub[4200], link[4300];
 	(void)state;
@@ -324,19 +324,19 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_save_hands_out_no_root),
+		fresh(test_a_save_gives_away_no_root_rights),
 		fresh(test_modes_never_widen),
-		fresh(test_rights_that_change_during_a_save),
-		fresh(test_group_lost),
-		fresh(test_lists_widen_nothing),
-		fresh(test_owner_lost),
-		fresh(test_owner_lost_to_a_group),
+		fresh(test_a_mode_narrowed_during_a_save_is_kept),
+		fresh(test_the_group_is_not_kept_in_an_open_folder),
+		fresh(test_access_lists_widen_nothing),
+		fresh(test_the_owner_is_not_kept_in_an_open_folder),
+		fresh(test_the_owner_is_not_kept_in_a_folder_of_a_group),
 		fresh(test_a_user_keeps_the_group),
 		fresh(test_an_unreadable_file_opens_to_no_group),
 		fresh(test_a_user_saves_over_roots),
-		fresh(test_an_image_that_a_user_may_not_read_is_not_replaced_by_name),
-		fresh(test_links_of_strangers),
-		fresh(test_link_into_another_folder),
+		fresh(test_options_replaces_needs_read_permission),
+		fresh(test_links_of_other_users_are_not_followed),
+		fresh(test_a_link_to_another_folder_is_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

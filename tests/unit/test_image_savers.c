@@ -39,7 +39,7 @@ static void *save_many_times(void *count)
 
 /* A saver must not remove a temporary file that another saver is about to rename. The last rename
  * wins, and no temporary file remains. */
-static void test_several_savers_of_one_path(void **state)
+static void test_several_threads_save_to_one_path(void **state)
 {
 	struct weir_filter *g;
 	unsigned count = 200;
@@ -64,7 +64,7 @@ static void test_several_savers_of_one_path(void **state)
 
 /* Two users save to one path in a folder that both may write to. Neither user can read the other's
  * temporary files, and neither removes them. */
-static void test_savers_of_two_users(void **state)
+static void test_two_users_save_to_one_path(void **state)
 {
 	unsigned count = SAVES;
 	int status;
@@ -96,58 +96,58 @@ static void test_savers_of_two_users(void **state)
 
 /* ---- files that already have a temporary name ---- */
 
-static char taken[4200];
+static char occupied[4200];
 
 /* Return: the temporary name for path with @suffix as the random number. */
-static const char *taken_name(const char *suffix)
+static const char *occupied_name(const char *suffix)
 {
 	unsigned long long sum = XXH3_64bits("set.weir", strlen("set.weir"));
-	snprintf(taken, sizeof taken, "%s/.weir-new-%016llx%s", folder, sum, suffix);
-	return taken;
+	snprintf(occupied, sizeof occupied, "%s/.weir-new-%016llx%s", folder, sum, suffix);
+	return occupied;
 }
 
 static bool there(void)
 {
 	struct stat st;
-	return lstat(taken, &st) == 0;
+	return lstat(occupied, &st) == 0;
 }
 
 /* A file already has a temporary name: the fixed name of older versions, or a name in the current
  * form. */
-static void test_squatted_name(void **state)
+static void test_an_occupied_temporary_name_is_avoided(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		const char *suffix = i ? "-0123456789abcdef" : "";
-		assert_int_equal(mkdir(taken_name(suffix), 0700), 0);
+		assert_int_equal(mkdir(occupied_name(suffix), 0700), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
-		assert_int_equal(rmdir(taken), 0);
-		assert_int_equal(mkfifo(taken, 0600), 0);
+		assert_int_equal(rmdir(occupied), 0);
+		assert_int_equal(mkfifo(occupied, 0600), 0);
 		/* a save does not wait for a writer of the FIFO */
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
-		assert_int_equal(unlink(taken), 0);
-		assert_int_equal(symlink("set.weir", taken), 0);
+		assert_int_equal(unlink(occupied), 0);
+		assert_int_equal(symlink("set.weir", occupied), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
 		assert_true(there());
-		assert_int_equal(unlink(taken), 0);
+		assert_int_equal(unlink(occupied), 0);
 	}
 }
 
-static int leave(const char *suffix)
+static int leave_file(const char *suffix)
 {
-	int fd = open(taken_name(suffix), O_CREAT | O_EXCL | O_RDWR, 0600);
+	int fd = open(occupied_name(suffix), O_CREAT | O_EXCL | O_RDWR, 0600);
 	assert_true(fd >= 0);
 	return fd;
 }
 
-static void test_litter_is_removed(void **state)
+static void test_files_of_killed_savers_are_removed(void **state)
 {
 	char other[4200];
 	(void)state;
-	int fd = leave("-0123456789abcdef");
+	int fd = leave_file("-0123456789abcdef");
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_true(there()); /* the locked file belongs to a saver that is still running */
@@ -156,18 +156,18 @@ static void test_litter_is_removed(void **state)
 	assert_ok(weir_save(f, weir_location_path(other), NULL));
 	assert_true(there()); /* a save to another path keeps the file */
 	assert_int_equal(unlink(other), 0);
-	assert_int_equal(link(taken, other), 0);
+	assert_int_equal(link(occupied, other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_true(there()); /* the file is a hard link of another file */
 	assert_int_equal(unlink(other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_false(there());
-	close(leave("-0123456789abcdef0")); /* the suffix has one digit too many */
+	close(leave_file("-0123456789abcdef0")); /* the suffix has one digit too many */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_int_equal(unlink(taken), 0);
+	assert_int_equal(unlink(occupied), 0);
 }
 
-static void test_strangers_litter_stays(void **state)
+static void test_files_of_other_users_are_kept(void **state)
 {
 	(void)state;
 	if (geteuid()) {
@@ -175,7 +175,7 @@ static void test_strangers_litter_stays(void **state)
 		skip();
 	}
 	for (mode_t open_to_all = 0; open_to_all <= 01777; open_to_all += 01777) {
-		int fd = leave("-0123456789abcdef");
+		int fd = leave_file("-0123456789abcdef");
 		assert_int_equal(fchown(fd, STRANGER, STRANGER), 0);
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
@@ -183,14 +183,14 @@ static void test_strangers_litter_stays(void **state)
 		/* in a folder open to all, the file may belong to another user; otherwise a killed
 		 * save left the file behind */
 		assert_int_equal(there(), open_to_all != 0);
-		(void)unlink(taken);
+		(void)unlink(occupied);
 	}
 }
 
 /* ---- the claim, a name that only one save at a time can create: T4 to T6 of temporary.c ---- */
 
 #define CLAIM "-0000000000000000"
-#define HEIR "-0000000000000001"
+#define SUCCESSOR "-0000000000000001"
 
 static int replace_as(uint64_t generation)
 {
@@ -207,7 +207,7 @@ static int replace_as(uint64_t generation)
 
 /* In a folder like /tmp every user can create the claim. A saver respects a claim only if the
  * claim's creator may replace the image, as the folder's owner may. */
-static void test_claim_of_a_stranger_denies_no_save(void **state)
+static void test_a_claim_of_another_user_denies_no_save(void **state)
 {
 	(void)state;
 	if (geteuid()) {
@@ -215,7 +215,7 @@ static void test_claim_of_a_stranger_denies_no_save(void **state)
 		skip();
 	}
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	int fd = leave(CLAIM);
+	int fd = leave_file(CLAIM);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(fchown(fd, STRANGER, STRANGER), 0);
 	assert_int_equal(chmod(folder, 01777), 0);
@@ -225,27 +225,27 @@ static void test_claim_of_a_stranger_denies_no_save(void **state)
 	assert_int_equal(replace_as(8), -EAGAIN);
 	assert_int_equal(chown(folder, 0, 0) | chmod(folder, 0755), 0);
 	assert_int_equal(replace_as(8), -EAGAIN);
-	assert_int_equal(unlink(taken), 0);
-	assert_int_equal(mkdir(taken, 0700), 0);
+	assert_int_equal(unlink(occupied), 0);
+	assert_int_equal(mkdir(occupied, 0700), 0);
 	assert_ok(replace_as(8));
-	assert_int_equal(rmdir(taken), 0);
+	assert_int_equal(rmdir(occupied), 0);
 	close(fd);
 }
 
 /* After a saver was killed, a reader can lock the saver's claim, because the claim has its final
  * permissions. */
-static void test_lock_of_a_reader_on_a_dead_claim_denies_no_save(void **state)
+static void test_a_readers_lock_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	int fd = leave(CLAIM), heir = leave(HEIR);
+	int fd = leave_file(CLAIM), heir = leave_file(SUCCESSOR);
 	assert_int_equal(flock(fd, LOCK_SH), 0);
 	close(heir); /* the saver that was about to remove the claim was killed, too */
 	assert_ok(replace_as(7));
 	assert_false(there());
 	close(fd);
-	fd = leave(CLAIM);
-	heir = leave(HEIR);
+	fd = leave_file(CLAIM);
+	heir = leave_file(SUCCESSOR);
 	assert_int_equal(flock(fd, LOCK_SH) | flock(heir, LOCK_EX), 0);
 	assert_int_equal(replace_as(8), -EAGAIN); /* another saver is about to remove the claim */
 	assert_true(there());
@@ -284,14 +284,14 @@ static void *leave_claims(void *name)
 }
 
 /* A saver that lost its claim to another saver would replace an image that it has not read. */
-static void test_no_saver_removes_the_claim_of_one_at_work(void **state)
+static void test_the_claim_of_a_running_saver_is_kept(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	char name[4200];
 	pthread_t savers[4], leaver;
 	(void)state;
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	strcpy(name, taken_name(CLAIM));
+	strcpy(name, occupied_name(CLAIM));
 	ended = false;
 	replaced = 0;
 	assert_int_equal(pthread_create(&leaver, NULL, leave_claims, name), 0);
@@ -311,14 +311,14 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_several_savers_of_one_path),
-		fresh(test_savers_of_two_users),
-		fresh(test_squatted_name),
-		fresh(test_litter_is_removed),
-		fresh(test_strangers_litter_stays),
-		fresh(test_claim_of_a_stranger_denies_no_save),
-		fresh(test_lock_of_a_reader_on_a_dead_claim_denies_no_save),
-		fresh(test_no_saver_removes_the_claim_of_one_at_work),
+		fresh(test_several_threads_save_to_one_path),
+		fresh(test_two_users_save_to_one_path),
+		fresh(test_an_occupied_temporary_name_is_avoided),
+		fresh(test_files_of_killed_savers_are_removed),
+		fresh(test_files_of_other_users_are_kept),
+		fresh(test_a_claim_of_another_user_denies_no_save),
+		fresh(test_a_readers_lock_on_a_dead_claim_denies_no_save),
+		fresh(test_the_claim_of_a_running_saver_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

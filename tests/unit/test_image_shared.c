@@ -83,7 +83,7 @@ static int64_t copy(void *room, size_t bytes, const char *file,
 
 /* Asserts that a copy of @file yields the uncompressed image, and fails if the memory is too
  * small. */
-static void reads_as_plain(const char *file)
+static void assert_copies_as_plain(const char *file)
 {
 	char needed[32], there[32];
 	memset(memory, DIRT, plain_bytes + 64);
@@ -106,7 +106,7 @@ static void reads_as_plain(const char *file)
 }
 
 /* Load the image at memory, which has @n keys, and use the filter. */
-static void is_used(uint64_t n, bool takes_inserts)
+static void use_in_place(uint64_t n, bool takes_inserts)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
@@ -152,13 +152,13 @@ static void both_forms(struct weir_filter *f, uint64_t n)
 	if (!saved)
 		return;
 	assert_true(plain_bytes + 64 < ROOM);
-	reads_as_plain(path);
+	assert_copies_as_plain(path);
 	if (TEST_ZSTD)
-		reads_as_plain(packed);
-	is_used(n, takes_inserts);
+		assert_copies_as_plain(packed);
+	use_in_place(n, takes_inserts);
 }
 
-static void test_every_kind(void **state)
+static void test_every_kind_is_used_in_place(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -166,7 +166,7 @@ static void test_every_kind(void **state)
 			both_forms(filled(test_kinds[k], 1000), 1000);
 }
 
-static void test_layers(void **state)
+static void test_a_growing_filter_is_used_in_place(void **state)
 {
 	(void)state;
 	both_forms(layers(20000), 20000);
@@ -174,7 +174,7 @@ static void test_layers(void **state)
 }
 
 /* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. */
-static void test_a_large_one(void **state)
+static void test_bits_of_large_images_are_aligned(void **state)
 {
 	(void)state;
 	both_forms(test_filter(WEIR_BLOCKED, 2000000, 0.01), 0);
@@ -183,7 +183,7 @@ static void test_a_large_one(void **state)
 }
 
 /* Creates a new file, because overwriting a file waits for the disk. */
-static void renew(const char *file, const void *bytes, size_t n)
+static void replace_file(const char *file, const void *bytes, size_t n)
 {
 	assert_int_equal(unlink(file), 0);
 	assert_true(image_spit(file, bytes, n));
@@ -198,7 +198,7 @@ static int lowest_free_descriptor(void)
 
 /* Asserts that the file is refused if it is cut at any length, one byte too long, or has one wrong
  * byte. */
-static void is_refused_cut(const char *file)
+static void assert_truncations_refused(const char *file)
 {
 	const int descriptor = lowest_free_descriptor();
 	size_t n = 0;
@@ -208,12 +208,12 @@ static void is_refused_cut(const char *file)
 	for (size_t cut = 0; cut <= n + 1; cut += cut < 600 || cut + 600 > n ? 1 : 97) {
 		if (cut == n)
 			continue;
-		renew(file, whole, cut);
+		replace_file(file, whole, cut);
 		assert_refused(copy(memory, ROOM, file, NULL), -EBADMSG, file, "");
 	}
 	for (size_t at = 0; at < n; at += at < 1200 ? 1 : 61) {
 		whole[at] ^= 0x10;
-		renew(file, whole, n);
+		replace_file(file, whole, n);
 		int64_t err = copy(memory, ROOM, file, NULL);
 		assert_true(err == -EBADMSG || err == -ENOTSUP);
 		assert_non_null(strstr(weir_error_detail(), file));
@@ -223,21 +223,21 @@ static void is_refused_cut(const char *file)
 	free(whole);
 }
 
-static void test_damaged_files(void **state)
+static void test_damaged_files_are_refused(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct weir_filter *f = i ? layers(3000) : filled(WEIR_BLOCKED, 1000);
 		assert_true(save_both(f));
 		weir_destroy(f);
-		is_refused_cut(path);
+		assert_truncations_refused(path);
 		if (TEST_ZSTD)
-			is_refused_cut(packed);
+			assert_truncations_refused(packed);
 	}
 }
 
 /* Memory that another process wrote needs the same checks as a file. */
-static void test_damaged_memory(void **state)
+static void test_damaged_memory_is_refused(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f;
@@ -267,7 +267,7 @@ static void test_damaged_memory(void **state)
 	}
 }
 
-static void test_arguments(void **state)
+static void test_wrong_arguments_are_refused(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = filled(WEIR_BLOCKED, 1000);
@@ -317,7 +317,7 @@ static int overwrite(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-static void test_overwritten_while_it_is_read(void **state)
+static void test_an_overwritten_file_is_reported(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	(void)state;
@@ -343,7 +343,7 @@ static int stop(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-static void test_progress_stops_it(void **state)
+static void test_progress_can_stop_a_copy(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	unsigned calls = 0;
@@ -359,7 +359,7 @@ static void test_progress_stops_it(void **state)
 	}
 }
 
-static void test_keyed(void **state)
+static void test_keyed_images_are_copied_without_the_key(void **state)
 {
 	static const unsigned char key[16] = "of sixteen byte", other[16] = "another of them";
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -391,15 +391,15 @@ static void test_keyed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind),
-		cmocka_unit_test(test_layers),
-		cmocka_unit_test(test_a_large_one),
-		cmocka_unit_test(test_damaged_files),
-		cmocka_unit_test(test_damaged_memory),
-		cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_overwritten_while_it_is_read),
-		cmocka_unit_test(test_progress_stops_it),
-		cmocka_unit_test(test_keyed),
+		cmocka_unit_test(test_every_kind_is_used_in_place),
+		cmocka_unit_test(test_a_growing_filter_is_used_in_place),
+		cmocka_unit_test(test_bits_of_large_images_are_aligned),
+		cmocka_unit_test(test_damaged_files_are_refused),
+		cmocka_unit_test(test_damaged_memory_is_refused),
+		cmocka_unit_test(test_wrong_arguments_are_refused),
+		cmocka_unit_test(test_an_overwritten_file_is_reported),
+		cmocka_unit_test(test_progress_can_stop_a_copy),
+		cmocka_unit_test(test_keyed_images_are_copied_without_the_key),
 	};
 	int failed = cmocka_run_group_tests(tests, setup, cleanup);
 	free(plain);

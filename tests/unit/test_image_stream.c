@@ -77,7 +77,7 @@ static void through(int fds[2])
 	close(fds[1]);
 }
 
-static void test_pipe(void **state)
+static void test_images_through_a_pipe(void **state)
 {
 	int fds[2];
 	(void)state;
@@ -85,7 +85,7 @@ static void test_pipe(void **state)
 	through(fds);
 }
 
-static void test_socket(void **state)
+static void test_images_through_a_socket(void **state)
 {
 	int fds[2];
 	(void)state;
@@ -94,7 +94,7 @@ static void test_socket(void **state)
 }
 
 /* A stream has the same bytes as a file, so either can be loaded in place of the other. */
-static void test_stream_is_file(void **state)
+static void test_a_stream_has_the_bytes_of_a_file(void **state)
 {
 	char file[4200];
 	size_t n = 0, m = 0;
@@ -129,7 +129,7 @@ static void test_stream_is_file(void **state)
 	unlink(file);
 }
 
-static void test_in_the_middle_of_a_file(void **state)
+static void test_images_in_the_middle_of_a_file(void **state)
 {
 	struct weir_filter *g;
 	int fd = open(path, O_CREAT | O_TRUNC | O_RDWR, 0600);
@@ -159,7 +159,7 @@ static void test_in_the_middle_of_a_file(void **state)
 
 /* The bytes before the file's read position are not part of the image. A load detects that the
  * remaining length is too short before it reads any bytes. */
-static void test_too_little_behind_the_position(void **state)
+static void test_a_short_rest_of_a_file_is_refused(void **state)
 {
 	size_t n = 0;
 	(void)state;
@@ -191,7 +191,7 @@ static int insert_more(void *filter, uint64_t done, uint64_t total)
 
 /* A stream contains each checksum before the bits. Keys are inserted after the checksum was written
  * and before the bits are. */
-static void test_is_an_image_whole_that_was_streamed_beside_inserts(void **state)
+static void test_an_image_streamed_during_inserts_is_valid(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *filling, *g;
@@ -209,7 +209,7 @@ static void test_is_an_image_whole_that_was_streamed_beside_inserts(void **state
 	close(fd);
 }
 
-static void test_the_other_side_goes_away(void **state)
+static void test_a_closed_peer_is_reported(void **state)
 {
 	int fds[2];
 	(void)state;
@@ -240,13 +240,13 @@ static void test_the_other_side_goes_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pipe),
-		cmocka_unit_test(test_socket),
-		cmocka_unit_test(test_stream_is_file),
-		cmocka_unit_test(test_in_the_middle_of_a_file),
-		cmocka_unit_test(test_too_little_behind_the_position),
-		cmocka_unit_test(test_is_an_image_whole_that_was_streamed_beside_inserts),
-		cmocka_unit_test(test_the_other_side_goes_away),
+		cmocka_unit_test(test_images_through_a_pipe),
+		cmocka_unit_test(test_images_through_a_socket),
+		cmocka_unit_test(test_a_stream_has_the_bytes_of_a_file),
+		cmocka_unit_test(test_images_in_the_middle_of_a_file),
+		cmocka_unit_test(test_a_short_rest_of_a_file_is_refused),
+		cmocka_unit_test(test_an_image_streamed_during_inserts_is_valid),
+		cmocka_unit_test(test_a_closed_peer_is_reported),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -105,7 +105,7 @@ static void same_bits_and_answers(void **state)
 
 /* An insert of a present key writes nothing, because threads with hot keys share the keys'
  * lines. */
-static void what_is_seen_is_not_written(void **state)
+static void an_insert_of_a_present_key_writes_nothing(void **state)
 {
 	const struct inline_probe *probe = *state;
 	if (!cpu_has(probe->name))
@@ -127,7 +127,7 @@ static void what_is_seen_is_not_written(void **state)
 		}
 }
 
-static void what_it_refuses(void **state)
+static void a_read_only_view_refuses_inserts(void **state)
 {
 	const struct inline_probe *probe = *state;
 	if (!cpu_has(probe->name))
@@ -144,7 +144,7 @@ static void what_it_refuses(void **state)
 
 /* A caller supports every layout, unless it is compiled for a single layout. Such a caller refuses
  * all other layouts. */
-static void which_layouts_it_takes(void **state)
+static void a_caller_for_one_layout_refuses_the_others(void **state)
 {
 	const struct inline_probe *probe = *state;
 	for (unsigned z = 1; z <= 8; z *= 2)
@@ -177,7 +177,7 @@ static void which_layouts_it_takes(void **state)
 
 /* The inlined layouts are the layouts that the planner may choose, or the single layout that the
  * caller is compiled for. */
-static void what_is_inlined(void **state)
+static void only_default_layouts_or_the_callers_are_inlined(void **state)
 {
 	const struct inline_probe *probe = *state;
 	if (!cpu_has(probe->name))
@@ -194,7 +194,7 @@ static void what_is_inlined(void **state)
 
 /* The default inlined layouts are exactly the layouts that the planner chooses for rates from 10 %
  * to 0.01 %. */
-static void the_calculator_s_layouts_are_inlined(void **state)
+static void exactly_the_planners_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;
 	(void)state;
@@ -261,20 +261,24 @@ static void other_kinds_have_no_inline_form(void **state)
 #define ENTRY(probe) \
 	{ #probe ": same bits and answers", same_bits_and_answers, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
-	{ #probe ": what is seen is not written", what_is_seen_is_not_written, NULL, NULL, \
+	{ #probe ": an insert of a present key writes nothing", \
+	  an_insert_of_a_present_key_writes_nothing, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
-	{ #probe ": which layouts it takes", which_layouts_it_takes, NULL, NULL, \
+	{ #probe ": a caller for one layout refuses the others", \
+	  a_caller_for_one_layout_refuses_the_others, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
-	{ #probe ": what it refuses", what_it_refuses, NULL, NULL, \
+	{ #probe ": a read-only view refuses inserts", \
+	  a_read_only_view_refuses_inserts, NULL, NULL, \
 	  (void *)(uintptr_t)&probe }, \
-	{ #probe ": what is inlined", what_is_inlined, NULL, NULL, \
+	{ #probe ": only default layouts or the caller's are inlined", \
+	  only_default_layouts_or_the_callers_are_inlined, NULL, NULL, \
 	  (void *)(uintptr_t)&probe },
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PROBES(ENTRY) /* PROBES ends with a comma */
-		cmocka_unit_test(the_calculator_s_layouts_are_inlined),
+		cmocka_unit_test(exactly_the_planners_layouts_are_inlined),
 		cmocka_unit_test(sets_that_normalise_have_no_inline_form),
 		cmocka_unit_test(other_kinds_have_no_inline_form),
 	};

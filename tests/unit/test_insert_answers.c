@@ -31,7 +31,7 @@ static struct weir_reload *begun(struct weir_handle *h, uint64_t seed)
 }
 
 /* "old" is only in the current filter, and "loaded" only in the next filter. */
-static void test_new_to_the_current_filter(void **state)
+static void test_new_means_new_to_the_current_filter(void **state)
 {
 	struct iovec keys[] = { { (char[]){ "old" }, 3 }, { (char[]){ "loaded" }, 6 } };
 	(void)state;
@@ -67,7 +67,7 @@ static void expect_read_only(struct weir_handle *h)
 	               "read-only", "");
 }
 
-static void test_an_error_of_any_filter(void **state)
+static void test_only_an_error_of_the_current_filter_counts(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
 	(void)state;
@@ -94,8 +94,8 @@ static void test_an_error_of_any_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new_to_the_current_filter),
-		cmocka_unit_test(test_an_error_of_any_filter),
+		cmocka_unit_test(test_new_means_new_to_the_current_filter),
+		cmocka_unit_test(test_only_an_error_of_the_current_filter_counts),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -35,7 +35,7 @@ static void publish_a_set(struct weir_handle *h)
 	assert_ok(weir_reload_commit(r));
 }
 
-static void test_a_batch_longer_than_a_section(void **state)
+static void test_a_batch_longer_than_a_section_is_kept(void **state)
 {
 	struct weir_handle *h = without_a_set();
 	uint64_t *keys = malloc(MOST * sizeof *keys);
@@ -51,7 +51,7 @@ static void test_a_batch_longer_than_a_section(void **state)
 }
 
 /* The first set gets both kept copies of a key, and the second copy is a duplicate. */
-static void test_a_key_that_was_given_twice(void **state)
+static void test_duplicates_are_kept(void **state)
 {
 	struct weir_handle *h = without_a_set();
 	(void)state;
@@ -112,7 +112,7 @@ static void more_copies_than_the_first_set_holds(const char *often, int most)
 }
 
 /* Of 2,000 keys, a few have only one bucket. */
-static void test_more_copies_than_the_first_set_holds(void **state)
+static void test_surplus_copies_do_not_prevent_the_first_set(void **state)
 {
 	const struct weir_params p = small_cuckoo();
 	unsigned seen[9] = { 0 };
@@ -146,7 +146,7 @@ static void keep_too_many(struct weir_handle *h, struct weir_params *p,
 }
 
 /* A reload fails if the first filter is too small for the kept keys. */
-static void test_a_first_set_that_is_too_small(void **state)
+static void test_a_first_set_too_small_for_kept_keys_is_refused(void **state)
 {
 	struct weir_handle *h = without_a_set();
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -168,7 +168,7 @@ static void test_a_first_set_that_is_too_small(void **state)
 
 /* With drop_kept the first filter may be too small, and the handle counts the dropped keys.
  * Regression: every such reload failed. */
-static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
+static void test_drop_kept_drops_and_counts_surplus_keys(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -195,7 +195,7 @@ static void test_kept_keys_that_a_first_set_has_no_room_for(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_keys_of_several_lengths(void **state)
+static void test_keys_of_several_lengths_are_kept(void **state)
 {
 	static char bytes[] = "a longer key";
 	struct iovec keys[] = { { bytes, 1 }, { bytes, 8 }, { NULL, 0 }, { bytes, 12 } };
@@ -227,7 +227,7 @@ static uint64_t bytes_for(size_t first, size_t second)
 
 /* keep_inserts limits the bytes of keys and of what is stored with each key, exactly. A key that
  * does not fit uses no bytes. */
-static void test_the_room_for_keys_is_used_to_the_byte(void **state)
+static void test_keep_inserts_is_exact_to_the_byte(void **state)
 {
 	static const char bytes[64];
 	const uint64_t two = bytes_for(0, 0), beside = two / 2;
@@ -245,13 +245,13 @@ static void test_the_room_for_keys_is_used_to_the_byte(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_batch_longer_than_a_section),
-		cmocka_unit_test(test_a_key_that_was_given_twice),
-		cmocka_unit_test(test_more_copies_than_the_first_set_holds),
-		cmocka_unit_test(test_a_first_set_that_is_too_small),
-		cmocka_unit_test(test_kept_keys_that_a_first_set_has_no_room_for),
-		cmocka_unit_test(test_keys_of_several_lengths),
-		cmocka_unit_test(test_the_room_for_keys_is_used_to_the_byte),
+		cmocka_unit_test(test_a_batch_longer_than_a_section_is_kept),
+		cmocka_unit_test(test_duplicates_are_kept),
+		cmocka_unit_test(test_surplus_copies_do_not_prevent_the_first_set),
+		cmocka_unit_test(test_a_first_set_too_small_for_kept_keys_is_refused),
+		cmocka_unit_test(test_drop_kept_drops_and_counts_surplus_keys),
+		cmocka_unit_test(test_keys_of_several_lengths_are_kept),
+		cmocka_unit_test(test_keep_inserts_is_exact_to_the_byte),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static const unsigned char secret[WEIR_SECRET_BYTES] = {
 };
 static const char digits[] = "00017f80FF0AabCDef10203009909aA9\n";
 
-static void two_forms(void **state)
+static void a_secret_has_two_forms(void **state)
 {
 	const struct { const void *bytes; size_t n; mode_t mode; } forms[] = {
 		{ secret, sizeof secret, 0600 },
@@ -55,7 +55,7 @@ static void refuse(const char *path, int err, const char *a, const char *b)
 	assert_memory_equal(key, before, sizeof key);
 }
 
-static void no_key(void **state)
+static void files_without_a_secret_are_refused(void **state)
 {
 	static const struct { const char *bytes; size_t n; } none[] = {
 		{ "", 0 }, { digits, 15 }, { digits, 17 }, { digits, 31 },
@@ -77,7 +77,7 @@ static void no_key(void **state)
 		refuse("/proc/self/mem", -EIO, "/proc/self/mem: cannot read it", "");
 }
 
-static void no_secret(void **state)
+static void files_that_others_may_read_are_refused(void **state)
 {
 	static const mode_t modes[] = { 0604, 0602, 0601, 0620, 0644, 0666 };
 	(void)state;
@@ -103,7 +103,7 @@ static void no_secret(void **state)
 }
 
 /* A process may write to a pipe in several parts, in this test one byte at a time. */
-static void in_parts(void **state)
+static void a_secret_may_arrive_in_parts(void **state)
 {
 	char path[512];
 	unsigned char key[WEIR_SECRET_BYTES];
@@ -129,10 +129,10 @@ static void in_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_forms),
-		cmocka_unit_test(no_key),
-		cmocka_unit_test(no_secret),
-		cmocka_unit_test(in_parts),
+		cmocka_unit_test(a_secret_has_two_forms),
+		cmocka_unit_test(files_without_a_secret_are_refused),
+		cmocka_unit_test(files_that_others_may_read_are_refused),
+		cmocka_unit_test(a_secret_may_arrive_in_parts),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -171,7 +171,7 @@ static void test_a_merge_compares_keys_and_hashes(void **state)
 	weir_destroy(f), weir_destroy(g), weir_destroy(other), weir_destroy(plain);
 }
 
-static void test_parameters_of_keyed_filters(void **state)
+static void test_parameters_include_the_secret(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT, asked = params(WEIR_BLOCKED, key);
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key), *like;
@@ -211,7 +211,7 @@ static void test_a_keyed_filter_is_not_inlined(void **state)
 	weir_destroy(f);
 }
 
-static void test_reloads_of_a_keyed_handle(void **state)
+static void test_a_reload_keeps_the_secret(void **state)
 {
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key);
 	struct weir_params next = params(WEIR_CLASSIC, NULL);
@@ -243,7 +243,7 @@ static void test_reloads_of_a_keyed_handle(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_a_keyed_sharded_set(void **state)
+static void test_a_sharded_set_may_be_keyed(void **state)
 {
 	struct weir_params p = params(WEIR_BLOCKED, key);
 	struct weir_filter *f = keyed(WEIR_BLOCKED, key);
@@ -275,10 +275,10 @@ int main(void)
 		cmocka_unit_test(test_a_keyed_filter_hashes_by_siphash),
 		cmocka_unit_test(test_every_verb_of_a_keyed_filter_agrees),
 		cmocka_unit_test(test_a_merge_compares_keys_and_hashes),
-		cmocka_unit_test(test_parameters_of_keyed_filters),
+		cmocka_unit_test(test_parameters_include_the_secret),
 		cmocka_unit_test(test_a_keyed_filter_is_not_inlined),
-		cmocka_unit_test(test_reloads_of_a_keyed_handle),
-		cmocka_unit_test(test_a_keyed_sharded_set),
+		cmocka_unit_test(test_a_reload_keeps_the_secret),
+		cmocka_unit_test(test_a_sharded_set_may_be_keyed),
 	};
 	return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -39,7 +39,7 @@ static struct weir_filter *filter_of(uint32_t kind)
 	return f;
 }
 
-static void test_the_forms_are_one_batch(void **state)
+static void test_every_form_gives_the_same_answers(void **state)
 {
 	uint64_t made[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	int64_t counts[KEYS];
@@ -65,7 +65,7 @@ static void test_the_forms_are_one_batch(void **state)
 	}
 }
 
-static void test_a_part_is_that_part(void **state)
+static void test_keys_part_selects_the_part(void **state)
 {
 	struct weir_filter *f = filter_of(WEIR_BLOCKED);
 	(void)state;
@@ -91,7 +91,7 @@ static struct weir_handle *handle_of(uint32_t shards)
 	return h;
 }
 
-static void test_no_batch_is_no_keys(void **state)
+static void test_an_empty_batch_is_a_no_op(void **state)
 {
 	const struct weir_keys none = { NULL, 0, 0, WEIR_KEYS_NONE };
 	struct weir_filter *f = filter_of(WEIR_COUNTING);
@@ -114,7 +114,7 @@ static void test_no_batch_is_no_keys(void **state)
 
 #define REFUSED(call) assert_refused(call, -EINVAL, "2^40", "65,535")
 
-static void test_a_filter_refuses_what_no_batch_holds(void **state)
+static void test_a_filter_refuses_a_batch_beyond_the_limits(void **state)
 {
 	struct weir_filter *f = filter_of(WEIR_COUNTING);
 	(void)state;
@@ -139,7 +139,7 @@ static void test_a_filter_refuses_what_no_batch_holds(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-static void test_a_builder_takes_every_form(void **state)
+static void test_a_builder_accepts_every_form(void **state)
 {
 	(void)state;
 	for (unsigned form = 0; form < FORMS; form++) {
@@ -170,7 +170,7 @@ static void test_a_builder_takes_every_form(void **state)
 }
 
 /* Results and bitmaps of a reload's batches are about the next filter, with a pace and without. */
-static void test_a_reload_answers_for_each_key(void **state)
+static void test_a_reload_answers_for_the_next_filter(void **state)
 {
 	(void)state;
 	for (unsigned way = 0; way < 2 * FORMS; way++) {
@@ -246,7 +246,7 @@ static void ask_batches(struct weir_handle *h, struct weir_keys all, struct weir
 	assert_int_equal(weir_handle_contains_keys(h, all, NULL), 0);
 }
 
-static void test_handles_take_every_form(void **state)
+static void test_handles_accept_every_form(void **state)
 {
 	static const uint32_t shards[] = { 0, 2, 64 };
 	struct weir_filter *f = filter_of(WEIR_COUNTING);
@@ -305,7 +305,7 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 
 /* A guard, a handle before its first set, and an exclude list also refuse a batch that exceeds the
  * limits. */
-static void test_others_refuse_what_no_batch_holds(void **state)
+static void test_guards_and_kept_keys_refuse_a_batch_beyond_the_limits(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_guard_options go = WEIR_GUARD_OPTIONS_INIT;
@@ -369,7 +369,7 @@ static void ages_in_form(const struct weir_filter *f, unsigned form)
 	assert_int_equal(weir_age_hash(f, hashes[KEYS - 1]), -1);
 }
 
-static void test_windows_and_routers_take_every_form(void **state)
+static void test_windows_and_routers_accept_every_form(void **state)
 {
 	struct weir_params wo = WEIR_PARAMS_INIT, ro = WEIR_PARAMS_INIT;
 	(void)state;
@@ -408,16 +408,16 @@ static void test_windows_and_routers_take_every_form(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_forms_are_one_batch),
-		cmocka_unit_test(test_a_part_is_that_part),
-		cmocka_unit_test(test_no_batch_is_no_keys),
-		cmocka_unit_test(test_a_filter_refuses_what_no_batch_holds),
-		cmocka_unit_test(test_a_builder_takes_every_form),
-		cmocka_unit_test(test_a_reload_answers_for_each_key),
-		cmocka_unit_test(test_handles_take_every_form),
+		cmocka_unit_test(test_every_form_gives_the_same_answers),
+		cmocka_unit_test(test_keys_part_selects_the_part),
+		cmocka_unit_test(test_an_empty_batch_is_a_no_op),
+		cmocka_unit_test(test_a_filter_refuses_a_batch_beyond_the_limits),
+		cmocka_unit_test(test_a_builder_accepts_every_form),
+		cmocka_unit_test(test_a_reload_answers_for_the_next_filter),
+		cmocka_unit_test(test_handles_accept_every_form),
 		cmocka_unit_test(test_a_shard_answers_for_its_own_keys),
-		cmocka_unit_test(test_others_refuse_what_no_batch_holds),
-		cmocka_unit_test(test_windows_and_routers_take_every_form),
+		cmocka_unit_test(test_guards_and_kept_keys_refuse_a_batch_beyond_the_limits),
+		cmocka_unit_test(test_windows_and_routers_accept_every_form),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

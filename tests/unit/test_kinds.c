@@ -19,7 +19,7 @@ static const struct {
 };
 static const uint32_t unknown[] = { 200, 1u << 31, UINT32_MAX };
 
-static void every_kind_is_the_list_s(void **state)
+static void every_kind_is_listed(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(list); i++) {
@@ -45,7 +45,7 @@ static void every_kind_is_the_list_s(void **state)
 }
 
 /* The names up to the first NULL differ. No name follows the NULL. */
-static void the_names_of_a_shape_s_numbers(void **state)
+static void the_fields_of_a_shape_have_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(list); i++) {
@@ -62,7 +62,7 @@ static void the_names_of_a_shape_s_numbers(void **state)
 	}
 }
 
-static void shapes_in_words(void **state)
+static void shape_texts_describe_the_shape(void **state)
 {
 	char text[WEIR_SHAPE_TEXT], again[WEIR_SHAPE_TEXT];
 	(void)state;
@@ -102,7 +102,7 @@ static void assert_no_shape(const struct weir_shape *shape)
 	assert_memory_equal(&params, &before, sizeof params);
 }
 
-static void shapes_that_there_are_not(void **state)
+static void illegal_shapes_are_refused(void **state)
 {
 	(void)state;
 	FOR_EACH_KIND(kind) {
@@ -136,7 +136,7 @@ static uint64_t no_clock(void *arg)
 	return 0;
 }
 
-static void what_is_asked_for_is_planned(void **state)
+static void a_shape_in_the_parameters_is_planned(void **state)
 {
 	static const char *const no_name = "name";
 	static const uint64_t no_keys = 1;
@@ -175,7 +175,7 @@ static void what_is_asked_for_is_planned(void **state)
 		}
 }
 
-static void an_older_header_s_shorter_struct(void **state)
+static void a_field_beyond_a_shorter_struct_is_refused(void **state)
 {
 	(void)state;
 	FOR_EACH_KIND(kind) {
@@ -208,7 +208,7 @@ static void an_older_header_s_shorter_struct(void **state)
 }
 
 /* A struct that ends before a field, or at it, cannot store the field. */
-static void no_room_by_a_word(void **state)
+static void a_struct_that_ends_at_a_field_cannot_store_it(void **state)
 {
 	const size_t at = offsetof(struct weir_params, classic.probes);
 	struct weir_shape shape = { WEIR_CLASSIC, .field = { 7, 1 } };
@@ -225,7 +225,7 @@ static void no_room_by_a_word(void **state)
 	}
 }
 
-static void asking_with_no_struct(void **state)
+static void params_shape_checks_its_arguments(void **state)
 {
 	(void)state;
 	FOR_EACH_KIND(kind) {
@@ -247,7 +247,7 @@ static void asking_with_no_struct(void **state)
 enum { SHARDS = 16, LINES = SHARDS * 1024, HASHES = 8 };
 static uint64_t *words;
 
-static struct weir_filter *visible(const struct test_kind *kind, const struct weir_shape *shape)
+static struct weir_filter *in_words(const struct test_kind *kind, const struct weir_shape *shape)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
@@ -263,7 +263,7 @@ static struct weir_filter *visible(const struct test_kind *kind, const struct we
 
 /* Asserts that an insert of @hash writes only to the partition of lines that the top bits of @hash
  * choose. */
-static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
+static void assert_in_its_partition(struct weir_filter *f, uint64_t hash)
 {
 	unsigned bits = f->kernel->partition_bits < 4 ? f->kernel->partition_bits : 4;
 	memset(words, 0, 64 * LINES);
@@ -273,7 +273,7 @@ static void assert_in_its_run(struct weir_filter *f, uint64_t hash)
 			assert_int_equal(i / 8 / (LINES >> bits), hash >> (64 - bits));
 }
 
-static void where_keys_lie(void **state)
+static void keys_lie_in_their_partition(void **state)
 {
 	uint64_t random = 1;
 	(void)state;
@@ -281,9 +281,9 @@ static void where_keys_lie(void **state)
 	assert_non_null(words);
 	FOR_EACH_KIND(kind)
 		for (size_t s = 0; s < kind->shapes.n; s++) {
-			struct weir_filter *f = visible(kind, &kind->shapes.rows[s].shape);
+			struct weir_filter *f = in_words(kind, &kind->shapes.rows[s].shape);
 			for (unsigned i = 0; i < HASHES && test_takes_inserts(f); i++)
-				assert_in_its_run(f, test_random(&random));
+				assert_in_its_partition(f, test_random(&random));
 			assert_true(f->kernel->partition_bits || f->parts == 1);
 			assert_true(f->parts <= f->shards && f->array.lines % f->parts == 0);
 			/* a shape that test_bulk.c loads must have partitions */
@@ -295,7 +295,7 @@ static void where_keys_lie(void **state)
 
 /* With an odd number of blocks, a partition boundary would fall into the middle block, so the
  * kernel has no partitions. */
-static void odd_blocks_have_no_runs(void **state)
+static void odd_blocks_have_no_partitions(void **state)
 {
 	const struct weir_shape odd = { WEIR_SPLIT, .field = { 7 } };
 	const struct weir_shape even = { WEIR_SPLIT, .field = { 8 } };
@@ -309,7 +309,7 @@ static void odd_blocks_have_no_runs(void **state)
 }
 
 /* A measurement reads only the lines that it is asked to read. */
-static void measures_of_runs(void **state)
+static void a_measurement_reads_only_the_lines_asked_for(void **state)
 {
 	uint64_t random = 1;
 	(void)state;
@@ -318,7 +318,7 @@ static void measures_of_runs(void **state)
 	FOR_EACH_KIND(kind) {
 		if (!weir__kind(kind->id)->measure || !kind->shapes.n)
 			continue;
-		struct weir_filter *f = visible(kind, &kind->shapes.rows[0].shape);
+		struct weir_filter *f = in_words(kind, &kind->shapes.rows[0].shape);
 		struct weir_measure last = { 0 }, rest = { 0 };
 		for (unsigned i = 0; i < 1000 && test_takes_inserts(f); i++)
 			assert_ok(weir_insert_hash(f, test_random(&random)));
@@ -357,17 +357,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_cell_of_many_blocks_is_counted),
-		cmocka_unit_test(every_kind_is_the_list_s),
-		cmocka_unit_test(the_names_of_a_shape_s_numbers),
-		cmocka_unit_test(shapes_in_words),
-		cmocka_unit_test(shapes_that_there_are_not),
-		cmocka_unit_test(what_is_asked_for_is_planned),
-		cmocka_unit_test(an_older_header_s_shorter_struct),
-		cmocka_unit_test(no_room_by_a_word),
-		cmocka_unit_test(asking_with_no_struct),
-		cmocka_unit_test(where_keys_lie),
-		cmocka_unit_test(odd_blocks_have_no_runs),
-		cmocka_unit_test(measures_of_runs),
+		cmocka_unit_test(every_kind_is_listed),
+		cmocka_unit_test(the_fields_of_a_shape_have_names),
+		cmocka_unit_test(shape_texts_describe_the_shape),
+		cmocka_unit_test(illegal_shapes_are_refused),
+		cmocka_unit_test(a_shape_in_the_parameters_is_planned),
+		cmocka_unit_test(a_field_beyond_a_shorter_struct_is_refused),
+		cmocka_unit_test(a_struct_that_ends_at_a_field_cannot_store_it),
+		cmocka_unit_test(params_shape_checks_its_arguments),
+		cmocka_unit_test(keys_lie_in_their_partition),
+		cmocka_unit_test(odd_blocks_have_no_partitions),
+		cmocka_unit_test(a_measurement_reads_only_the_lines_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 enum { THREADS = 3 };
 
-static void exact_on_both(void **state)
+static void answers_are_exact_on_both_lists(void **state)
 {
 	static const unsigned widths[] = { 1, 2, 5, 8, 11, 16, 32 };
 	(void)state;
@@ -40,7 +40,7 @@ static void exact_on_both(void **state)
 	}
 }
 
-static void as_the_reference(void **state)
+static void bits_equal_the_reference(void **state)
 {
 	static const uint64_t sizes[][2] = { { 0, 50 }, { 1, 0 }, { 1, 900 }, { 40, 3 },
 		                             { 700, 700 }, { 3000, 40000 } };
@@ -99,7 +99,7 @@ static void *exclude(void *arg)
 	return NULL;
 }
 
-static void from_several_threads(void **state)
+static void several_threads_add_and_exclude(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -135,7 +135,7 @@ static void from_several_threads(void **state)
 
 /* Included keys in memory leave less memory for the excluded keys that pass the first level. The
  * builder has 7 MiB for two times about 450,000 hashes of 8 bytes. */
-static void memory_is_shared(void **state)
+static void included_and_excluded_keys_share_max_memory(void **state)
 {
 	enum { MANY = 450000 };
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -167,7 +167,7 @@ static void memory_is_shared(void **state)
 
 /* Excluded keys that pass the first level are spilled to a file like included keys. Without a file
  * the call fails. */
-static void spilled(void **state)
+static void excluded_keys_that_pass_are_spilled(void **state)
 {
 	enum { MANY = 1500000 };
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -205,7 +205,7 @@ static void spilled(void **state)
 }
 
 /* The report counts the bytes that were spilled before the seal. */
-static void spilled_before_the_seal(void **state)
+static void the_report_counts_bytes_spilled_before_the_seal(void **state)
 {
 	enum { MANY = 1500000 };
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -225,7 +225,7 @@ static void spilled_before_the_seal(void **state)
 
 /* ---- errors ---- */
 
-static void in_their_order(void **state)
+static void calls_in_the_wrong_order_are_refused(void **state)
 {
 	const struct weir_params p = params(4);
 	struct weir_builder *b = begun(&p, NULL);
@@ -245,7 +245,7 @@ static void in_their_order(void **state)
 	weir_destroy(f);
 }
 
-static void of_other_kinds(void **state)
+static void other_kinds_have_no_exclude_list(void **state)
 {
 	struct weir_params p = params(8);
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -267,7 +267,7 @@ static void of_other_kinds(void **state)
 /* Without a spill file, included keys may use more than half of the memory. With a spill file, the
  * builder writes the included keys to the file, and the memory is free for the excluded keys that
  * pass. */
-static void more_than_half_of_the_memory(void **state)
+static void included_keys_may_use_most_of_the_memory(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -299,7 +299,7 @@ static void more_than_half_of_the_memory(void **state)
 
 /* The builder reports the smallest hash that is in both lists, at any position in the lists. Hash 0
  * is not special. */
-static void in_both_lists(void **state)
+static void the_smallest_hash_in_both_lists_is_reported(void **state)
 {
 	static const uint64_t both[][3] = { { 17, 1, 1000 }, { 0, 1, 1000 }, { 17, 2, 1000 },
 		                            { 17, 1, 0 } };
@@ -328,7 +328,7 @@ static void in_both_lists(void **state)
 	}
 }
 
-static void the_same_list(void **state)
+static void equal_lists_are_refused(void **state)
 {
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
 	const struct weir_params p = params(5);
@@ -347,7 +347,7 @@ static void the_same_list(void **state)
 
 /* Hashes that are only a counter have their first cells in one place. The second level cannot be
  * built, whatever its size. */
-static void not_spread(void **state)
+static void uneven_excluded_hashes_are_refused(void **state)
 {
 	const struct weir_params p = params(1);
 	struct weir_builder *b = begun(&p, NULL);
@@ -365,7 +365,7 @@ static void not_spread(void **state)
 
 /* Regression, as in alike_when_multiplied() of test_fuse.c: half of the excluded hashes pass the
  * first level, and the table of these hashes is searched for the included keys. */
-static void alike_when_multiplied(void **state)
+static void excluded_hashes_that_are_alike_when_multiplied_build_fast(void **state)
 {
 	enum { SIDE = 1024 };
 	const struct weir_params p = params(1);
@@ -385,7 +385,7 @@ static void alike_when_multiplied(void **state)
 
 /* ---- reloads of a handle ---- */
 
-static void reloaded(void **state)
+static void a_reload_excludes_keys(void **state)
 {
 	const struct weir_params p = params(4);
 	struct weir_handle *h = NULL;
@@ -422,21 +422,21 @@ static void reloaded(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_on_both),
-		cmocka_unit_test(as_the_reference),
-		cmocka_unit_test(from_several_threads),
-		cmocka_unit_test(in_their_order),
-		cmocka_unit_test(of_other_kinds),
-		cmocka_unit_test(more_than_half_of_the_memory),
-		cmocka_unit_test(in_both_lists),
-		cmocka_unit_test(the_same_list),
-		cmocka_unit_test(not_spread),
-		cmocka_unit_test(alike_when_multiplied),
-		cmocka_unit_test(reloaded),
+		cmocka_unit_test(answers_are_exact_on_both_lists),
+		cmocka_unit_test(bits_equal_the_reference),
+		cmocka_unit_test(several_threads_add_and_exclude),
+		cmocka_unit_test(calls_in_the_wrong_order_are_refused),
+		cmocka_unit_test(other_kinds_have_no_exclude_list),
+		cmocka_unit_test(included_keys_may_use_most_of_the_memory),
+		cmocka_unit_test(the_smallest_hash_in_both_lists_is_reported),
+		cmocka_unit_test(equal_lists_are_refused),
+		cmocka_unit_test(uneven_excluded_hashes_are_refused),
+		cmocka_unit_test(excluded_hashes_that_are_alike_when_multiplied_build_fast),
+		cmocka_unit_test(a_reload_excludes_keys),
 	}, memory[] = {
-		cmocka_unit_test(memory_is_shared),
-		cmocka_unit_test(spilled),
-		cmocka_unit_test(spilled_before_the_seal),
+		cmocka_unit_test(included_and_excluded_keys_share_max_memory),
+		cmocka_unit_test(excluded_keys_that_pass_are_spilled),
+		cmocka_unit_test(the_report_counts_bytes_spilled_before_the_seal),
 	};
 	return argc > 1 && strcmp(argv[1], "memory") == 0 ?
 	       cmocka_run_group_tests(memory, folder_setup, folder_teardown) :

@@ -5,7 +5,7 @@
 #include "layered.h"
 
 /* The second level must fit within max_bytes. */
-static void within_bytes(void **state)
+static void the_second_level_fits_in_max_bytes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -44,7 +44,7 @@ static void within_bytes(void **state)
 
 /* With a rate, max_bytes is only a limit. The filter does not use more bytes than the rate
  * needs. */
-static void no_larger_than_needed(void **state)
+static void with_a_rate_max_bytes_is_only_a_limit(void **state)
 {
 	struct weir_params p = params(6);
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -96,7 +96,7 @@ static int stopped_at(uint64_t call, bool *sealed)
 	return err;
 }
 
-static void stopped(void **state)
+static void progress_can_stop_seal_and_build(void **state)
 {
 	bool sealed, in_seal = false, in_finish = false;
 	uint64_t all;
@@ -113,7 +113,7 @@ static void stopped(void **state)
 
 /* Progress counts duplicates in either list as done once they are sorted, so each stage ends at its
  * total. */
-static void progress_with_equal_keys(void **state)
+static void progress_counts_duplicates_as_done(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
 	struct weir_build_report r = WEIR_BUILD_REPORT_INIT;
@@ -133,7 +133,7 @@ static void progress_with_equal_keys(void **state)
 	assert_int_equal(total_last, done_last);
 }
 
-static void as_published(void **state)
+static void plans_match_known_sizes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -191,7 +191,7 @@ static uint64_t lines_of(uint32_t width, const uint32_t *segments)
 
 /* The planner uses the remaining bytes for larger cells of the second level, in each of its
  * parts. */
-static void filled(void **state)
+static void remaining_bytes_enlarge_the_second_level(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -215,7 +215,7 @@ static bool legal(unsigned field, uint32_t value)
 	return weir_shape_text(&shape, text) == 0;
 }
 
-static void shapes(void **state)
+static void only_legal_shapes_are_accepted(void **state)
 {
 	static const uint32_t least[] = { 1, 0, 3, 0, 0, 3, 0 };
 	static const uint32_t most[] = { 32, 18, 1 << 24, 28, 18, 1 << 24, 28 };
@@ -230,13 +230,13 @@ static void shapes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(within_bytes),
-		cmocka_unit_test(no_larger_than_needed),
-		cmocka_unit_test(stopped),
-		cmocka_unit_test(progress_with_equal_keys),
-		cmocka_unit_test(as_published),
-		cmocka_unit_test(filled),
-		cmocka_unit_test(shapes),
+		cmocka_unit_test(the_second_level_fits_in_max_bytes),
+		cmocka_unit_test(with_a_rate_max_bytes_is_only_a_limit),
+		cmocka_unit_test(progress_can_stop_seal_and_build),
+		cmocka_unit_test(progress_counts_duplicates_as_done),
+		cmocka_unit_test(plans_match_known_sizes),
+		cmocka_unit_test(remaining_bytes_enlarge_the_second_level),
+		cmocka_unit_test(only_legal_shapes_are_accepted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static struct weir_filter *built(uint64_t capacity, const uint64_t *hashes, size
 	return f;
 }
 
-static void a_build(void **state)
+static void a_build_sets_the_capacity(void **state)
 {
 	static const uint64_t hashes[] = { 1, 2, 3 };
 	struct weir_filter *f = built(0, hashes, 3);
@@ -144,7 +144,7 @@ static void a_build(void **state)
 }
 
 /* The kind's own error reaches the caller. No filter leaks, and the output is unchanged. */
-static void work_that_fails(void **state)
+static void errors_of_the_kind_reach_the_caller(void **state)
 {
 	static const uint64_t hash = 1;
 	struct weir_params p = params(10);
@@ -164,7 +164,7 @@ static void work_that_fails(void **state)
 }
 
 /* A merge of lines 2 and 3 changes no other lines. */
-static void a_run_of_lines(void **state)
+static void a_merge_of_some_lines_changes_no_others(void **state)
 {
 	struct weir_filter *f = built(10, NULL, 0), *other = built(10, NULL, 0);
 	(void)state;
@@ -178,7 +178,7 @@ static void a_run_of_lines(void **state)
 
 /* A merge requires equal values in all fields of a shape. The error names the field that
  * differs. */
-static void the_last_number_differs(void **state)
+static void a_merge_compares_every_field_of_the_shape(void **state)
 {
 	static const uint64_t hash = 1;
 	struct weir_filter *f = built(10, &hash, 1), *other = built(10, &hash, 1);
@@ -189,7 +189,7 @@ static void the_last_number_differs(void **state)
 }
 
 /* The image names the kind's hash. A load checks the shape together with the number of lines. */
-static void an_image(void **state)
+static void an_image_names_hash_and_shape(void **state)
 {
 	static const uint64_t hash = 5;
 	struct weir_filter *f = built(10, &hash, 1), *back = NULL;
@@ -212,7 +212,7 @@ static void an_image(void **state)
 	weir_destroy(f);
 }
 
-static void a_sharded_set_s_hash(void **state)
+static void a_sharded_set_uses_the_kinds_hash(void **state)
 {
 	struct weir_params p = params(1000);
 	struct weir_handle *set = NULL;
@@ -224,7 +224,7 @@ static void a_sharded_set_s_hash(void **state)
 
 /* A next filter with the same seed but another hash function is refused, because each function's
  * hashes are meaningless to the other. */
-static void a_successor_that_hashes_otherwise(void **state)
+static void a_next_filter_with_another_hash_is_refused(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params other = params(1000), own = params(1000);
@@ -248,13 +248,15 @@ static void a_successor_that_hashes_otherwise(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build),
-		cmocka_unit_test(work_that_fails),
-		cmocka_unit_test(a_run_of_lines),
-		cmocka_unit_test(the_last_number_differs),
-		cmocka_unit_test_setup_teardown(an_image, folder_setup, folder_teardown),
-		cmocka_unit_test(a_sharded_set_s_hash),
-		cmocka_unit_test_setup_teardown(a_successor_that_hashes_otherwise, folder_setup,
+		cmocka_unit_test(a_build_sets_the_capacity),
+		cmocka_unit_test(errors_of_the_kind_reach_the_caller),
+		cmocka_unit_test(a_merge_of_some_lines_changes_no_others),
+		cmocka_unit_test(a_merge_compares_every_field_of_the_shape),
+		cmocka_unit_test_setup_teardown(an_image_names_hash_and_shape,
+		                                folder_setup, folder_teardown),
+		cmocka_unit_test(a_sharded_set_uses_the_kinds_hash),
+		cmocka_unit_test_setup_teardown(a_next_filter_with_another_hash_is_refused,
+		                                folder_setup,
 		                                folder_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@ enum { SKIPPED = 77 };
 /* ---- names ---- */
 
 /* Asserts that the image has the same lock under @name. */
-static void assert_kept_apart(const char *name)
+static void assert_same_lock(const char *name)
 {
 	struct weir_filter *f = map_live(path), *g = map_live(name);
 	assert_refused(weir_seal(f), -EBUSY, path, "elsewhere");
@@ -22,19 +22,19 @@ static void assert_kept_apart(const char *name)
 	assert_sealed(path);
 }
 
-static void test_is_the_image_kept_apart_by_links(void **state)
+static void test_links_lead_to_the_same_lock(void **state)
 {
 	char same[4200];
 	(void)state;
 	snprintf(same, sizeof same, "%s/same.weir", folder);
 	assert_int_equal(symlink("../set.weir", other), 0);
 	assert_int_equal(link(path, same), 0);
-	assert_kept_apart(other);
-	assert_kept_apart(same);
+	assert_same_lock(other);
+	assert_same_lock(same);
 }
 
 /* A name in another folder has another lock file, so the second live map is refused. */
-static void test_is_a_hard_link_in_another_folder_refused(void **state)
+static void test_a_hard_link_in_another_folder_is_refused(void **state)
 {
 	char beside[4400];
 	(void)state;
@@ -51,7 +51,7 @@ static void test_is_a_hard_link_in_another_folder_refused(void **state)
 	assert_false(there(beside));
 }
 
-static void test_does_a_mapping_of_the_old_image_keep_the_new_one_live(void **state)
+static void test_a_map_of_the_old_image_does_not_keep_the_new_one_live(void **state)
 {
 	char old[4200];
 	(void)state;
@@ -70,7 +70,7 @@ static void test_does_a_mapping_of_the_old_image_keep_the_new_one_live(void **st
 
 /* The process that mapped the image can still seal it. A process that opens it in the new folder
  * cannot map it live. */
-static void test_may_a_live_image_go_to_another_folder(void **state)
+static void test_a_moved_live_image_can_be_sealed(void **state)
 {
 	struct weir_filter *f = map_live(path);
 	(void)state;
@@ -82,7 +82,7 @@ static void test_may_a_live_image_go_to_another_folder(void **state)
 }
 
 /* Two mounts of a file system share one lock file. */
-static void test_are_two_mount_namespaces_kept_apart(void **state)
+static void test_two_mount_namespaces_share_the_lock(void **state)
 {
 	struct weir_filter *f = map_live(path);
 	(void)state;
@@ -113,7 +113,7 @@ static void test_are_two_mount_namespaces_kept_apart(void **state)
 /* ---- lock_dir ---- */
 
 /* The user may write the image, but not its folder. Return: 0 on success. */
-static int without_the_folder(void)
+static int map_without_the_folder(void)
 {
 	struct weir_filter *f = NULL;
 	if (map_in(&f, path, NULL) != -EACCES || !strstr(weir_error_detail(), "--lock-dir"))
@@ -126,7 +126,7 @@ static int without_the_folder(void)
 	return 0;
 }
 
-static void test_what_if_the_folder_cannot_be_written(void **state)
+static void test_without_folder_permission_lock_dir_is_needed(void **state)
 {
 	char beside[4400];
 	(void)state;
@@ -135,14 +135,14 @@ static void test_what_if_the_folder_cannot_be_written(void **state)
 	assert_int_equal(chmod(path, 0666), 0);
 	assert_int_equal(chown(other_dir, NOBODY, NOBODY), 0);
 	act_as_nobody(NOBODY);
-	int answer = without_the_folder();
+	int answer = map_without_the_folder();
 	act_as_root();
 	assert_int_equal(answer, 0);
 	assert_sealed(path);
 	assert_false(there(beside));
 }
 
-static void test_does_another_lock_dir_lead_past_the_lock(void **state)
+static void test_another_lock_dir_does_not_bypass_the_lock(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_filter *f = map_live(path), *g = NULL;
@@ -191,7 +191,7 @@ static void assert_not_used(int err, const char *what)
 	assert_int_equal(remove(lock_file), 0);
 }
 
-static void test_is_a_strangers_file_used_as_the_lock(void **state)
+static void test_a_file_of_another_user_is_not_used_as_the_lock(void **state)
 {
 	char victim[4200];
 	(void)state;
@@ -211,7 +211,7 @@ static void test_is_a_strangers_file_used_as_the_lock(void **state)
 	assert_sealed(path);
 }
 
-static void test_is_the_file_of_a_user_who_only_reads_the_lock(void **state)
+static void test_a_file_of_a_mere_reader_is_not_used_as_the_lock(void **state)
 {
 	(void)state;
 	needs_root();
@@ -247,7 +247,7 @@ static int map_as_one_of_the_group(struct weir_filter **out, const char *lock_di
 }
 
 /* A reader with a shared lock on the lock file could prevent every seal. */
-static void test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them(void **state)
+static void test_readers_of_the_image_cannot_open_the_lock_file(void **state)
 {
 	(void)state;
 	put(lock_file, "");
@@ -284,7 +284,7 @@ static const unsigned char acl[] = {
 
 /* With an access control list, the group bits are a mask. The group itself may have fewer
  * permissions. */
-static void test_may_the_group_lock_an_image_with_a_list(void **state)
+static void test_with_an_access_list_the_group_cannot_lock(void **state)
 {
 	struct stat st;
 	(void)state;
@@ -304,7 +304,7 @@ static void test_may_the_group_lock_an_image_with_a_list(void **state)
 /* Another user of the image's group has created the lock file. A mapper uses the lock file only if
  * users outside the group cannot create files in the folder. An access control list of the folder
  * may let other users in, and a folder that the mapper cannot read may have such a list. */
-static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
+static void test_a_lock_file_of_a_group_member_may_be_used(void **state)
 {
 	static const struct {
 		mode_t mode;
@@ -345,7 +345,7 @@ static void test_is_the_file_of_one_of_the_group_the_lock(void **state)
 }
 
 /* In a set-group-ID folder every new file gets the image's group, even a file of another user. */
-static void test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock(void **state)
+static void test_a_file_in_a_set_group_id_folder_is_not_used_as_the_lock(void **state)
 {
 	struct stat st;
 	(void)state;
@@ -382,7 +382,7 @@ static void leave_live(const char *name)
 }
 
 /* The owner of the folder may not write the image, but swaps the lock files of two images. */
-static void test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts(void **state)
+static void test_a_swapped_lock_file_allows_no_early_seal(void **state)
 {
 	char stash[4200], third[4200], of_third[4400], of_first[4400];
 	(void)state;
@@ -413,20 +413,20 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_is_the_image_kept_apart_by_links),
-		fresh(test_is_a_hard_link_in_another_folder_refused),
-		fresh(test_does_a_mapping_of_the_old_image_keep_the_new_one_live),
-		fresh(test_may_a_live_image_go_to_another_folder),
-		fresh(test_are_two_mount_namespaces_kept_apart),
-		fresh(test_what_if_the_folder_cannot_be_written),
-		fresh(test_does_another_lock_dir_lead_past_the_lock),
-		fresh(test_is_a_strangers_file_used_as_the_lock),
-		fresh(test_is_the_file_of_a_user_who_only_reads_the_lock),
-		fresh(test_is_a_lock_file_that_readers_of_the_image_can_lock_closed_to_them),
-		fresh(test_may_the_group_lock_an_image_with_a_list),
-		fresh(test_is_the_file_of_one_of_the_group_the_lock),
-		fresh(test_is_the_file_of_a_stranger_in_a_set_group_id_folder_the_lock),
-		fresh(test_does_a_lock_file_that_is_swapped_let_one_seal_while_another_inserts),
+		fresh(test_links_lead_to_the_same_lock),
+		fresh(test_a_hard_link_in_another_folder_is_refused),
+		fresh(test_a_map_of_the_old_image_does_not_keep_the_new_one_live),
+		fresh(test_a_moved_live_image_can_be_sealed),
+		fresh(test_two_mount_namespaces_share_the_lock),
+		fresh(test_without_folder_permission_lock_dir_is_needed),
+		fresh(test_another_lock_dir_does_not_bypass_the_lock),
+		fresh(test_a_file_of_another_user_is_not_used_as_the_lock),
+		fresh(test_a_file_of_a_mere_reader_is_not_used_as_the_lock),
+		fresh(test_readers_of_the_image_cannot_open_the_lock_file),
+		fresh(test_with_an_access_list_the_group_cannot_lock),
+		fresh(test_a_lock_file_of_a_group_member_may_be_used),
+		fresh(test_a_file_in_a_set_group_id_folder_is_not_used_as_the_lock),
+		fresh(test_a_swapped_lock_file_allows_no_early_seal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include "ground/threads.h"
 
 enum { KEYS = 200, DEADLINE = 60 };
-static const double settled = 0.2, held = 1; /* seconds */
+static const double settle_seconds = 0.2, own_seconds = 1; /* seconds */
 
 static struct weir_filter *filter;
 static bool futex_refused;
@@ -111,14 +111,14 @@ static double waited(pthread_t thread)
 {
 	clockid_t clock;
 	assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
-	usleep((useconds_t)(settled * 1e6));
+	usleep((useconds_t)(settle_seconds * 1e6));
 	double before = seconds_of(clock);
-	usleep((useconds_t)(held * 1e6));
+	usleep((useconds_t)(own_seconds * 1e6));
 	return seconds_of(clock) - before;
 }
 
 /* @attributes: NULL for the default. Return: the error of pthread_create(). */
-static int load_beside(const pthread_attr_t *attributes, bool cancel)
+static int load_while_owned(const pthread_attr_t *attributes, bool cancel)
 {
 	pthread_t thread;
 	sem_t begun;
@@ -137,7 +137,8 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 	assert_ptr_equal(answer, &begun); /* the loader has loaded all keys */
 	/* a thousand short sleeps use some processor time */
 	if (taken > (futex_refused ? 0.5 : 0.05))
-		fail_msg("a loader that waited %.1f s took %.3f s of the processor", held, taken);
+		fail_msg("a loader that waited %.1f s took %.3f s of the processor", own_seconds,
+		         taken);
 	for (uint32_t p = 0; p < filter->parts; p++)
 		assert_int_equal(filter->owners[p].mark, 0);
 	return 0;
@@ -148,16 +149,16 @@ static int load_beside(const pthread_attr_t *attributes, bool cancel)
 static void test_a_waiting_loader_sleeps(void **state)
 {
 	(void)state;
-	assert_int_equal(load_beside(NULL, false), 0);
+	assert_int_equal(load_while_owned(NULL, false), 0);
 	assert_int_equal(asked_for_memory, 1);
 }
 
 /* A single key, so no other key joins the key in its partition's bucket. */
-static void test_a_loader_of_one_key(void **state)
+static void test_a_loader_of_one_key_sleeps(void **state)
 {
 	(void)state;
 	keys = 1;
-	assert_int_equal(load_beside(NULL, false), 0);
+	assert_int_equal(load_while_owned(NULL, false), 0);
 }
 
 /* Without memory the loader cannot collect hashes. It loads the keys of the free partitions, and
@@ -167,30 +168,30 @@ static void test_a_loader_without_memory_sleeps(void **state)
 	(void)state;
 	no_memory = true;
 	drop_until(filter->parts - 1);
-	assert_int_equal(load_beside(NULL, false), 0);
+	assert_int_equal(load_while_owned(NULL, false), 0);
 }
 
-static void test_a_sandbox_refuses_futex(void **state)
+static void test_without_futex_a_loader_sleeps_in_steps(void **state)
 {
 	(void)state;
 	futex_refused = true;
-	assert_int_equal(load_beside(NULL, false), 0);
+	assert_int_equal(load_while_owned(NULL, false), 0);
 	/* One sleep per millisecond while the first partition is owned, and some sleeps for the
 	 * others. On a busy machine, processor time alone would not show that the loader spins. */
 	assert_in_range(refused, 1, 10000);
 }
 
 /* A cancelled loader finishes the load, because no other thread would release its partitions. */
-static void test_a_loader_is_cancelled(void **state)
+static void test_a_cancelled_loader_finishes(void **state)
 {
 	(void)state;
 	futex_refused = true; /* the loader waits at a cancellation point */
-	assert_int_equal(load_beside(NULL, true), 0);
+	assert_int_equal(load_while_owned(NULL, true), 0);
 }
 
 /* On a single processor, a SCHED_FIFO thread that does not sleep keeps ordinary threads from
  * running. */
-static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
+static void test_a_fifo_loader_lets_ordinary_threads_run(void **state)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t all;
@@ -201,7 +202,7 @@ static void test_a_fifo_loader_beside_an_ordinary_one(void **state)
 	assert_int_equal(pthread_attr_setinheritsched(&a, PTHREAD_EXPLICIT_SCHED), 0);
 	assert_int_equal(pthread_attr_setschedpolicy(&a, SCHED_FIFO), 0);
 	assert_int_equal(pthread_attr_setschedparam(&a, &first), 0);
-	int error = load_beside(&a, false);
+	int error = load_while_owned(&a, false);
 	pthread_attr_destroy(&a);
 	on_cpus(&all);
 	if (error) {
@@ -225,10 +226,10 @@ static void expect_child_loads(void)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	/* in the parent, the partitions are still owned */
-	assert_int_equal(load_beside(NULL, false), 0);
+	assert_int_equal(load_while_owned(NULL, false), 0);
 }
 
-static void test_a_child_of_a_fork_in_a_load(void **state)
+static void test_a_forked_child_takes_over_partitions(void **state)
 {
 	(void)state;
 	expect_child_loads();
@@ -244,7 +245,7 @@ static void at_fork(void)
 		take_all();
 }
 
-static void test_a_first_load_that_begins_in_a_fork(void **state)
+static void test_a_first_load_may_begin_during_a_fork(void **state)
 {
 	(void)state;
 	load_begins = true;
@@ -258,15 +259,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		/* must be the first load of the process */
-		cmocka_unit_test_setup_teardown(test_a_first_load_that_begins_in_a_fork,
+		cmocka_unit_test_setup_teardown(test_a_first_load_may_begin_during_a_fork,
 		                                setup_unowned, teardown),
 		fresh(test_a_waiting_loader_sleeps),
-		fresh(test_a_loader_of_one_key),
+		fresh(test_a_loader_of_one_key_sleeps),
 		fresh(test_a_loader_without_memory_sleeps),
-		fresh(test_a_sandbox_refuses_futex),
-		fresh(test_a_loader_is_cancelled),
-		fresh(test_a_fifo_loader_beside_an_ordinary_one),
-		fresh(test_a_child_of_a_fork_in_a_load),
+		fresh(test_without_futex_a_loader_sleeps_in_steps),
+		fresh(test_a_cancelled_loader_finishes),
+		fresh(test_a_fifo_loader_lets_ordinary_threads_run),
+		fresh(test_a_forked_child_takes_over_partitions),
 	};
 	if (pthread_atfork(at_fork, NULL, NULL))
 		return 1;

@@ -24,7 +24,7 @@ static uint64_t planned_bytes(const struct weir_params *params)
 	return plan.bytes;
 }
 
-static void the_callers_memory(void **state)
+static void bits_in_the_callers_memory(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -96,7 +96,7 @@ static const uint64_t *words_of(const struct weir_filter *f)
 	return view.words;
 }
 
-static void alignment(void **state)
+static void allocated_memory_is_aligned(void **state)
 {
 	(void)state;
 	for (uint64_t capacity = 1; capacity < 20000000; capacity *= 7) {
@@ -139,7 +139,7 @@ static bool can_ask_for_huge_pages(void)
 	return can;
 }
 
-static void transparent_huge_pages(void **state)
+static void flags_choose_transparent_huge_pages(void **state)
 {
 	struct weir_params params = params_for(WEIR_BLOCKED, 4000000);
 	struct weir_filter *f = NULL;
@@ -155,7 +155,7 @@ static void transparent_huge_pages(void **state)
 	weir_destroy(f);
 }
 
-static void reserved_huge_pages(void **state)
+static void bits_in_reserved_huge_pages(void **state)
 {
 	struct weir_params params = params_for(WEIR_BLOCKED, 1000);
 	struct weir_filter *f = NULL;
@@ -189,7 +189,7 @@ static size_t resident_pages(const void *at, size_t bytes)
 	return resident;
 }
 
-static void pages_touched_beforehand(void **state)
+static void prefault_touches_every_page(void **state)
 {
 	struct weir_params params = params_for(WEIR_BLOCKED, 4000000);
 	struct weir_filter *f = NULL;
@@ -282,12 +282,12 @@ static void more_than_2_to_the_32_blocks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_callers_memory),
+		cmocka_unit_test(bits_in_the_callers_memory),
 		cmocka_unit_test(two_processes_in_shared_memory),
-		cmocka_unit_test(alignment),
-		cmocka_unit_test(transparent_huge_pages),
-		cmocka_unit_test(reserved_huge_pages),
-		cmocka_unit_test(pages_touched_beforehand),
+		cmocka_unit_test(allocated_memory_is_aligned),
+		cmocka_unit_test(flags_choose_transparent_huge_pages),
+		cmocka_unit_test(bits_in_reserved_huge_pages),
+		cmocka_unit_test(prefault_touches_every_page),
 		cmocka_unit_test(more_than_2_to_the_32_bits),
 		cmocka_unit_test(more_than_2_to_the_32_blocks),
 	};

@@ -81,7 +81,7 @@ static bool can_fold(uint32_t kind)
 	return err != -ENOTSUP;
 }
 
-static void union_of_two(void **state)
+static void a_merge_has_the_bits_of_both(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -145,7 +145,7 @@ static void a_difference_is_named_with_both_values(void **state)
 	}
 }
 
-static void a_capacity_may_differ(void **state)
+static void filters_with_different_capacities_merge(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	(void)state;
@@ -163,7 +163,7 @@ static void a_capacity_may_differ(void **state)
 	weir_destroy(a), weir_destroy(b);
 }
 
-static void clones(void **state)
+static void a_clone_is_equal_and_independent(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -187,7 +187,7 @@ static void clones(void **state)
 		}
 }
 
-static void no_place_for_the_copy(void **state)
+static void a_missing_output_is_refused(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	(void)state;
@@ -242,7 +242,7 @@ static void fold(uint32_t kind, uint64_t lines, uint32_t factor)
 	weir_destroy(f), weir_destroy(folded), weir_destroy(direct);
 }
 
-static void folds(void **state)
+static void a_fold_equals_a_smaller_filter(void **state)
 {
 	static const uint64_t lines[] = { 1, 2, 8, 96, 1024, 4096, 65536 };
 	(void)state;
@@ -261,7 +261,7 @@ static bool divides(uint32_t kind, uint64_t lines, uint32_t factor)
 	return blocks && factor && !(factor & (factor - 1)) && lines * blocks % factor == 0;
 }
 
-static void factors_that_do_not_divide(void **state)
+static void factors_that_do_not_divide_are_refused(void **state)
 {
 	static const struct { uint64_t lines; uint32_t factor; const char *text;
 	} cases[] = {
@@ -295,7 +295,7 @@ static void factors_that_do_not_divide(void **state)
 }
 
 /* The capacity of a folded filter is at least 1. */
-static void a_capacity_of_one(void **state)
+static void the_capacity_of_a_fold_is_at_least_1(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *folded = NULL;
@@ -309,7 +309,7 @@ static void a_capacity_of_one(void **state)
 }
 
 /* Every power of two up to the plan's number of shards is a valid factor. */
-static void any_factor_up_to_the_shards(void **state)
+static void every_power_of_two_up_to_the_shards_folds(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;
 	uint32_t shards = exact(f).shards;
@@ -328,15 +328,15 @@ static void any_factor_up_to_the_shards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(union_of_two),
+		cmocka_unit_test(a_merge_has_the_bits_of_both),
 		cmocka_unit_test(a_difference_is_named_with_both_values),
-		cmocka_unit_test(a_capacity_may_differ),
-		cmocka_unit_test(clones),
-		cmocka_unit_test(no_place_for_the_copy),
-		cmocka_unit_test(folds),
-		cmocka_unit_test(factors_that_do_not_divide),
-		cmocka_unit_test(a_capacity_of_one),
-		cmocka_unit_test(any_factor_up_to_the_shards),
+		cmocka_unit_test(filters_with_different_capacities_merge),
+		cmocka_unit_test(a_clone_is_equal_and_independent),
+		cmocka_unit_test(a_missing_output_is_refused),
+		cmocka_unit_test(a_fold_equals_a_smaller_filter),
+		cmocka_unit_test(factors_that_do_not_divide_are_refused),
+		cmocka_unit_test(the_capacity_of_a_fold_is_at_least_1),
+		cmocka_unit_test(every_power_of_two_up_to_the_shards_folds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static double value_of(const char *series)
 	return *value;
 }
 
-static void test_the_figures_are_those_of_the_statistics(void **state)
+static void test_metrics_equal_the_statistics(void **state)
 {
 	(void)state;
 	insert_into(h, 0, 5000);
@@ -85,7 +85,7 @@ static void test_the_figures_are_those_of_the_statistics(void **state)
 	assert_true(value_of("weir_refused_total") == 1);
 }
 
-static void test_before_the_first_set(void **state)
+static void test_metrics_before_the_first_set(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *without;
@@ -100,7 +100,7 @@ static void test_before_the_first_set(void **state)
 	assert_ok(weir_handle_destroy(without));
 }
 
-static void test_keys_without_number(void **state)
+static void test_infinite_estimates_are_written(void **state)
 {
 	struct weir_handle *full;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 10, 0.01);
@@ -149,7 +149,7 @@ static void test_several_handles_in_one_text(void **state)
 }
 
 /* The metrics of a filter have the same names as the metrics of a handle's current filter. */
-static void test_a_filter_beside_a_handle(void **state)
+static void test_filters_and_handles_share_metric_names(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CUCKOO, 500, 0.01);
 	struct weir_stats s = WEIR_STATS_INIT;
@@ -195,7 +195,7 @@ static int next_of_a_queue(const void *object, uint32_t i, struct weir_metric *o
 	return 1;
 }
 
-static void test_objects_of_another_library(void **state)
+static void test_metrics_of_the_callers_objects(void **state)
 {
 	static const double a[] = { -INFINITY, 4e12, 7 }, b[] = { NAN, 0.5, NAN },
 	                    none[] = { NAN, NAN, NAN };
@@ -230,7 +230,7 @@ static void test_objects_of_another_library(void **state)
 
 /* The buffer gets as much text as fits, and never a byte more. The call always returns the length
  * of the whole text. */
-static void test_buffers_of_every_size(void **state)
+static void test_text_is_cut_to_the_buffer(void **state)
 {
 	char part[4096];
 	(void)state;
@@ -248,7 +248,7 @@ static void test_buffers_of_every_size(void **state)
 	}
 }
 
-static void test_labels_that_are_refused(void **state)
+static void test_malformed_labels_are_refused(void **state)
 {
 	static const char *const bad[][2] = {
 		{ "set", "byte 3: no =" }, { "set=", "byte 4: no value" },
@@ -297,15 +297,15 @@ static void test_labels_that_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_the_figures_are_those_of_the_statistics),
-		fresh(test_before_the_first_set),
-		fresh(test_keys_without_number),
+		fresh(test_metrics_equal_the_statistics),
+		fresh(test_metrics_before_the_first_set),
+		fresh(test_infinite_estimates_are_written),
 		fresh(test_uneven_hashes_have_a_series),
 		fresh(test_several_handles_in_one_text),
-		fresh(test_a_filter_beside_a_handle),
-		fresh(test_objects_of_another_library),
-		fresh(test_buffers_of_every_size),
-		fresh(test_labels_that_are_refused),
+		fresh(test_filters_and_handles_share_metric_names),
+		fresh(test_metrics_of_the_callers_objects),
+		fresh(test_text_is_cut_to_the_buffer),
+		fresh(test_malformed_labels_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

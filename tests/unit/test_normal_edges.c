@@ -21,7 +21,7 @@ static size_t domain_of(char *text, unsigned labels)
 	return 2 * labels - 1;
 }
 
-static void the_most_labels_are_found(void **state)
+static void domains_of_the_most_labels_are_found(void **state)
 {
 	struct weir_text n = of_steps(WEIR_TEXT_SUFFIXES);
 	struct iovec key, keys[WEIR_TEXT_LOOKUPS];
@@ -46,7 +46,7 @@ static void the_most_labels_are_found(void **state)
 	assert_int_equal(weir_text_lookups(&n, text, domain_of(text, 299), NULL, keys), LABELS);
 }
 
-static void the_key_of_a_domain(void **state)
+static void domains_have_the_right_key(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "*.a.b.", "a.b" }, { ".a", "a" }, { "a.", "a" }, { "a..", "a." }, { ".", "." },
@@ -68,7 +68,7 @@ static void the_key_of_a_domain(void **state)
 }
 
 /* With every prefix length of both address families, a lookup probes the largest number of keys. */
-static void no_byte_beyond_the_room(void **state)
+static void no_byte_is_written_beyond_the_buffer(void **state)
 {
 	struct weir_text n = of_steps(WEIR_TEXT_CIDR), lower = of_steps(WEIR_TEXT_LOWERCASE);
 	struct iovec keys[WEIR_TEXT_LOOKUPS];
@@ -101,7 +101,7 @@ static int cidr(unsigned char *key, const char *text, size_t len)
 	return err ? err : (int)made.iov_len;
 }
 
-static void the_longest_texts_of_prefixes(void **state)
+static void the_longest_prefix_texts_are_parsed(void **state)
 {
 	static const char most[] = "0000:0000:0000:0000:0000:ffff:255.255.255.255/128";
 	unsigned char key[WEIR_TEXT_CIDR_BYTES];
@@ -131,7 +131,7 @@ static struct weir_filter *with(const struct weir_text *t, double fp_rate)
 }
 
 /* Lengths around the number of bytes that are hashed in one piece. */
-static void texts_of_some_kilobytes(void **state)
+static void long_texts_are_hashed_in_pieces(void **state)
 {
 	static const size_t lengths[] = { 1, 255, 256, 257, 511, 512, 513, 8193 };
 	const struct weir_text n = of_steps(WEIR_TEXT_LOWERCASE);
@@ -150,7 +150,7 @@ static void texts_of_some_kilobytes(void **state)
 }
 
 /* Merge every bit that a set can record, in every word. */
-static void all_that_is_noted_is_united(void **state)
+static void a_merge_includes_every_recorded_bit(void **state)
 {
 	(void)state;
 	for (unsigned bit = 0; bit < 6 * 64; bit++) {
@@ -164,7 +164,7 @@ static void all_that_is_noted_is_united(void **state)
 }
 
 /* A merge adds the source's new lengths, in every word. A closed set refuses them. */
-static void a_merge_of_what_is_not_noted(void **state)
+static void a_merge_adds_lengths_unless_the_set_is_closed(void **state)
 {
 	static const struct weir_text other[] = {
 		{ .steps = 4, .ipv4 = 1 }, { .steps = 4, .ipv6 = { 1 } },
@@ -193,13 +193,13 @@ static void a_merge_of_what_is_not_noted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_most_labels_are_found),
-		cmocka_unit_test(the_key_of_a_domain),
-		cmocka_unit_test(no_byte_beyond_the_room),
-		cmocka_unit_test(the_longest_texts_of_prefixes),
-		cmocka_unit_test(texts_of_some_kilobytes),
-		cmocka_unit_test(all_that_is_noted_is_united),
-		cmocka_unit_test(a_merge_of_what_is_not_noted),
+		cmocka_unit_test(domains_of_the_most_labels_are_found),
+		cmocka_unit_test(domains_have_the_right_key),
+		cmocka_unit_test(no_byte_is_written_beyond_the_buffer),
+		cmocka_unit_test(the_longest_prefix_texts_are_parsed),
+		cmocka_unit_test(long_texts_are_hashed_in_pieces),
+		cmocka_unit_test(a_merge_includes_every_recorded_bit),
+		cmocka_unit_test(a_merge_adds_lengths_unless_the_set_is_closed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

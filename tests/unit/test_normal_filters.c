@@ -103,7 +103,7 @@ static void an_address_is_not_lowercased(void **state)
 
 /* With every prefix length of both address families, a lookup makes the largest possible number of
  * keys. */
-static void every_length_at_once(void **state)
+static void a_lookup_may_probe_every_length(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR);
 	struct weir_text n = { .steps = WEIR_TEXT_CIDR };
@@ -156,7 +156,7 @@ static void a_domain_covers_its_children(void **state)
 	weir_destroy(f);
 }
 
-static void a_long_text(void **state)
+static void long_texts_are_normalised(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_LOWERCASE);
 	char *text = malloc(100000);
@@ -184,7 +184,7 @@ static void without_steps_a_text_is_the_key(void **state)
 	weir_destroy(f);
 }
 
-static void what_cannot_be_set(void **state)
+static void wrong_steps_are_refused(void **state)
 {
 	static const struct weir_text wrong[] = {
 		{ .steps = 32 }, { .steps = 12 }, { .steps = 1, .reserved = 1 },
@@ -209,7 +209,7 @@ static void what_cannot_be_set(void **state)
 	assert_non_null(strstr(weir_error_detail(), "steps 0x0"));
 }
 
-static void it_stands_in_the_image(void **state)
+static void an_image_has_the_steps_and_lengths(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *g;
@@ -274,7 +274,7 @@ static int refreshed(struct weir_handle *h, struct weir_filter *f, bool carry)
 	return weir_handle_refresh(h, path, &o);
 }
 
-static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
+static void refresh_refuses_other_steps_and_carries_lengths(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *next = empty(WEIR_TEXT_SUFFIXES);
 	struct weir_reload *r;
@@ -313,7 +313,7 @@ static void refresh_refuses_other_steps_and_keeps_what_it_carries(void **state)
 
 /* A read-only map refuses texts and hashes. A live map refuses new prefix lengths, even in a
  * merge. */
-static void a_mapped_set_takes_no_texts(void **state)
+static void maps_refuse_new_texts_or_lengths(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR), *more = empty(WEIR_TEXT_CIDR);
 	(void)state;
@@ -341,7 +341,7 @@ static void a_mapped_set_takes_no_texts(void **state)
 
 /* In a filter that is larger than a core's cache, a lookup of several keys prefetches. The answers
  * must be the same as without prefetching. */
-static void far_as_near(void **state)
+static void prefetching_does_not_change_answers(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -364,16 +364,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_prefix_covers_its_addresses),
 		cmocka_unit_test(an_address_is_not_lowercased),
-		cmocka_unit_test(every_length_at_once),
+		cmocka_unit_test(a_lookup_may_probe_every_length),
 		cmocka_unit_test(a_domain_covers_its_children),
-		cmocka_unit_test(a_long_text),
+		cmocka_unit_test(long_texts_are_normalised),
 		cmocka_unit_test(without_steps_a_text_is_the_key),
-		cmocka_unit_test(what_cannot_be_set),
-		cmocka_unit_test(it_stands_in_the_image),
+		cmocka_unit_test(wrong_steps_are_refused),
+		cmocka_unit_test(an_image_has_the_steps_and_lengths),
 		cmocka_unit_test(merge_refuses_other_steps_and_adds_lengths),
-		cmocka_unit_test(refresh_refuses_other_steps_and_keeps_what_it_carries),
-		cmocka_unit_test(a_mapped_set_takes_no_texts),
-		cmocka_unit_test(far_as_near),
+		cmocka_unit_test(refresh_refuses_other_steps_and_carries_lengths),
+		cmocka_unit_test(maps_refuse_new_texts_or_lengths),
+		cmocka_unit_test(prefetching_does_not_change_answers),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -26,7 +26,7 @@ static void trim_takes_blanks_and_one_final_cr(void **state)
 	}
 }
 
-static void lowercase_is_of_ascii_alone(void **state)
+static void lowercase_changes_only_ascii(void **state)
 {
 	static const char text[] = "AZaz@[\xc3\x84-9";
 	struct weir_text n = of_steps(WEIR_TEXT_LOWERCASE);
@@ -51,7 +51,7 @@ struct row {
 	const char *text, *key; /* key: in hexadecimal digits, or NULL if the text is refused */
 };
 
-static void the_key_of_a_prefix(void **state)
+static void a_prefix_has_the_right_key(void **state)
 {
 	static const struct row rows[] = {
 		{ "192.0.2.1", "20c0000201" },
@@ -136,8 +136,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(trim_takes_blanks_and_one_final_cr),
-		cmocka_unit_test(lowercase_is_of_ascii_alone),
-		cmocka_unit_test(the_key_of_a_prefix),
+		cmocka_unit_test(lowercase_changes_only_ascii),
+		cmocka_unit_test(a_prefix_has_the_right_key),
 		cmocka_unit_test(a_lookup_has_the_key_of_an_insert),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,7 @@ static void begin(struct weir_notice *n, const char *mark)
 	assert_false(weir__notice_read(n));
 }
 
-static void others_are_none(void **state)
+static void other_files_cause_no_notice(void **state)
 {
 	(void)state;
 	for (unsigned marked = 0; marked < 2; marked++) {
@@ -66,7 +66,7 @@ static void others_are_none(void **state)
 	}
 }
 
-static void its_own(void **state)
+static void the_file_and_marked_names_cause_notices(void **state)
 {
 	static const char *const names[] = { "set.weir", "set.weir.delta-", "set.weir.delta-1-2" };
 	(void)state;
@@ -89,7 +89,7 @@ static void its_own(void **state)
 }
 
 /* The folder is renamed, and a new folder gets the old name. */
-static void another_folder(void **state)
+static void a_replaced_folder_causes_a_notice(void **state)
 {
 	struct weir_notice n;
 	char inner[512];
@@ -113,9 +113,9 @@ static void another_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others_are_none),
-		cmocka_unit_test(its_own),
-		cmocka_unit_test(another_folder),
+		cmocka_unit_test(other_files_cause_no_notice),
+		cmocka_unit_test(the_file_and_marked_names_cause_notices),
+		cmocka_unit_test(a_replaced_folder_causes_a_notice),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

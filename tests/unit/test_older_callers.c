@@ -45,7 +45,7 @@ static int teardown(void **state)
 /* Copy the first @size bytes of the struct @whole to the end of the page, and set struct_size to
  * @size.
  * Return: the copy. */
-static void *older(const void *whole, size_t size)
+static void *shortened(const void *whole, size_t size)
 {
 	memset(page, 0x5a, (size_t)(end - page));
 	memcpy(end - size, whole, size);
@@ -59,7 +59,7 @@ static void *older(const void *whole, size_t size)
 	do { \
 		type newest = init; \
 		for (size_t size = STEP; size <= sizeof newest; size += STEP) { \
-			type *s = older(&newest, size); \
+			type *s = shortened(&newest, size); \
 			assert_ok(call); \
 			assert_int_equal(s->struct_size, size); \
 			assert_int_equal(end[-(ptrdiff_t)size - 1], 0x5a); \
@@ -81,7 +81,7 @@ static int build_reported(struct weir_build_report *report)
 	return err;
 }
 
-static void test_what_verbs_fill_in(void **state)
+static void test_outputs_fill_only_the_shorter_struct(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload *r;
@@ -112,7 +112,7 @@ static int measure_both(struct weir_handle_stats *whole, struct weir_stats *curr
 	return err;
 }
 
-static void test_both_structs_of_a_handle_s_figures(void **state)
+static void test_both_statistics_of_a_handle_may_be_shorter(void **state)
 {
 	struct weir_handle_stats whole = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats current = WEIR_STATS_INIT;
@@ -159,7 +159,7 @@ static int load(const struct weir_load_options *options)
 	return err;
 }
 
-static void test_what_verbs_are_given(void **state)
+static void test_options_may_be_shorter(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	(void)state;
@@ -201,7 +201,7 @@ static int by_follow(const struct weir_gate *gate)
 
 /* The gate has a struct_size of its own. Two option structs, which may also be shorter, point to a
  * gate. */
-static void test_the_gate(void **state)
+static void test_gates_may_be_shorter(void **state)
 {
 	struct weir_gate whole = WEIR_GATE_INIT;
 	(void)state;
@@ -210,7 +210,7 @@ static void test_the_gate(void **state)
 	WITH_EACH_OLDER(struct weir_gate, WEIR_GATE_INIT, by_follow(s));
 	/* the gate ignores a field beyond the end of the caller's struct */
 	whole.min_keys = 1e9;
-	assert_ok(by_reload(older(&whole, offsetof(struct weir_gate, min_keys))));
+	assert_ok(by_reload(shortened(&whole, offsetof(struct weir_gate, min_keys))));
 	whole.struct_size = sizeof whole + 1;
 	assert_refused(by_reload(&whole), -EINVAL, "weir_gate.struct_size", "_INIT");
 	assert_refused(by_refresh(&whole), -EINVAL, "weir_gate.struct_size", "_INIT");
@@ -222,10 +222,10 @@ static void test_the_gate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_verbs_fill_in),
-		cmocka_unit_test(test_both_structs_of_a_handle_s_figures),
-		cmocka_unit_test(test_what_verbs_are_given),
-		cmocka_unit_test(test_the_gate),
+		cmocka_unit_test(test_outputs_fill_only_the_shorter_struct),
+		cmocka_unit_test(test_both_statistics_of_a_handle_may_be_shorter),
+		cmocka_unit_test(test_options_may_be_shorter),
+		cmocka_unit_test(test_gates_may_be_shorter),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -85,7 +85,7 @@ static void equal_keys_of(uint32_t kind, uint32_t steps, bool keyed)
 
 /* In a filter that is larger than a core's cache, a batch prefetches. The answers must be the same
  * as without prefetching. */
-static void far_as_near(void **state)
+static void prefetching_does_not_change_answers(void **state)
 {
 	struct weir_filter *f = made(WEIR_COUNTING, 10000000, 0, false);
 	uint64_t numbers[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
@@ -126,7 +126,7 @@ static void equal_keys(uint32_t kind)
 	weir_destroy(f);
 }
 
-static void equal_keys_take_the_room_of_one(void **state)
+static void duplicates_take_no_capacity(void **state)
 {
 	(void)state;
 	each_kind(equal_keys, NULL);
@@ -172,7 +172,7 @@ static void refused_by(uint32_t kind)
 	assert_null(f);
 }
 
-static void nothing_is_removed(void **state)
+static void removals_are_refused(void **state)
 {
 	(void)state;
 	each_kind(nothing_is_removed_from, refused_by);
@@ -260,7 +260,7 @@ static void made_so_by_a_load(uint32_t kind)
 	weir_destroy(f);
 }
 
-static void the_image_keeps_it(void **state)
+static void images_keep_the_flag(void **state)
 {
 	(void)state;
 	each_kind(kept_by, NULL);
@@ -316,7 +316,7 @@ static void merged(uint32_t kind)
 
 /* The bitmap of a batch is valid up to the first refused key, including the bits of the last
  * word. */
-static void a_batch_without_room_has_its_answers(void **state)
+static void a_refused_batch_has_its_answers(void **state)
 {
 	enum { KEYS = 5000 };
 	static uint64_t keys[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
@@ -339,7 +339,7 @@ static void a_batch_without_room_has_its_answers(void **state)
 }
 
 /* A merge that runs out of slots removes no key that the destination had before. */
-static void a_union_without_room_loses_nothing(void **state)
+static void a_failed_merge_removes_no_old_key(void **state)
 {
 	enum { LESS = 150 }; /* keys in both filters, one copy each */
 	struct weir_filter *dst = made(WEIR_CUCKOO, 400, 0, false), *src = NULL;
@@ -358,7 +358,7 @@ static void a_union_without_room_loses_nothing(void **state)
 	weir_destroy(dst), weir_destroy(src);
 }
 
-static void unions_add_no_copies(void **state)
+static void merges_add_no_copies(void **state)
 {
 	(void)state;
 	each_kind(merged, NULL);
@@ -368,7 +368,7 @@ static void unions_add_no_copies(void **state)
 
 /* The next filter is full and refuses the insert. The current filter already had the key, so the
  * key must stay there. */
-static void a_refusal_takes_nothing_back(void **state)
+static void a_refused_duplicate_stays_in_current(void **state)
 {
 	struct weir_filter *initial = made(WEIR_CUCKOO, 1000, 0, false);
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -403,15 +403,15 @@ static void a_refusal_takes_nothing_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_keys_take_the_room_of_one),
-		cmocka_unit_test(nothing_is_removed),
-		cmocka_unit_test(the_image_keeps_it),
+		cmocka_unit_test(duplicates_take_no_capacity),
+		cmocka_unit_test(removals_are_refused),
+		cmocka_unit_test(images_keep_the_flag),
 		cmocka_unit_test(a_forged_mark_is_refused),
-		cmocka_unit_test(unions_add_no_copies),
-		cmocka_unit_test(a_batch_without_room_has_its_answers),
-		cmocka_unit_test(a_union_without_room_loses_nothing),
-		cmocka_unit_test(a_refusal_takes_nothing_back),
-		cmocka_unit_test(far_as_near),
+		cmocka_unit_test(merges_add_no_copies),
+		cmocka_unit_test(a_refused_batch_has_its_answers),
+		cmocka_unit_test(a_failed_merge_removes_no_old_key),
+		cmocka_unit_test(a_refused_duplicate_stays_in_current),
+		cmocka_unit_test(prefetching_does_not_change_answers),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

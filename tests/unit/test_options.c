@@ -41,7 +41,7 @@ static void expect(const char *word, int option, const char *report)
 	assert_string_equal(reported, report);
 }
 
-static void test_exact_name_that_begins_another(void **state)
+static void test_an_exact_name_precedes_longer_names(void **state)
 {
 	(void)state;
 	expect("--key", '?', "option '--key' requires an argument");
@@ -52,7 +52,7 @@ static void test_exact_name_that_begins_another(void **state)
 	expect("--rate", 'r', "");
 }
 
-static void test_abbreviations(void **state)
+static void test_abbreviations_are_reported(void **state)
 {
 	(void)state;
 	expect("--ke", '?', "option '--ke' is ambiguous");
@@ -69,8 +69,8 @@ static void test_abbreviations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact_name_that_begins_another),
-		cmocka_unit_test(test_abbreviations),
+		cmocka_unit_test(test_an_exact_name_precedes_longer_names),
+		cmocka_unit_test(test_abbreviations_are_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

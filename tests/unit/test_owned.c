@@ -75,7 +75,7 @@ static void test_a_second_handle_does_not_publish_the_filter(void **state)
 
 /* A filter that a handle created belongs to the handle. The filter of a shard belongs to the
  * sharded handle. */
-static void test_made_filters_are_owned(void **state)
+static void test_created_filters_belong_to_their_handle(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -175,7 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_second_handle_refuses_the_filter),
 		cmocka_unit_test(test_a_second_handle_does_not_publish_the_filter),
-		cmocka_unit_test(test_made_filters_are_owned),
+		cmocka_unit_test(test_created_filters_belong_to_their_handle),
 		cmocka_unit_test(test_a_refused_filter_stays_the_callers),
 		cmocka_unit_test(test_one_of_two_threads_gets_the_filter),
 	};

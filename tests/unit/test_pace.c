@@ -36,7 +36,7 @@ static struct weir_reload *begin(struct weir_handle *h, double pace)
 	return r;
 }
 
-static void test_the_share_is_kept(void **state)
+static void test_a_loader_sleeps_in_proportion(void **state)
 {
 	static const double paces[] = { 1, 0.5, 0.1, 0.003 };
 	(void)state;
@@ -73,7 +73,7 @@ static void test_the_share_is_kept(void **state)
 	}
 }
 
-static void test_without_a_pace(void **state)
+static void test_without_a_pace_a_loader_never_sleeps(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
 	(void)state;
@@ -108,7 +108,7 @@ static void make_inserts_take_time(struct weir_reload *r)
 
 /* One in WEIR__PACE_SINGLES calls for a single key is timed and represents all of them. Timing a
  * call reads the clock three times (P5), which counts once. */
-static void test_single_keys(void **state)
+static void test_single_keys_are_timed_by_sample(void **state)
 {
 	(void)state;
 	for (work = 0; work <= STEP / 5; work += STEP / 30) {
@@ -129,7 +129,7 @@ static void test_single_keys(void **state)
 
 /* An interrupt delays the second reading of the clock, so the call seems to take negative time.
  * Negative time must not become a debt of years. */
-static void test_a_look_that_takes_long(void **state)
+static void test_a_slow_clock_makes_no_debt_of_years(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
 	struct weir_reload *r = begin(h, 0.5);
@@ -143,7 +143,7 @@ static void test_a_look_that_takes_long(void **state)
 }
 
 /* P1: a loader inside a read section does not sleep. It sleeps after the section ends. */
-static void test_in_a_section(void **state)
+static void test_a_loader_never_sleeps_inside_a_section(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -164,7 +164,7 @@ static void test_in_a_section(void **state)
 }
 
 /* With a pace, the bits are the same as without, for every form of keys. */
-static void test_the_bits(void **state)
+static void test_a_pace_does_not_change_the_bits(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
 	struct iovec *vectors = malloc(KEYS * sizeof *vectors);
@@ -207,7 +207,7 @@ static size_t absent_pages(const struct weir_filter *f)
 
 /* With a pace, all pages of the next filter are present before the first insert, so inserts never
  * fault. The larger filter does not fit in the cache, and the commit must not read it. */
-static void test_the_pages_are_there(void **state)
+static void test_a_pace_touches_all_pages_first(void **state)
 {
 	(void)state;
 	start(flavors);
@@ -225,7 +225,7 @@ static void test_the_pages_are_there(void **state)
 
 /* For a kind that is built once, most of the work is in the commit. The commit sleeps between its
  * steps. */
-static void test_a_set_that_is_built(void **state)
+static void test_the_commit_of_a_built_set_sleeps(void **state)
 {
 	(void)state;
 	for (double pace = 0; pace < 1; pace += 0.5) {
@@ -251,14 +251,14 @@ static void test_a_set_that_is_built(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_share_is_kept),
-		cmocka_unit_test(test_without_a_pace),
-		cmocka_unit_test(test_single_keys),
-		cmocka_unit_test(test_a_look_that_takes_long),
-		cmocka_unit_test(test_in_a_section),
-		cmocka_unit_test(test_the_bits),
-		cmocka_unit_test(test_the_pages_are_there),
-		cmocka_unit_test(test_a_set_that_is_built),
+		cmocka_unit_test(test_a_loader_sleeps_in_proportion),
+		cmocka_unit_test(test_without_a_pace_a_loader_never_sleeps),
+		cmocka_unit_test(test_single_keys_are_timed_by_sample),
+		cmocka_unit_test(test_a_slow_clock_makes_no_debt_of_years),
+		cmocka_unit_test(test_a_loader_never_sleeps_inside_a_section),
+		cmocka_unit_test(test_a_pace_does_not_change_the_bits),
+		cmocka_unit_test(test_a_pace_touches_all_pages_first),
+		cmocka_unit_test(test_the_commit_of_a_built_set_sleeps),
 	};
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -12,16 +12,16 @@ static struct weir_gate gate;
 /* The calls of the progress function. */
 static struct {
 	unsigned calls, stop_at;
-	unsigned again; /* calls right after a sleep, with an unchanged number of bytes */
+	unsigned after_sleep; /* calls right after a sleep, with an unchanged number of bytes */
 	unsigned sleeps;
 	uint64_t done;
 } seen;
 
 static int watch(void *arg, uint64_t done, uint64_t total)
 {
-	bool again = done == seen.done && fake.sleeps > seen.sleeps && seen.calls;
+	bool after_sleep = done == seen.done && fake.sleeps > seen.sleeps && seen.calls;
 	(void)arg, (void)total;
-	seen.again += again;
+	seen.after_sleep += after_sleep;
 	seen.done = done;
 	seen.sleeps = fake.sleeps;
 	return ++seen.calls == seen.stop_at;
@@ -55,30 +55,30 @@ static int close_it(void **state)
 }
 
 /* Each call of progress ends a step of work, except the calls right after a sleep. */
-static void test_a_refresh_rests(void **state)
+static void test_a_refresh_sleeps_between_steps(void **state)
 {
 	(void)state;
 	options.pace = 0.01; /* 29.7 ms of sleep after each step, in several sleeps */
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
-	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
-	assert_true(seen.calls - seen.again > 12); /* read, merged and counted: 5 MiB each */
-	assert_true(seen.again < fake.sleeps && seen.again > fake.sleeps * 3 / 4);
+	assert_rested_but(0.01, seen.calls - seen.after_sleep, LEAST);
+	assert_true(seen.calls - seen.after_sleep > 12); /* read, merged and counted: 5 MiB each */
+	assert_true(seen.after_sleep < fake.sleeps && seen.after_sleep > fake.sleeps * 3 / 4);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	assert_int_equal(stats_of(h).swaps, 1);
 }
 
-static void test_a_refresh_without_a_pace(void **state)
+static void test_without_a_pace_a_refresh_never_sleeps(void **state)
 {
 	(void)state;
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_int_equal(fake.looks, 0);
 	assert_int_equal(fake.sleeps, 0);
-	assert_int_equal(seen.again, 0);
+	assert_int_equal(seen.after_sleep, 0);
 }
 
 /* The last step may leave a debt too small for a sleep. The refresh sleeps it off before the
  * swap. */
-static void test_a_refresh_leaves_nothing(void **state)
+static void test_a_refresh_sleeps_off_its_last_debt(void **state)
 {
 	static const double paces[] = { 0.3, 0.1, 0.05, 0.03, 0.02, 0.015 };
 	(void)state;
@@ -90,12 +90,12 @@ static void test_a_refresh_leaves_nothing(void **state)
 		memset(&seen, 0, sizeof seen);
 		options.pace = paces[i];
 		assert_int_equal(weir_handle_refresh(h, path, &options), 1);
-		assert_rested_but(paces[i], seen.calls - seen.again, LEAST);
+		assert_rested_but(paces[i], seen.calls - seen.after_sleep, LEAST);
 	}
 }
 
 /* Progress can stop a refresh between any two sleeps. The file then does not count as refused. */
-static void test_a_refresh_is_stopped(void **state)
+static void test_progress_can_stop_a_refresh_between_sleeps(void **state)
 {
 	(void)state;
 	options.pace = 0.01;
@@ -114,21 +114,21 @@ static void test_a_refresh_is_stopped(void **state)
 }
 
 /* A mapped file is verified at the given pace, and its bits stay unchanged. */
-static void test_a_mapped_file(void **state)
+static void test_a_mapped_file_is_verified_at_the_pace(void **state)
 {
 	(void)state;
 	options.map = true;
 	options.carry = false;
 	options.pace = 0.5;
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
-	assert_rested_but(0.5, seen.calls - seen.again, LEAST);
+	assert_rested_but(0.5, seen.calls - seen.after_sleep, LEAST);
 	assert_int_equal(missing_in(h, 1000, 2000), 0);
 	assert_true(missing_in(h, 0, 1000) > 900);
 }
 
 /* The last work of a refresh is touching the pages of the mapped file. Progress is called after 2,
  * 4 and 5 MiB. */
-static void test_the_pages_of_a_mapped_file_are_stopped(void **state)
+static void test_progress_can_stop_touching_mapped_pages(void **state)
 {
 	(void)state;
 	options.map = true;
@@ -156,7 +156,7 @@ static int check_for_long(const struct weir_filter *next, void *context)
 	return 0;
 }
 
-static void test_the_gate_s_check_is_not_counted(void **state)
+static void test_the_gates_check_makes_no_debt(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
@@ -165,7 +165,7 @@ static void test_the_gate_s_check_is_not_counted(void **state)
 	options.pace = o.pace = 0.01;
 	o.gate = &gate;
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
-	assert_rested_but(0.01, seen.calls - seen.again, LEAST);
+	assert_rested_but(0.01, seen.calls - seen.after_sleep, LEAST);
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
@@ -189,7 +189,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 }
 
 /* Two shards of 5 MiB. The gate of the second shard also reads the first shard. */
-static void test_the_gate_of_a_shard_rests(void **state)
+static void test_the_gate_of_a_shard_sleeps(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -210,7 +210,7 @@ static void test_the_gate_of_a_shard_rests(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-static void test_refused_values(void **state)
+static void test_paces_out_of_range_are_refused(void **state)
 {
 	static const struct { double pace; const char *shown; } wrong[] = {
 		{ -0.1, "pace -0.1:" }, { 0.0009, "pace 0.0009:" }, { 1.5, "pace 1.5:" },
@@ -250,15 +250,15 @@ static void test_refused_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_a_refresh_rests),
-		fresh(test_a_refresh_without_a_pace),
-		fresh(test_a_refresh_leaves_nothing),
-		fresh(test_a_refresh_is_stopped),
-		fresh(test_a_mapped_file),
-		fresh(test_the_pages_of_a_mapped_file_are_stopped),
-		fresh(test_the_gate_s_check_is_not_counted),
-		fresh(test_the_gate_of_a_shard_rests),
-		fresh(test_refused_values),
+		fresh(test_a_refresh_sleeps_between_steps),
+		fresh(test_without_a_pace_a_refresh_never_sleeps),
+		fresh(test_a_refresh_sleeps_off_its_last_debt),
+		fresh(test_progress_can_stop_a_refresh_between_sleeps),
+		fresh(test_a_mapped_file_is_verified_at_the_pace),
+		fresh(test_progress_can_stop_touching_mapped_pages),
+		fresh(test_the_gates_check_makes_no_debt),
+		fresh(test_the_gate_of_a_shard_sleeps),
+		fresh(test_paces_out_of_range_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void refused(const struct weir_params *params, int err, const char *name,
 		fail_msg("\"%s\" does not say \"%s\"", weir_error_detail(), range);
 }
 
-static void capacities(void **state)
+static void wrong_capacities_are_refused(void **state)
 {
 	static const struct { uint64_t capacity; const char *value;
 	} cases[] = {
@@ -46,7 +46,7 @@ static void capacities(void **state)
 	refused(&params, -EINVAL, "capacity", "0", "two");
 }
 
-static void rates(void **state)
+static void wrong_rates_are_refused(void **state)
 {
 	static const struct { double rate; const char *value;
 	} cases[] = {
@@ -76,7 +76,7 @@ static void rates(void **state)
 	refused(&params, -EINVAL, "fp_rate", "0", "two");
 }
 
-static void sizes(void **state)
+static void wrong_sizes_are_refused(void **state)
 {
 	static const struct { uint64_t bytes; const char *value;
 	} cases[] = {
@@ -107,7 +107,7 @@ static void sizes(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EFBIG, "max_bytes", "needs");
 }
 
-static void fewer_than_two(void **state)
+static void two_of_capacity_rate_and_size_are_needed(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	(void)state;
@@ -120,7 +120,7 @@ static void fewer_than_two(void **state)
 	refused(&params, -EINVAL, "capacity", "max_bytes", "two");
 }
 
-static void layouts(void **state)
+static void wrong_layouts_are_refused(void **state)
 {
 	static const uint32_t no_z[] = { 3, 5, 6, 7, 9, 16, UINT32_MAX };
 	static const struct { uint32_t z, g; const char *value, *range;
@@ -193,7 +193,7 @@ static const struct field {
 
 /* Every kind refuses a nonzero byte in a field of another kind's group, and names the field.
  * Nonzero reserved fields are refused, too. */
-static void groups_of_other_kinds(void **state)
+static void fields_of_other_kinds_are_refused(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(fields); i++)
@@ -215,7 +215,7 @@ static void groups_of_other_kinds(void **state)
 }
 
 /* fields[] lists every field of the groups. */
-static void all_fields_of_groups(void **state)
+static void the_list_of_fields_is_complete(void **state)
 {
 	size_t end = offsetof(struct weir_params, blocked);
 	(void)state;
@@ -227,7 +227,7 @@ static void all_fields_of_groups(void **state)
 	assert_int_equal(end, sizeof(struct weir_params));
 }
 
-static void kinds_and_flags(void **state)
+static void unknown_kinds_and_flags_are_refused(void **state)
 {
 	struct weir_params params = good();
 	(void)state;
@@ -241,7 +241,7 @@ static void kinds_and_flags(void **state)
 	refused(&params, -EINVAL, "flags", "0x10", "0xf");
 }
 
-static void callers_memory(void **state)
+static void wrong_memory_is_refused(void **state)
 {
 	struct weir_params params = good();
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -274,7 +274,7 @@ static void callers_memory(void **state)
 	free(memory);
 }
 
-static void pointers_and_struct_sizes(void **state)
+static void wrong_pointers_and_struct_sizes_are_refused(void **state)
 {
 	struct weir_params params = good();
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -304,7 +304,7 @@ static void pointers_and_struct_sizes(void **state)
 }
 
 /* The bounds of every range are inside the range. */
-static void the_ends_of_the_ranges(void **state)
+static void the_bounds_of_every_range_are_valid(void **state)
 {
 	struct weir_params params = good();
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -331,7 +331,7 @@ static void the_ends_of_the_ranges(void **state)
 }
 
 /* Any two of capacity, rate and size give the third, and the three results agree. */
-static void three_directions(void **state)
+static void any_two_of_three_agree_on_the_third(void **state)
 {
 	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };
 	(void)state;
@@ -393,18 +393,18 @@ static void the_plan_is_what_is_created(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capacities),
-		cmocka_unit_test(rates),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(fewer_than_two),
-		cmocka_unit_test(layouts),
-		cmocka_unit_test(groups_of_other_kinds),
-		cmocka_unit_test(all_fields_of_groups),
-		cmocka_unit_test(kinds_and_flags),
-		cmocka_unit_test(callers_memory),
-		cmocka_unit_test(pointers_and_struct_sizes),
-		cmocka_unit_test(the_ends_of_the_ranges),
-		cmocka_unit_test(three_directions),
+		cmocka_unit_test(wrong_capacities_are_refused),
+		cmocka_unit_test(wrong_rates_are_refused),
+		cmocka_unit_test(wrong_sizes_are_refused),
+		cmocka_unit_test(two_of_capacity_rate_and_size_are_needed),
+		cmocka_unit_test(wrong_layouts_are_refused),
+		cmocka_unit_test(fields_of_other_kinds_are_refused),
+		cmocka_unit_test(the_list_of_fields_is_complete),
+		cmocka_unit_test(unknown_kinds_and_flags_are_refused),
+		cmocka_unit_test(wrong_memory_is_refused),
+		cmocka_unit_test(wrong_pointers_and_struct_sizes_are_refused),
+		cmocka_unit_test(the_bounds_of_every_range_are_valid),
+		cmocka_unit_test(any_two_of_three_agree_on_the_third),
 		cmocka_unit_test(the_plan_is_what_is_created),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

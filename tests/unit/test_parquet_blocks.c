@@ -45,7 +45,7 @@ static void insert_all(struct weir_filter *f, unsigned numbers)
 	}
 }
 
-static void a_published_bitset_comes_out(void **state)
+static void an_export_equals_a_published_bitset(void **state)
 {
 	(void)state;
 	static const unsigned char empty[32];
@@ -59,7 +59,7 @@ static void a_published_bitset_comes_out(void **state)
 	}
 }
 
-static void a_published_bitset_goes_in(void **state)
+static void a_published_bitset_can_be_imported(void **state)
 {
 	(void)state;
 	struct weir_filter *f = import(spark_strings, 32, WEIR_PARQUET_BITSET);
@@ -83,7 +83,7 @@ static const struct { uint16_t at; uint8_t value; } example[] = {
 	{ 345, 0x01 }, { 349, 0x10 },
 };
 
-static void the_formats_example_comes_out(void **state)
+static void an_export_equals_the_formats_example(void **state)
 {
 	(void)state;
 	static const char *const words[] = { "hello", "parquet", "bloom", "filter" };
@@ -111,7 +111,7 @@ static void the_formats_example_comes_out(void **state)
 
 /* For each number of blocks, an export of the imported bits returns the same bytes. The import
  * reads from an unaligned address, and other bytes follow the bits. */
-static void every_size_goes_round(void **state)
+static void every_size_survives_import_and_export(void **state)
 {
 	(void)state;
 	static unsigned char bits[64 * 32], out[64 * 32 + 32], at[64 * 32 + 64];
@@ -137,7 +137,7 @@ static void every_size_goes_round(void **state)
 
 /* From 128 KiB on, an imported filter has as many shards as a created one. All shards have the same
  * number of lines, so an odd number of lines gives one shard. */
-static void large_ones_have_shards(void **state)
+static void large_imports_have_shards(void **state)
 {
 	static const struct { uint32_t lines, shards; } sizes[] = {
 		{ 2046, 1 }, { 2047, 1 }, { 2048, 2 }, { 2049, 1 }, { 3072, 2 }, { 4094, 2 },
@@ -166,7 +166,7 @@ static void large_ones_have_shards(void **state)
 
 /* ---- errors ---- */
 
-static void exports_are_what_strict_readers_take(void **state)
+static void exports_suit_strict_readers_by_default(void **state)
 {
 	(void)state;
 	static unsigned char out[MOST];
@@ -184,7 +184,7 @@ static void exports_are_what_strict_readers_take(void **state)
 
 /* The size exceeds the format's i32. Nothing is written to the bits, so their pages are never
  * allocated. */
-static void exports_end_where_the_number_does(void **state)
+static void exports_beyond_an_i32_are_refused(void **state)
 {
 	(void)state;
 	struct weir_filter *f = of_bytes(UINT64_C(1) << 28);
@@ -198,7 +198,7 @@ static void exports_end_where_the_number_does(void **state)
 	weir_destroy(f);
 }
 
-static void a_size_that_readers_take_is_planned(void **state)
+static void sizes_for_any_reader_are_planned(void **state)
 {
 	(void)state;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -239,7 +239,7 @@ static void refuse_header(const void *bytes, size_t n, int err, const char *a, c
 }
 
 /* The sizes include each step at which the header's varint grows by a byte. */
-static void every_number_of_blocks(void **state)
+static void headers_of_every_size_are_read(void **state)
 {
 	static const unsigned char bits[32 * 600];
 	static unsigned char out[sizeof bits + 64];
@@ -281,7 +281,7 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 }
 
 /* Headers and bits that are truncated at any byte. */
-static void headers_that_end_early_are_refused(void **state)
+static void truncated_headers_and_bits_are_refused(void **state)
 {
 	(void)state;
 	const unsigned char bytes[15 + 32] = { 0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0,
@@ -297,7 +297,7 @@ static void headers_that_end_early_are_refused(void **state)
 }
 
 /* A header of 19 bytes declares two gigabytes. The import must not allocate memory for them. */
-static void what_is_declared_takes_no_memory(void **state)
+static void declared_sizes_allocate_no_memory(void **state)
 {
 	(void)state;
 	const unsigned char bytes[] = { 0x15, 0xc0, 0xff, 0xff, 0xff, 0x0f, 0x1c, 0x1c, 0, 0, 0x1c,
@@ -307,7 +307,7 @@ static void what_is_declared_takes_no_memory(void **state)
 
 /* An unknown field is skipped if it is nested 64 levels deep, and refused if it is nested 65 levels
  * deep. */
-static void unknown_fields_are_passed_over(void **state)
+static void unknown_fields_are_skipped(void **state)
 {
 	(void)state;
 	for (unsigned deep = 64; deep <= 65; deep++) {
@@ -326,7 +326,7 @@ static void unknown_fields_are_passed_over(void **state)
 	}
 }
 
-static void options_are_kept_or_refused(void **state)
+static void options_are_applied_or_refused(void **state)
 {
 	(void)state;
 	struct weir_parquet_options o = WEIR_PARQUET_OPTIONS_INIT;
@@ -359,7 +359,7 @@ static void options_are_kept_or_refused(void **state)
 	assert_null(f);
 }
 
-static void another_kind_is_not_exported(void **state)
+static void other_kinds_cannot_be_exported(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 100, 0.01);
 	unsigned char room[4096];
@@ -371,7 +371,7 @@ static void another_kind_is_not_exported(void **state)
 
 /* The estimate for a full filter is infinite and for an empty filter 0. Both filters get a valid
  * capacity. */
-static void full_and_empty_ones_have_a_capacity(void **state)
+static void full_and_empty_imports_have_a_capacity(void **state)
 {
 	(void)state;
 	unsigned char bits[64];
@@ -389,22 +389,22 @@ static void full_and_empty_ones_have_a_capacity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_published_bitset_comes_out),
-		cmocka_unit_test(a_published_bitset_goes_in),
-		cmocka_unit_test(the_formats_example_comes_out),
-		cmocka_unit_test(every_size_goes_round),
-		cmocka_unit_test(large_ones_have_shards),
-		cmocka_unit_test(exports_are_what_strict_readers_take),
-		cmocka_unit_test(exports_end_where_the_number_does),
-		cmocka_unit_test(a_size_that_readers_take_is_planned),
-		cmocka_unit_test(every_number_of_blocks),
+		cmocka_unit_test(an_export_equals_a_published_bitset),
+		cmocka_unit_test(a_published_bitset_can_be_imported),
+		cmocka_unit_test(an_export_equals_the_formats_example),
+		cmocka_unit_test(every_size_survives_import_and_export),
+		cmocka_unit_test(large_imports_have_shards),
+		cmocka_unit_test(exports_suit_strict_readers_by_default),
+		cmocka_unit_test(exports_beyond_an_i32_are_refused),
+		cmocka_unit_test(sizes_for_any_reader_are_planned),
+		cmocka_unit_test(headers_of_every_size_are_read),
 		cmocka_unit_test(headers_of_other_filters_are_refused_by_name),
-		cmocka_unit_test(headers_that_end_early_are_refused),
-		cmocka_unit_test(what_is_declared_takes_no_memory),
-		cmocka_unit_test(unknown_fields_are_passed_over),
-		cmocka_unit_test(options_are_kept_or_refused),
-		cmocka_unit_test(another_kind_is_not_exported),
-		cmocka_unit_test(full_and_empty_ones_have_a_capacity),
+		cmocka_unit_test(truncated_headers_and_bits_are_refused),
+		cmocka_unit_test(declared_sizes_allocate_no_memory),
+		cmocka_unit_test(unknown_fields_are_skipped),
+		cmocka_unit_test(options_are_applied_or_refused),
+		cmocka_unit_test(other_kinds_cannot_be_exported),
+		cmocka_unit_test(full_and_empty_imports_have_a_capacity),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

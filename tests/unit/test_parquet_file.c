@@ -98,7 +98,7 @@ static unsigned found(const struct weir_filter *f, unsigned c, int64_t from, uns
 	return yes;
 }
 
-static void test_every_value(void **state)
+static void test_every_value_is_found(void **state)
 {
 	(void)state;
 	for (unsigned c = 0; c < COUNT_OF(columns); c++) {
@@ -120,7 +120,7 @@ static void test_every_value(void **state)
 	}
 }
 
-static void test_columns(void **state)
+static void test_columns_are_listed(void **state)
 {
 	(void)state;
 	for (unsigned c = 0; c < COUNT_OF(columns); c++) {
@@ -150,7 +150,7 @@ static void test_columns(void **state)
 	}
 }
 
-static void test_chunks(void **state)
+static void test_chunks_are_described(void **state)
 {
 	struct weir_parquet *p = open_named("numbers");
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -171,7 +171,7 @@ static void test_chunks(void **state)
 
 /* ---- errors ---- */
 
-static void test_wrong_numbers(void **state)
+static void test_wrong_row_groups_and_columns_are_refused(void **state)
 {
 	struct weir_parquet *p = open_named("dated");
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -208,7 +208,7 @@ static void test_wrong_numbers(void **state)
 	weir_parquet_close(NULL);
 }
 
-static void test_hash_refused(void **state)
+static void test_wrong_values_cannot_be_hashed(void **state)
 {
 	uint64_t hash = 5;
 	(void)state;
@@ -251,7 +251,7 @@ static size_t slurp(const char *name, unsigned char bytes[FILE_ROOM])
 	return n;
 }
 
-static void test_not_to_be_opened(void **state)
+static void test_other_files_are_refused(void **state)
 {
 	struct weir_parquet_file_options o = WEIR_PARQUET_FILE_OPTIONS_INIT;
 	struct weir_parquet *p = NULL;
@@ -284,7 +284,7 @@ static void test_not_to_be_opened(void **state)
 	assert_null(p);
 }
 
-static void test_limits(void **state)
+static void test_limits_are_checked(void **state)
 {
 	struct weir_parquet_file_options o = WEIR_PARQUET_FILE_OPTIONS_INIT;
 	static unsigned char bytes[FILE_ROOM];
@@ -323,7 +323,7 @@ static void put_column(struct bytes *b, const char *name, int type, int children
 }
 
 /* Two columns have the path a.b. One has a dot in its name, the other is in a group. */
-static void test_two_of_one_path(void **state)
+static void test_an_ambiguous_path_is_refused(void **state)
 {
 	static struct bytes b;
 	struct weir_parquet *p = NULL;
@@ -347,7 +347,7 @@ static void test_two_of_one_path(void **state)
 }
 
 /* A column may have an empty name. */
-static void test_an_empty_name(void **state)
+static void test_a_column_may_have_an_empty_name(void **state)
 {
 	static struct bytes b;
 	struct weir_parquet *p = NULL;
@@ -374,7 +374,7 @@ static void test_an_empty_name(void **state)
 }
 
 /* The filter of a chunk that is in another file is also in that file. */
-static void test_in_another_file(void **state)
+static void test_a_filter_in_another_file_is_refused(void **state)
 {
 	static struct bytes b;
 	struct weir_parquet *p = NULL;
@@ -400,7 +400,7 @@ static void test_in_another_file(void **state)
 
 /* The footer declares a length that is one byte shorter than the length in the filter's own
  * header. */
-static void test_declared_shorter(void **state)
+static void test_a_wrong_declared_length_is_refused(void **state)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
 	static unsigned char bytes[FILE_ROOM];
@@ -469,7 +469,7 @@ static int memory_file(char name[64], const unsigned char *bytes, size_t n)
 	return fd;
 }
 
-static void test_every_cut(void **state)
+static void test_truncated_files_are_refused(void **state)
 {
 	static unsigned char bytes[FILE_ROOM];
 	char name[64];
@@ -507,7 +507,7 @@ static void damage(const char *of, unsigned filters)
 	assert_in_range(fewer, footer, sizeof flips * n); /* most bytes of a footer matter */
 }
 
-static void test_damaged(void **state)
+static void test_damaged_footers_lose_filters(void **state)
 {
 	(void)state;
 	damage("numbers", 15);
@@ -516,7 +516,7 @@ static void test_damaged(void **state)
 
 /* If the footer does not record a filter's length, the length comes from numBytes in the filter's
  * header. */
-static void test_length_not_recorded(void **state)
+static void test_the_header_gives_a_missing_length(void **state)
 {
 	static unsigned char bytes[FILE_ROOM];
 	/* field 15 with the value 80 */
@@ -545,20 +545,20 @@ static void test_length_not_recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_value),
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_wrong_numbers),
-		cmocka_unit_test(test_hash_refused),
-		cmocka_unit_test(test_not_to_be_opened),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_two_of_one_path),
-		cmocka_unit_test(test_an_empty_name),
-		cmocka_unit_test(test_in_another_file),
-		cmocka_unit_test(test_declared_shorter),
-		cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_length_not_recorded),
+		cmocka_unit_test(test_every_value_is_found),
+		cmocka_unit_test(test_columns_are_listed),
+		cmocka_unit_test(test_chunks_are_described),
+		cmocka_unit_test(test_wrong_row_groups_and_columns_are_refused),
+		cmocka_unit_test(test_wrong_values_cannot_be_hashed),
+		cmocka_unit_test(test_other_files_are_refused),
+		cmocka_unit_test(test_limits_are_checked),
+		cmocka_unit_test(test_an_ambiguous_path_is_refused),
+		cmocka_unit_test(test_a_column_may_have_an_empty_name),
+		cmocka_unit_test(test_a_filter_in_another_file_is_refused),
+		cmocka_unit_test(test_a_wrong_declared_length_is_refused),
+		cmocka_unit_test(test_truncated_files_are_refused),
+		cmocka_unit_test(test_damaged_footers_lose_filters),
+		cmocka_unit_test(test_the_header_gives_a_missing_length),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

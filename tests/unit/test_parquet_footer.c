@@ -57,7 +57,7 @@ static struct bytes *plain(int64_t offset, int64_t length)
 	return &b;
 }
 
-static void test_plain(void **state)
+static void test_a_plain_footer_is_read(void **state)
 {
 	struct weir_footer footer;
 	struct bytes *b = plain(500, 47);
@@ -76,7 +76,7 @@ static void test_plain(void **state)
 	weir__footer_free(&footer);
 }
 
-static void test_every_cut(void **state)
+static void test_truncated_footers_are_refused(void **state)
 {
 	struct weir_footer footer;
 	struct bytes *b = plain(500, 47);
@@ -85,7 +85,7 @@ static void test_every_cut(void **state)
 		assert_refused(parse(&footer, b, n), -EBADMSG, "f.parquet: byte ", ":");
 }
 
-static void test_every_value_of_every_byte(void **state)
+static void test_every_changed_byte_is_survived(void **state)
 {
 	struct weir_footer footer;
 	struct bytes *b = plain(500, 47);
@@ -107,7 +107,7 @@ static void test_every_value_of_every_byte(void **state)
 	assert_in_range(whole, 100, 6000); /* some flips give other valid names or numbers */
 }
 
-static void test_filters_outside(void **state)
+static void test_filters_outside_the_file_are_refused(void **state)
 {
 	static const struct { int64_t at, length; const char *why; } wrong[] = {
 		{ -1, 0, "a filter's offset is negative" },
@@ -149,7 +149,7 @@ static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 
 /* Filters must not share bytes. Otherwise a sparse file of 50 kB could declare terabytes of
  * filters. */
-static void test_filters_that_overlap(void **state)
+static void test_overlapping_filters_are_refused(void **state)
 {
 	static const int64_t wrong[][3][2] = {
 		{ { 500, 47 }, { 100, 47 }, { 500, 47 } },
@@ -172,7 +172,7 @@ static void test_filters_that_overlap(void **state)
 
 /* ---- counts ---- */
 
-static void test_huge_counts(void **state)
+static void test_huge_counts_are_refused(void **state)
 {
 	static const uint64_t counts[] = { 1000, INT32_MAX, UINT64_C(1) << 31, UINT32_MAX,
 		                           UINT64_MAX };
@@ -208,7 +208,7 @@ static void test_huge_counts(void **state)
 	}
 }
 
-static void test_counts_that_differ(void **state)
+static void test_different_counts_are_refused(void **state)
 {
 	static struct bytes b;
 	(void)state;
@@ -260,7 +260,7 @@ static void nest(struct bytes *b, unsigned levels)
 	put_stop(b);
 }
 
-static void test_schema_depth(void **state)
+static void test_deep_schemas_are_refused(void **state)
 {
 	static struct bytes b;
 	struct weir_footer footer;
@@ -276,7 +276,7 @@ static void test_schema_depth(void **state)
 	refused(&b, "nested deeper than 64 levels");
 }
 
-static void test_values_passed_over(void **state)
+static void test_unknown_values_are_skipped(void **state)
 {
 	static struct bytes b;
 	struct weir_footer footer;
@@ -331,7 +331,7 @@ static void test_values_passed_over(void **state)
 
 /* ---- fields ---- */
 
-static void test_wrong_fields(void **state)
+static void test_wrong_fields_are_refused(void **state)
 {
 	static struct bytes b;
 	(void)state;
@@ -400,7 +400,7 @@ static void with_nul(struct bytes *b)
 	put_varint(b, 2), put(b, 'a'), put(b, 0);
 }
 
-static void test_wrong_columns(void **state)
+static void test_wrong_columns_are_refused(void **state)
 {
 	static const struct { void (*fields)(struct bytes *b); const char *why; } wrong[] = {
 		{ no_name, "has no name" },     { no_type, "has no type" },
@@ -430,7 +430,7 @@ static void newer_first(struct bytes *b)
 	put_i32(b, 7, 5);
 }
 
-static void test_newer_first(void **state)
+static void test_the_newer_type_takes_precedence(void **state)
 {
 	static struct bytes b;
 	struct weir_footer footer;
@@ -461,7 +461,7 @@ static void of_logical(struct bytes *b)
 	put_stop(b);
 }
 
-static void test_logical_types(void **state)
+static void test_logical_types_are_read(void **state)
 {
 	static const struct { unsigned number, sign; uint32_t is; } types[] = {
 		{ 1, 0, WEIR_PARQUET_STRING },    { 4, 0, WEIR_PARQUET_STRING },
@@ -483,7 +483,7 @@ static void test_logical_types(void **state)
 	}
 }
 
-static void test_wrong_chunks(void **state)
+static void test_wrong_chunks_are_refused(void **state)
 {
 	static struct bytes b;
 	(void)state;
@@ -538,7 +538,7 @@ static void test_wrong_chunks(void **state)
 }
 
 /* If a chunk is encrypted or in another file, the parser accepts any place for its filter. */
-static void test_chunks_not_to_be_read(void **state)
+static void test_places_of_unreadable_filters_are_ignored(void **state)
 {
 	static struct bytes b;
 	struct weir_footer footer;
@@ -567,7 +567,7 @@ static void test_chunks_not_to_be_read(void **state)
 	}
 }
 
-static void test_no_memory(void **state)
+static void test_without_memory_a_parse_fails(void **state)
 {
 	struct weir_footer footer;
 	struct bytes *b = plain(500, 47);
@@ -581,22 +581,22 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_every_cut),
-		cmocka_unit_test(test_every_value_of_every_byte),
-		cmocka_unit_test(test_filters_outside),
-		cmocka_unit_test(test_filters_that_overlap),
-		cmocka_unit_test(test_huge_counts),
-		cmocka_unit_test(test_counts_that_differ),
-		cmocka_unit_test(test_schema_depth),
-		cmocka_unit_test(test_values_passed_over),
-		cmocka_unit_test(test_wrong_fields),
-		cmocka_unit_test(test_wrong_columns),
-		cmocka_unit_test(test_newer_first),
-		cmocka_unit_test(test_logical_types),
-		cmocka_unit_test(test_wrong_chunks),
-		cmocka_unit_test(test_chunks_not_to_be_read),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_a_plain_footer_is_read),
+		cmocka_unit_test(test_truncated_footers_are_refused),
+		cmocka_unit_test(test_every_changed_byte_is_survived),
+		cmocka_unit_test(test_filters_outside_the_file_are_refused),
+		cmocka_unit_test(test_overlapping_filters_are_refused),
+		cmocka_unit_test(test_huge_counts_are_refused),
+		cmocka_unit_test(test_different_counts_are_refused),
+		cmocka_unit_test(test_deep_schemas_are_refused),
+		cmocka_unit_test(test_unknown_values_are_skipped),
+		cmocka_unit_test(test_wrong_fields_are_refused),
+		cmocka_unit_test(test_wrong_columns_are_refused),
+		cmocka_unit_test(test_the_newer_type_takes_precedence),
+		cmocka_unit_test(test_logical_types_are_read),
+		cmocka_unit_test(test_wrong_chunks_are_refused),
+		cmocka_unit_test(test_places_of_unreadable_filters_are_ignored),
+		cmocka_unit_test(test_without_memory_a_parse_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void the_fewest_words_within_6_percent(void **state)
 }
 
 /* Two keys with the same 64-bit hash are one key to the filter, which sets a floor for the rate. */
-static void the_floor_of_64_bit_hashes(void **state)
+static void equal_64_bit_hashes_set_a_floor(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan;
@@ -135,7 +135,7 @@ static void the_floor_of_64_bit_hashes(void **state)
 	assert_true(plan.fp_rate <= 1e-9 && plan.fp_rate_floor <= 0.5e-9 * (1 + 1e-9));
 }
 
-static void what_excludes_each_other(void **state)
+static void contradictory_parameters_are_refused(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -157,7 +157,7 @@ static void what_excludes_each_other(void **state)
 
 /* The size is a multiple of the number of shards that the caller asked for. Each shard has at least
  * 1024 lines. */
-static void shards_that_were_asked_for(void **state)
+static void the_requested_shards_are_planned(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan chosen = WEIR_PLAN_INIT, plan = WEIR_PLAN_INIT;
@@ -194,7 +194,7 @@ static void shards_that_were_asked_for(void **state)
 }
 
 /* With one word per key, no layout of a single line reaches this rate. */
-static void too_small_for_one_key(void **state)
+static void a_size_too_small_for_one_key_is_refused(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -206,7 +206,7 @@ static void too_small_for_one_key(void **state)
 
 /* With eight bits per word, four or eight words are impossible, so the plan uses one or two
  * words. */
-static void bits_that_leave_few_words(void **state)
+static void many_bits_per_word_leave_few_words(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	(void)state;
@@ -216,7 +216,7 @@ static void bits_that_leave_few_words(void **state)
 	assert_in_range(test_number(&plan.shape, "words_per_key"), 1, 2);
 }
 
-static void what_a_plan_says(void **state)
+static void a_plan_gives_its_reason(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	(void)state;
@@ -250,7 +250,7 @@ static void what_a_plan_says(void **state)
 
 /* A filter that cannot grow is full at its capacity. The bits per key when full are then the bits
  * per key of the plan. */
-static void what_a_kind_of_one_size_takes_when_full(void **state)
+static void filters_that_cannot_grow_are_full_at_capacity(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -269,7 +269,7 @@ static void what_a_kind_of_one_size_takes_when_full(void **state)
 }
 
 /* Parameters from weir_params_of() create a filter with the same shape and size. */
-static void the_parameters_of_a_filter_make_its_like(void **state)
+static void parameters_of_a_filter_create_its_like(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++)
@@ -296,7 +296,7 @@ static void the_parameters_of_a_filter_make_its_like(void **state)
 }
 
 /* The struct of a caller with an older header has no fields for newer parameters. */
-static void the_parameters_of_a_filter_for_an_older_header(void **state)
+static void parameters_of_a_filter_fit_an_older_header(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_params older = WEIR_PARAMS_INIT;
@@ -318,15 +318,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_directions_agree),
 		cmocka_unit_test(the_fewest_words_within_6_percent),
-		cmocka_unit_test(the_floor_of_64_bit_hashes),
-		cmocka_unit_test(what_excludes_each_other),
-		cmocka_unit_test(shards_that_were_asked_for),
-		cmocka_unit_test(too_small_for_one_key),
-		cmocka_unit_test(bits_that_leave_few_words),
-		cmocka_unit_test(what_a_plan_says),
-		cmocka_unit_test(what_a_kind_of_one_size_takes_when_full),
-		cmocka_unit_test(the_parameters_of_a_filter_make_its_like),
-		cmocka_unit_test(the_parameters_of_a_filter_for_an_older_header),
+		cmocka_unit_test(equal_64_bit_hashes_set_a_floor),
+		cmocka_unit_test(contradictory_parameters_are_refused),
+		cmocka_unit_test(the_requested_shards_are_planned),
+		cmocka_unit_test(a_size_too_small_for_one_key_is_refused),
+		cmocka_unit_test(many_bits_per_word_leave_few_words),
+		cmocka_unit_test(a_plan_gives_its_reason),
+		cmocka_unit_test(filters_that_cannot_grow_are_full_at_capacity),
+		cmocka_unit_test(parameters_of_a_filter_create_its_like),
+		cmocka_unit_test(parameters_of_a_filter_fit_an_older_header),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

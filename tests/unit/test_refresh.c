@@ -70,7 +70,7 @@ static void damage(void)
 	free(image);
 }
 
-static void test_each_flavor(void **state)
+static void test_a_refresh_publishes_in_each_flavor(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -100,7 +100,7 @@ static void test_each_flavor(void **state)
 	}
 }
 
-static void test_damaged_once(void **state)
+static void test_a_damaged_file_is_reported_once(void **state)
 {
 	(void)state;
 	save(0, 1000);
@@ -119,7 +119,7 @@ static void test_damaged_once(void **state)
 	assert_int_equal(stats_of(h).refused, 2);
 }
 
-static void test_no_such_file(void **state)
+static void test_a_missing_file_is_reported_each_time(void **state)
 {
 	(void)state;
 	unlink(path);
@@ -137,7 +137,7 @@ static void test_no_such_file(void **state)
 
 /* An image of an unknown, later kind is reported once. An image that is mapped live by another
  * process is reported each time. */
-static void test_live_or_of_another_kind(void **state)
+static void test_live_images_and_unknown_kinds_are_refused(void **state)
 {
 	struct weir_filter *live;
 	size_t n = 0;
@@ -156,7 +156,7 @@ static void test_live_or_of_another_kind(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-static void test_another_seed(void **state)
+static void test_another_seed_is_refused(void **state)
 {
 	(void)state;
 	save_at(path, WEIR_BLOCKED, 10000, 43, 0, 10, 0);
@@ -164,7 +164,7 @@ static void test_another_seed(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-static void test_another_layout_and_carry(void **state)
+static void test_carry_needs_an_equal_layout(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -185,7 +185,7 @@ static void test_another_layout_and_carry(void **state)
 	assert_int_equal(figures_of(h).shape.kind, WEIR_CLASSIC);
 }
 
-static void test_read_only(void **state)
+static void test_a_mapped_file_is_read_only(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_filter *mapped;
@@ -212,7 +212,7 @@ static void test_read_only(void **state)
 }
 
 #if TEST_ZSTD
-static void test_compressed(void **state)
+static void test_compressed_files_are_accepted(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -231,7 +231,7 @@ static void test_compressed(void **state)
 
 /* max_bytes limits the bytes of all filters of the handle. With fewer bytes in use, the handle
  * accepts the file that it refused before. */
-static void test_max_bytes(void **state)
+static void test_max_bytes_limits_all_filters_together(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	uint64_t each = stats_of(h).bytes;
@@ -253,7 +253,7 @@ static void test_max_bytes(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-static void test_deferred_free(void **state)
+static void test_deferred_free_counts_old_filters(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	struct sitter sitter;
@@ -298,7 +298,7 @@ static void test_deferred_free_does_not_wait(void **state)
 
 /* If the process has no free descriptor, a refresh fails, and a later refresh of the same file
  * succeeds. */
-static void test_out_of_descriptors(void **state)
+static void test_without_descriptors_a_refresh_fails_for_now(void **state)
 {
 	struct rlimit before, none;
 	int highest = dup(0);
@@ -315,7 +315,7 @@ static void test_out_of_descriptors(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-static void test_options(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
 	struct weir_refresh_options older = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -371,22 +371,22 @@ static void test_a_refusal_names_its_remedy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_each_flavor),
-		fresh(test_damaged_once),
-		fresh(test_no_such_file),
-		fresh(test_live_or_of_another_kind),
-		fresh(test_another_seed),
+		fresh(test_a_refresh_publishes_in_each_flavor),
+		fresh(test_a_damaged_file_is_reported_once),
+		fresh(test_a_missing_file_is_reported_each_time),
+		fresh(test_live_images_and_unknown_kinds_are_refused),
+		fresh(test_another_seed_is_refused),
 		fresh(test_a_refusal_names_its_remedy),
-		fresh(test_another_layout_and_carry),
-		fresh(test_read_only),
+		fresh(test_carry_needs_an_equal_layout),
+		fresh(test_a_mapped_file_is_read_only),
 #if TEST_ZSTD
-		fresh(test_compressed),
+		fresh(test_compressed_files_are_accepted),
 #endif
-		fresh(test_max_bytes),
-		fresh(test_deferred_free),
+		fresh(test_max_bytes_limits_all_filters_together),
+		fresh(test_deferred_free_counts_old_filters),
 		fresh(test_deferred_free_does_not_wait),
-		fresh(test_out_of_descriptors),
-		fresh(test_options),
+		fresh(test_without_descriptors_a_refresh_fails_for_now),
+		fresh(test_wrong_options_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

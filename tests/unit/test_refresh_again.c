@@ -32,7 +32,7 @@ static void write_in_place(const unsigned char *image, size_t n, const struct st
 }
 
 /* The two files have the same device, inode, size and mtime. */
-static void test_two_releases_with_equal_times(void **state)
+static void test_files_with_equal_times_differ_by_content(void **state)
 {
 	struct stat times, after;
 	size_t n = 0, m = 0;
@@ -55,7 +55,7 @@ static void test_two_releases_with_equal_times(void **state)
 	free(second);
 }
 
-static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
+static void test_a_repaired_file_with_equal_times_is_accepted(void **state)
 {
 	struct stat times;
 	size_t n = 0;
@@ -75,7 +75,7 @@ static void test_a_good_one_after_a_damaged_one_with_equal_times(void **state)
 }
 
 /* A new mtime is enough to make a file count as new. The refresh does not compare the bytes. */
-static void test_another_time(void **state)
+static void test_a_new_mtime_makes_a_new_file(void **state)
 {
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
 	(void)state;
@@ -91,7 +91,7 @@ static void test_another_time(void **state)
 }
 
 /* Only ctime is new, because a process that rewrites a file in place can restore mtime. */
-static void test_another_time_of_the_inode(void **state)
+static void test_a_new_ctime_makes_a_new_file(void **state)
 {
 	struct stat st;
 	(void)state;
@@ -115,7 +115,7 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 
 /* A refresh keeps reading a damaged file while the file is new, because a later write may leave the
  * times unchanged. After some seconds the refresh stops, because reading costs disk bandwidth. */
-static void test_how_long_a_damaged_file_is_read_again(void **state)
+static void test_a_new_damaged_file_is_read_again_for_a_while(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -138,7 +138,7 @@ static void test_how_long_a_damaged_file_is_read_again(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-static void test_no_regular_file(void **state)
+static void test_other_file_types_are_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(mkfifo(other, 0600), 0);
@@ -148,7 +148,7 @@ static void test_no_regular_file(void **state)
 }
 
 /* On tmpfs, sealing an image does not change the file's times. */
-static void test_sealed_after_it_was_live(void **state)
+static void test_a_sealed_file_counts_as_new(void **state)
 {
 	struct weir_filter *live;
 	char on_disk[sizeof path];
@@ -183,7 +183,7 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 }
 
 /* A refresh that progress stops does not count as a refusal. */
-static void test_stopped_by_progress(void **state)
+static void test_a_stop_by_progress_is_no_refusal(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	unsigned calls = 0;
@@ -206,14 +206,14 @@ static void test_stopped_by_progress(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_two_releases_with_equal_times),
-		fresh(test_a_good_one_after_a_damaged_one_with_equal_times),
-		fresh(test_another_time),
-		fresh(test_another_time_of_the_inode),
-		fresh(test_how_long_a_damaged_file_is_read_again),
-		fresh(test_no_regular_file),
-		fresh(test_sealed_after_it_was_live),
-		fresh(test_stopped_by_progress),
+		fresh(test_files_with_equal_times_differ_by_content),
+		fresh(test_a_repaired_file_with_equal_times_is_accepted),
+		fresh(test_a_new_mtime_makes_a_new_file),
+		fresh(test_a_new_ctime_makes_a_new_file),
+		fresh(test_a_new_damaged_file_is_read_again_for_a_while),
+		fresh(test_other_file_types_are_refused),
+		fresh(test_a_sealed_file_counts_as_new),
+		fresh(test_a_stop_by_progress_is_no_refusal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void passes(void)
 }
 
 /* The current filter and the image are each within the limit, but the merged filter exceeds it. */
-static void halves_break(double *limit, double at, const char *a, const char *b)
+static void assert_merge_exceeds(double *limit, double at, const char *a, const char *b)
 {
 	insert_into(h, 0, KEYS);
 	save(KEYS, 2 * KEYS);
@@ -93,23 +93,23 @@ static void halves_break(double *limit, double at, const char *a, const char *b)
 	assert_int_equal(missing_in(h, 0, KEYS), 0);
 }
 
-static void test_max_fp_rate_of_what_is_published(void **state)
+static void test_max_fp_rate_limits_the_merged_filter(void **state)
 {
 	(void)state;
-	halves_break(&gate.max_fp_rate, 0.02, "absent keys", "max_fp_rate is 0.020000");
+	assert_merge_exceeds(&gate.max_fp_rate, 0.02, "absent keys", "max_fp_rate is 0.020000");
 	gate.max_fp_rate = 0.2; /* the merged filter matches 11 % of absent keys */
 	save(KEYS, 2 * KEYS);
 	passes();
 	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0);
 }
 
-static void test_max_fill_of_what_is_published(void **state)
+static void test_max_fill_limits_the_merged_filter(void **state)
 {
 	(void)state;
-	halves_break(&gate.max_fill, 0.5, "fill 0.6", "max_fill is 0.5000");
+	assert_merge_exceeds(&gate.max_fill, 0.5, "fill 0.6", "max_fill is 0.5000");
 }
 
-static void test_must_miss_of_what_is_published(void **state)
+static void test_must_miss_checks_the_merged_filter(void **state)
 {
 	struct iovec miss = { "in the current one", 18 };
 	(void)state;
@@ -121,7 +121,7 @@ static void test_must_miss_of_what_is_published(void **state)
 }
 
 /* The gate's must_hit and min_keys also count keys of the current filter. */
-static void test_must_hit_and_min_keys_of_what_is_published(void **state)
+static void test_must_hit_and_min_keys_check_the_merged_filter(void **state)
 {
 	struct iovec hit = { "in the current one", 18 };
 	(void)state;
@@ -155,14 +155,14 @@ static void test_repeated_refreshes_do_not_drift_upwards(void **state)
 	assert_int_equal(missing_in(h, 0, taken * 1500), 0);
 }
 
-static unsigned asked;
+static unsigned times_checked;
 
 static int count(const struct weir_filter *next, void *context)
 {
 	(void)context;
 	assert_true(weir_contains(next, "in the image", 12));
 	assert_true(weir_contains(next, "in the current one", 18));
-	asked++;
+	times_checked++;
 	return weir_contains(next, "unwanted", 8);
 }
 
@@ -178,31 +178,31 @@ static void reload_with(const char *word)
 
 /* A refusal that depends on the current filter is remembered while the filter is current. Until
  * then, further refreshes do not verify the file again. */
-static void test_asked_again_of_another_current_filter(void **state)
+static void test_a_file_is_checked_again_with_another_current_filter(void **state)
 {
 	(void)state;
 	gate.check = count;
-	asked = 0;
+	times_checked = 0;
 	assert_ok(weir_handle_insert(h, "unwanted", 8));
 	assert_ok(weir_handle_insert(h, "in the current one", 18));
 	save(0, 100);
 	refuses("check answered 1", "");
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(refresh(), 0);
-	assert_int_equal(asked, 1);
+	assert_int_equal(times_checked, 1);
 	reload_with("in the current one");
 	options.keep_previous = true;
 	passes(); /* the same file */
-	assert_int_equal(asked, 2);
+	assert_int_equal(times_checked, 2);
 	assert_ok(weir_handle_drop_previous(h)); /* keeps the current filter */
 	assert_int_equal(refresh(), 0);
 }
 
-static void test_asked_again_after_a_rollback(void **state)
+static void test_a_file_is_checked_again_after_a_rollback(void **state)
 {
 	(void)state;
 	gate.check = count;
-	asked = 0;
+	times_checked = 0;
 	assert_ok(weir_handle_insert(h, "in the current one", 18));
 	reload_with("unwanted");
 	assert_ok(weir_handle_insert(h, "in the current one", 18));
@@ -210,12 +210,12 @@ static void test_asked_again_after_a_rollback(void **state)
 	refuses("check answered 1", "");
 	assert_ok(weir_handle_rollback(h));
 	passes();
-	assert_int_equal(asked, 2);
+	assert_int_equal(times_checked, 2);
 }
 
 /* The file is refused before the gate runs, because of the current filter's shape. A refresh checks
  * the file again when another filter is current. */
-static void test_another_shape_is_asked_again(void **state)
+static void test_a_file_of_another_shape_is_checked_again(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -234,7 +234,7 @@ static void test_another_shape_is_asked_again(void **state)
 }
 
 /* A filter of another kind, seed or layout cannot be merged with the current filter. */
-static void test_what_cannot_be_carried(void **state)
+static void test_other_kinds_seeds_and_layouts_cannot_be_carried(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -265,7 +265,7 @@ static void test_what_cannot_be_carried(void **state)
 }
 
 /* Without carry a refusal does not depend on the current filter, so it is remembered. */
-static void test_a_verdict_on_the_file_alone_stays(void **state)
+static void test_without_carry_a_refusal_is_remembered(void **state)
 {
 	struct iovec hit = { "in no image", 11 };
 	(void)state;
@@ -284,16 +284,16 @@ static void test_a_verdict_on_the_file_alone_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_max_fp_rate_of_what_is_published),
-		fresh(test_max_fill_of_what_is_published),
-		fresh(test_must_miss_of_what_is_published),
-		fresh(test_must_hit_and_min_keys_of_what_is_published),
+		fresh(test_max_fp_rate_limits_the_merged_filter),
+		fresh(test_max_fill_limits_the_merged_filter),
+		fresh(test_must_miss_checks_the_merged_filter),
+		fresh(test_must_hit_and_min_keys_check_the_merged_filter),
 		fresh(test_repeated_refreshes_do_not_drift_upwards),
-		fresh(test_asked_again_of_another_current_filter),
-		fresh(test_asked_again_after_a_rollback),
-		fresh(test_another_shape_is_asked_again),
-		fresh(test_what_cannot_be_carried),
-		fresh(test_a_verdict_on_the_file_alone_stays),
+		fresh(test_a_file_is_checked_again_with_another_current_filter),
+		fresh(test_a_file_is_checked_again_after_a_rollback),
+		fresh(test_a_file_of_another_shape_is_checked_again),
+		fresh(test_other_kinds_seeds_and_layouts_cannot_be_carried),
+		fresh(test_without_carry_a_refusal_is_remembered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void assert_unchanged(unsigned n)
 	assert_version(n);
 }
 
-static void one_after_another(void **state)
+static void deltas_apply_one_after_another(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -139,7 +139,7 @@ static void one_after_another(void **state)
 }
 
 /* Deltas that lead back to an earlier version, and from there to a later version. */
-static void there_and_back(void **state)
+static void deltas_may_lead_back_and_on(void **state)
 {
 	(void)state;
 	publish_image(3);
@@ -152,7 +152,7 @@ static void there_and_back(void **state)
 	assert_swaps_to(6);
 }
 
-static void without_the_option(void **state)
+static void without_the_option_deltas_are_ignored(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -165,7 +165,7 @@ static void without_the_option(void **state)
 }
 
 /* Removing a delta file removes its keys from the set, as an older image would. */
-static void withdrawn(void **state)
+static void a_removed_delta_takes_its_keys_with_it(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -176,7 +176,7 @@ static void withdrawn(void **state)
 	assert_swaps_to(2);
 }
 
-static void others_beside_it(void **state)
+static void other_files_are_ignored(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -191,7 +191,7 @@ static void others_beside_it(void **state)
 	assert_swaps_to(2);
 }
 
-static void in_the_current_folder(void **state)
+static void a_path_without_folder_has_deltas(void **state)
 {
 	char before[4200];
 	(void)state;
@@ -205,7 +205,7 @@ static void in_the_current_folder(void **state)
 }
 
 /* A damaged delta is refused once, by name. The current set stays until the delta is repaired. */
-static void damaged(void **state)
+static void a_damaged_delta_is_refused_once(void **state)
 {
 	char name[4300];
 	size_t n = 0;
@@ -233,7 +233,7 @@ static void damaged(void **state)
 }
 
 /* The delta changes in place and keeps its length, so that only its times reveal the change. */
-static void damaged_and_mended_in_place(void **state)
+static void a_delta_repaired_in_place_is_accepted(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -258,7 +258,7 @@ static bool within_a_second(const struct stat *before, const struct stat *after)
 }
 
 /* Only the nanoseconds of the file's times change. */
-static void rewritten_within_a_second(void **state)
+static void nanoseconds_of_the_times_count(void **state)
 {
 	struct stat before, after;
 	char name[4300];
@@ -277,7 +277,7 @@ static void rewritten_within_a_second(void **state)
 }
 
 /* A process that rewrites a delta in place can restore mtime, but not ctime. */
-static void another_time_of_the_inode(void **state)
+static void a_new_ctime_of_a_delta_counts(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -302,7 +302,7 @@ static int overwrite(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-static void overwritten_while_it_is_read(void **state)
+static void an_image_overwritten_during_a_read_is_not_refused(void **state)
 {
 	char large[2][4300];
 	(void)state;
@@ -324,7 +324,7 @@ static void overwritten_while_it_is_read(void **state)
 }
 
 /* Deltas of a keyed set are keyed, too. */
-static void keyed(void **state)
+static void deltas_of_a_keyed_set_are_keyed(void **state)
 {
 	static const char key[] = "sixteen secrets!";
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -358,7 +358,7 @@ static void keyed(void **state)
 	assert_refused(weir_handle_refresh(h, path, &how), -EKEYREJECTED, path, "is keyed");
 }
 
-static void a_damaged_image(void **state)
+static void a_damaged_image_is_refused(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -373,7 +373,7 @@ static void a_damaged_image(void **state)
 	assert_swaps_to(2);
 }
 
-static void of_another_image(void **state)
+static void deltas_of_another_image_are_ignored(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -383,7 +383,7 @@ static void of_another_image(void **state)
 
 /* Files with a delta's name that are unfinished copies, dangling links or no files must not block a
  * refresh. */
-static void no_deltas(void **state)
+static void files_that_are_not_deltas_block_no_refresh(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -412,7 +412,7 @@ static int bytes_read(void *sum, uint64_t done, uint64_t total)
 
 /* Of deltas that do not continue the chain, a refresh reads only the heads. Such deltas do not
  * change the set, so the refresh does not verify the image again for each of them. */
-static void around(void **state)
+static void unconnected_deltas_cost_only_their_heads(void **state)
 {
 	char number[16];
 	uint64_t read = 0;
@@ -433,7 +433,7 @@ static void around(void **state)
 	assert_true(read < 20 * file_bytes(path));
 }
 
-static void inserted_meanwhile(void **state)
+static void carry_keeps_keys_inserted_before_a_delta(void **state)
 {
 	(void)state;
 	publish_image(1);
@@ -445,7 +445,7 @@ static void inserted_meanwhile(void **state)
 	assert_true(weir_handle_contains_hash(h, 77));
 }
 
-static void mapped_and_limited(void **state)
+static void a_set_with_deltas_is_read_instead_of_mapped(void **state)
 {
 	(void)state;
 	how.map = true;
@@ -471,7 +471,7 @@ static int count_and_stop(void *arg, uint64_t done, uint64_t total)
 
 /* Progress stops the refresh at its first call, then at its second call, and so on, until the
  * refresh succeeds. */
-static void stopped(void **state)
+static void progress_can_stop_a_refresh_at_every_call(void **state)
 {
 	unsigned left, calls = 1;
 	(void)state;
@@ -493,7 +493,7 @@ static void stopped(void **state)
 
 /* A set that shrank by a delta is refused unless the publisher allowed shrinking, as with an
  * image. */
-static void shrunk(void **state)
+static void a_set_shrunk_by_a_delta_is_refused(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	char name[4300], small[4300];
@@ -520,7 +520,7 @@ static void shrunk(void **state)
 }
 
 /* A refresh needs one more descriptor, for the folder. */
-static void no_descriptor_for_the_folder(void **state)
+static void without_a_descriptor_for_the_folder_a_refresh_fails(void **state)
 {
 	struct rlimit limit, none;
 	(void)state;
@@ -542,7 +542,7 @@ static void no_descriptor_for_the_folder(void **state)
 }
 
 /* An empty file with a delta's name does not change how the image is loaded. */
-static void an_empty_delta_alone(void **state)
+static void an_empty_delta_changes_nothing(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -553,7 +553,7 @@ static void an_empty_delta_alone(void **state)
 }
 
 /* A delta of a newer format is refused, as is an image of a newer format. */
-static void of_another_version(void **state)
+static void deltas_of_a_newer_format_are_refused(void **state)
 {
 	char name[4300];
 	size_t n = 0;
@@ -571,7 +571,7 @@ static void of_another_version(void **state)
 	assert_swaps_to(1);
 }
 
-static void too_many(void **state)
+static void too_many_deltas_are_refused(void **state)
 {
 	char name[4300];
 	(void)state;
@@ -584,7 +584,7 @@ static void too_many(void **state)
 	assert_true(stats_of(h).refused_since > 0);
 }
 
-static void followed(void **state)
+static void a_follower_notices_deltas(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_follower *f = NULL;
@@ -612,31 +612,31 @@ int main(void)
 {
 #define IN_ITS_FOLDER(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
-		IN_ITS_FOLDER(one_after_another),
-		IN_ITS_FOLDER(there_and_back),
-		IN_ITS_FOLDER(without_the_option),
-		IN_ITS_FOLDER(withdrawn),
-		IN_ITS_FOLDER(others_beside_it),
-		IN_ITS_FOLDER(in_the_current_folder),
-		IN_ITS_FOLDER(damaged),
-		IN_ITS_FOLDER(damaged_and_mended_in_place),
-		IN_ITS_FOLDER(rewritten_within_a_second),
-		IN_ITS_FOLDER(another_time_of_the_inode),
-		IN_ITS_FOLDER(overwritten_while_it_is_read),
-		IN_ITS_FOLDER(keyed),
-		IN_ITS_FOLDER(a_damaged_image),
-		IN_ITS_FOLDER(of_another_image),
-		IN_ITS_FOLDER(no_deltas),
-		IN_ITS_FOLDER(around),
-		IN_ITS_FOLDER(inserted_meanwhile),
-		IN_ITS_FOLDER(mapped_and_limited),
-		IN_ITS_FOLDER(stopped),
-		IN_ITS_FOLDER(shrunk),
-		IN_ITS_FOLDER(no_descriptor_for_the_folder),
-		IN_ITS_FOLDER(an_empty_delta_alone),
-		IN_ITS_FOLDER(of_another_version),
-		IN_ITS_FOLDER(too_many),
-		IN_ITS_FOLDER(followed),
+		IN_ITS_FOLDER(deltas_apply_one_after_another),
+		IN_ITS_FOLDER(deltas_may_lead_back_and_on),
+		IN_ITS_FOLDER(without_the_option_deltas_are_ignored),
+		IN_ITS_FOLDER(a_removed_delta_takes_its_keys_with_it),
+		IN_ITS_FOLDER(other_files_are_ignored),
+		IN_ITS_FOLDER(a_path_without_folder_has_deltas),
+		IN_ITS_FOLDER(a_damaged_delta_is_refused_once),
+		IN_ITS_FOLDER(a_delta_repaired_in_place_is_accepted),
+		IN_ITS_FOLDER(nanoseconds_of_the_times_count),
+		IN_ITS_FOLDER(a_new_ctime_of_a_delta_counts),
+		IN_ITS_FOLDER(an_image_overwritten_during_a_read_is_not_refused),
+		IN_ITS_FOLDER(deltas_of_a_keyed_set_are_keyed),
+		IN_ITS_FOLDER(a_damaged_image_is_refused),
+		IN_ITS_FOLDER(deltas_of_another_image_are_ignored),
+		IN_ITS_FOLDER(files_that_are_not_deltas_block_no_refresh),
+		IN_ITS_FOLDER(unconnected_deltas_cost_only_their_heads),
+		IN_ITS_FOLDER(carry_keeps_keys_inserted_before_a_delta),
+		IN_ITS_FOLDER(a_set_with_deltas_is_read_instead_of_mapped),
+		IN_ITS_FOLDER(progress_can_stop_a_refresh_at_every_call),
+		IN_ITS_FOLDER(a_set_shrunk_by_a_delta_is_refused),
+		IN_ITS_FOLDER(without_a_descriptor_for_the_folder_a_refresh_fails),
+		IN_ITS_FOLDER(an_empty_delta_changes_nothing),
+		IN_ITS_FOLDER(deltas_of_a_newer_format_are_refused),
+		IN_ITS_FOLDER(too_many_deltas_are_refused),
+		IN_ITS_FOLDER(a_follower_notices_deltas),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void stops_each(unsigned steps)
 	assert_int_equal(seen.steps, 0);
 }
 
-static void test_stopped_in_the_gate(void **state)
+static void test_the_gates_count_can_be_stopped(void **state)
 {
 	(void)state;
 	gate.min_keys = 1;
@@ -105,7 +105,7 @@ static void test_stopped_in_the_gate(void **state)
 
 /* The image has 50 keys, the current filter 100. A sample cannot show whether 50 is less than a
  * tenth. */
-static void test_stopped_in_the_sanity_check(void **state)
+static void test_the_sanity_check_can_be_stopped(void **state)
 {
 	(void)state;
 	save_large(0, 50);
@@ -113,7 +113,7 @@ static void test_stopped_in_the_sanity_check(void **state)
 	assert_int_equal(missing_in(h, 0, 50), 0);
 }
 
-static void test_stopped_in_carry(void **state)
+static void test_carry_can_be_stopped(void **state)
 {
 	(void)state;
 	options.carry = true;
@@ -123,7 +123,7 @@ static void test_stopped_in_carry(void **state)
 	assert_int_equal(missing_in(h, 200, 1000), 0);
 }
 
-static void test_stopped_in_the_gate_after_carry(void **state)
+static void test_the_gates_count_after_carry_can_be_stopped(void **state)
 {
 	(void)state;
 	options.carry = true;
@@ -135,7 +135,7 @@ static void test_stopped_in_the_gate_after_carry(void **state)
 }
 
 /* The gate still refuses the file if progress is called during its count. */
-static void test_refused_while_progress_is_asked(void **state)
+static void test_the_gate_refuses_even_with_progress(void **state)
 {
 	(void)state;
 	gate.min_keys = 1e6;
@@ -148,7 +148,7 @@ static void test_refused_while_progress_is_asked(void **state)
 }
 
 /* weir_image_measure() counts in pieces, too. */
-static void test_stopped_while_an_image_is_counted(void **state)
+static void test_measuring_an_image_can_be_stopped(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_stats s = WEIR_STATS_INIT;
@@ -186,7 +186,7 @@ static int meet(void *arg, uint64_t done, uint64_t total)
 	return answer;
 }
 
-static void test_a_follower_is_stopped_in_the_gate(void **state)
+static void test_a_follower_can_be_stopped_in_the_gate(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_follower *f;
@@ -224,13 +224,13 @@ static void test_a_follower_is_stopped_in_the_gate(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_stopped_in_the_gate),
-		fresh(test_stopped_in_the_sanity_check),
-		fresh(test_stopped_in_carry),
-		fresh(test_stopped_in_the_gate_after_carry),
-		fresh(test_refused_while_progress_is_asked),
-		fresh(test_stopped_while_an_image_is_counted),
-		fresh(test_a_follower_is_stopped_in_the_gate),
+		fresh(test_the_gates_count_can_be_stopped),
+		fresh(test_the_sanity_check_can_be_stopped),
+		fresh(test_carry_can_be_stopped),
+		fresh(test_the_gates_count_after_carry_can_be_stopped),
+		fresh(test_the_gate_refuses_even_with_progress),
+		fresh(test_measuring_an_image_can_be_stopped),
+		fresh(test_a_follower_can_be_stopped_in_the_gate),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void not_refused_after(const char *part)
 	assert_non_null(strstr(s.refused_sentence, part));
 }
 
-static void test_the_last_sentence_and_since_when(void **state)
+static void test_the_last_failure_and_its_time_are_reported(void **state)
 {
 	struct weir_handle_stats s = stats_of(h);
 	(void)state;
@@ -60,7 +60,7 @@ static void test_the_last_sentence_and_since_when(void **state)
 
 /* A file is unreachable for a while, for example because its folder is not mounted. The handle had
  * accepted one such file and refused another. */
-static void test_a_file_that_is_back(void **state)
+static void test_a_file_that_is_reachable_again(void **state)
 {
 	(void)state;
 	save(0, 10);
@@ -78,7 +78,7 @@ static void test_a_file_that_is_back(void **state)
 }
 
 /* A file that was refused permanently is not read again, but still counts as refused. */
-static void test_a_refused_file_that_stays(void **state)
+static void test_a_refused_file_keeps_counting_as_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
@@ -102,7 +102,7 @@ static int refuse(const struct weir_filter *next, void *context)
 	return 7;
 }
 
-static void test_a_commit_that_the_gate_refuses(void **state)
+static void test_a_refused_commit_counts_as_refused(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_gate gate = WEIR_GATE_INIT;
@@ -128,7 +128,7 @@ static void test_a_commit_that_the_gate_refuses(void **state)
 	not_refused_after("check answered 7");
 }
 
-static void test_how_long_the_last_reload_took(void **state)
+static void test_the_time_of_the_last_reload_is_reported(void **state)
 {
 	struct weir_reload *r;
 	(void)state;
@@ -151,11 +151,11 @@ static void test_how_long_the_last_reload_took(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_the_last_sentence_and_since_when),
-		fresh(test_a_file_that_is_back),
-		fresh(test_a_refused_file_that_stays),
-		fresh(test_a_commit_that_the_gate_refuses),
-		fresh(test_how_long_the_last_reload_took),
+		fresh(test_the_last_failure_and_its_time_are_reported),
+		fresh(test_a_file_that_is_reachable_again),
+		fresh(test_a_refused_file_keeps_counting_as_refused),
+		fresh(test_a_refused_commit_counts_as_refused),
+		fresh(test_the_time_of_the_last_reload_is_reported),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

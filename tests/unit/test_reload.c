@@ -18,7 +18,7 @@ static bool next_has(const struct weir_reload *r, uint64_t i)
 	return weir_contains_hash(weir_reload_next(r), test_key(i));
 }
 
-static void test_from_a_source(void **state)
+static void test_a_reload_replaces_the_keys(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -51,7 +51,7 @@ static void test_from_a_source(void **state)
 	}
 }
 
-static void test_loaders_batches(void **state)
+static void test_loaders_may_insert_batches(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 1000);
 	struct weir_reload *r = begin(h, NULL);
@@ -69,7 +69,7 @@ static void test_loaders_batches(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_copy(void **state)
+static void test_copy_takes_over_the_current_keys(void **state)
 {
 	struct weir_params larger = WEIR_PARAMS_INIT;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -95,7 +95,7 @@ static void test_copy(void **state)
 	}
 }
 
-static void test_another_layout(void **state)
+static void test_the_next_filter_may_have_another_layout(void **state)
 {
 	const struct weir_params params[] = {
 		{ .struct_size = sizeof *params, .capacity = 50000, .fp_rate = 0.01 },
@@ -126,7 +126,7 @@ static void test_another_layout(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_refused_params(void **state)
+static void test_wrong_params_are_refused(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -147,7 +147,7 @@ static void test_refused_params(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_max_bytes(void **state)
+static void test_max_bytes_limits_all_filters_together(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -173,7 +173,7 @@ static void test_max_bytes(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_abort(void **state)
+static void test_an_aborted_reload_changes_nothing(void **state)
 {
 	(void)state;
 	weir_reload_abort(NULL);
@@ -198,7 +198,7 @@ static void test_abort(void **state)
 
 /* If the current filter refuses an insert, the insert fails. If only the previous filter refuses an
  * insert, the insert succeeds and a rollback is no longer possible. */
-static void test_a_read_only_filter_among_them(void **state)
+static void test_read_only_filters_refuse_inserts(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -228,7 +228,7 @@ static void test_a_read_only_filter_among_them(void **state)
 	test_folder_remove(folder);
 }
 
-static void test_progress(void **state)
+static void test_progress_of_a_reload_is_reported(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload *r = begin(h, NULL);
@@ -258,7 +258,7 @@ static void test_progress(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_options(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 1000);
 	struct weir_reload_options older = WEIR_RELOAD_OPTIONS_INIT;
@@ -285,16 +285,16 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_from_a_source),
-		cmocka_unit_test(test_loaders_batches),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_another_layout),
-		cmocka_unit_test(test_refused_params),
-		cmocka_unit_test(test_max_bytes),
-		cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_a_read_only_filter_among_them),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_a_reload_replaces_the_keys),
+		cmocka_unit_test(test_loaders_may_insert_batches),
+		cmocka_unit_test(test_copy_takes_over_the_current_keys),
+		cmocka_unit_test(test_the_next_filter_may_have_another_layout),
+		cmocka_unit_test(test_wrong_params_are_refused),
+		cmocka_unit_test(test_max_bytes_limits_all_filters_together),
+		cmocka_unit_test(test_an_aborted_reload_changes_nothing),
+		cmocka_unit_test(test_read_only_filters_refuse_inserts),
+		cmocka_unit_test(test_progress_of_a_reload_is_reported),
+		cmocka_unit_test(test_wrong_options_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static int begin_with(struct weir_reload **r, struct weir_handle *h, struct weir
 	return weir_reload_begin(r, h, &o);
 }
 
-static void test_completed_then_published(void **state)
+static void test_a_given_filter_is_completed_and_published(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -58,7 +58,7 @@ static void test_completed_then_published(void **state)
 	}
 }
 
-static void test_copied_and_kept(void **state)
+static void test_a_given_filter_may_get_a_copy(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -99,7 +99,7 @@ static void test_a_given_filter_may_have_uneven_hashes(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_given_up_or_refused(void **state)
+static void test_an_aborted_or_refused_filter_is_freed(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -130,7 +130,7 @@ static void refused(struct weir_handle *h, struct weir_filter *next,
 	assert_int_equal(stats_of(h).bytes, figures_of(h).bytes);
 }
 
-static void test_wrong_options(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 1000);
 	struct weir_filter *next = loaded(WEIR_BLOCKED, 1000, 0, 10);
@@ -159,7 +159,7 @@ static void test_wrong_options(void **state)
 	close_handle(flavors, h);
 }
 
-static void test_wrong_filters(void **state)
+static void test_wrong_filters_are_refused(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 1000);
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -204,7 +204,7 @@ static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
 
 /* A filter that takes no inserts may be the next filter only if the handle never accepts
  * inserts. */
-static void test_built_once(void **state)
+static void test_a_built_filter_needs_a_handle_without_inserts(void **state)
 {
 	struct weir_handle *h;
 	struct weir_reload *r = NULL;
@@ -229,7 +229,7 @@ static void test_built_once(void **state)
 
 /* The first filter gets the inserts that the handle has kept. If they do not fit, the caller keeps
  * the filter, and the handle keeps the inserts for another filter. */
-static void test_the_first_filter(void **state)
+static void test_the_first_filter_gets_the_kept_inserts(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_handle *h;
@@ -281,7 +281,7 @@ static void test_read_only_after_read_only(void **state)
 
 /* The filter that a rollback returns to belongs to the handle, so the caller cannot give it to a
  * reload. */
-static void test_the_previous_filter(void **state)
+static void test_the_previous_filter_cannot_be_given(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = open_handle(flavors, 1000);
@@ -301,16 +301,16 @@ static void test_the_previous_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_completed_then_published),
-		cmocka_unit_test(test_copied_and_kept),
+		cmocka_unit_test(test_a_given_filter_is_completed_and_published),
+		cmocka_unit_test(test_a_given_filter_may_get_a_copy),
 		cmocka_unit_test(test_a_given_filter_may_have_uneven_hashes),
-		cmocka_unit_test(test_given_up_or_refused),
-		cmocka_unit_test(test_wrong_options),
-		cmocka_unit_test(test_wrong_filters),
-		cmocka_unit_test(test_built_once),
-		cmocka_unit_test(test_the_first_filter),
+		cmocka_unit_test(test_an_aborted_or_refused_filter_is_freed),
+		cmocka_unit_test(test_wrong_options_are_refused),
+		cmocka_unit_test(test_wrong_filters_are_refused),
+		cmocka_unit_test(test_a_built_filter_needs_a_handle_without_inserts),
+		cmocka_unit_test(test_the_first_filter_gets_the_kept_inserts),
 		cmocka_unit_test(test_read_only_after_read_only),
-		cmocka_unit_test(test_the_previous_filter),
+		cmocka_unit_test(test_the_previous_filter_cannot_be_given),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

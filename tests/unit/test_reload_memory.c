@@ -62,7 +62,7 @@ static void retired(const struct flavor *flavor, struct weir_handle *h, char *at
 	swap(h, &o);
 }
 
-static void test_memory_in_use(void **state)
+static void test_memory_in_use_is_refused(void **state)
 {
 	char *memory = aligned_alloc(PAGE, PAGES * PAGE), *at = memory + PAGE;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -100,7 +100,7 @@ static void test_memory_in_use(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_memory_in_use),
+		cmocka_unit_test(test_memory_in_use_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

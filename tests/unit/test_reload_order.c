@@ -16,7 +16,7 @@ static struct weir_reload *begin(struct weir_handle *h, bool keep_previous, bool
 	return r;
 }
 
-static void test_rollback(void **state)
+static void test_a_rollback_returns_to_the_previous_filter(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -48,7 +48,7 @@ static void test_rollback(void **state)
 	}
 }
 
-static void test_drop_and_replace_the_previous(void **state)
+static void test_the_previous_filter_is_dropped_or_replaced(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -81,7 +81,7 @@ static void test_drop_and_replace_the_previous(void **state)
 	}
 }
 
-static void test_one_at_a_time(void **state)
+static void test_a_second_writer_is_refused(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -105,7 +105,7 @@ static void test_one_at_a_time(void **state)
 
 /* Inside a read section each of these functions would wait for its own caller, so it fails and
  * changes nothing. With qsbr, weir cannot detect a section, and the functions must not hang. */
-static void test_inside_a_section(void **state)
+static void test_inside_a_section_writers_are_refused(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -143,7 +143,7 @@ static void test_inside_a_section(void **state)
 	}
 }
 
-static void test_abort_inside_a_section(void **state)
+static void test_abort_works_inside_a_section(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -161,7 +161,7 @@ static void test_abort_inside_a_section(void **state)
 	}
 }
 
-static void test_deferred_free(void **state)
+static void test_deferred_free_does_not_wait(void **state)
 {
 	struct weir_reload_options tight = WEIR_RELOAD_OPTIONS_INIT;
 	struct sitter sitter;
@@ -268,7 +268,7 @@ static void reload(struct crowd *c, unsigned turn)
 		assert_ok(weir_handle_rollback(c->h));
 }
 
-static void test_nothing_is_lost(void **state)
+static void test_no_insert_is_lost(void **state)
 {
 	(void)state;
 	FOR_EACH_FLAVOR(flavor) {
@@ -303,13 +303,13 @@ static void test_nothing_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rollback),
-		cmocka_unit_test(test_drop_and_replace_the_previous),
-		cmocka_unit_test(test_one_at_a_time),
-		cmocka_unit_test(test_inside_a_section),
-		cmocka_unit_test(test_abort_inside_a_section),
-		cmocka_unit_test(test_deferred_free),
-		cmocka_unit_test(test_nothing_is_lost),
+		cmocka_unit_test(test_a_rollback_returns_to_the_previous_filter),
+		cmocka_unit_test(test_the_previous_filter_is_dropped_or_replaced),
+		cmocka_unit_test(test_a_second_writer_is_refused),
+		cmocka_unit_test(test_inside_a_section_writers_are_refused),
+		cmocka_unit_test(test_abort_works_inside_a_section),
+		cmocka_unit_test(test_deferred_free_does_not_wait),
+		cmocka_unit_test(test_no_insert_is_lost),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void left_with(const char *name, const char *text, uint64_t left)
 }
 
 
-static void half_of_what_is_available(void **state)
+static void half_of_the_available_memory_is_used(void **state)
 {
 	(void)state;
 	assert_int_equal(room_half(folder), 2048 * MIB); /* no file exists */
@@ -96,7 +96,7 @@ static void a_refused_sysinfo_is_no_limit(void **state)
 	assert_int_equal(room_half(folder), 512 * MIB);
 }
 
-static void version_2(void **state)
+static void limits_of_version_2_are_read(void **state)
 {
 	(void)state;
 	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file exists */
@@ -119,7 +119,7 @@ static void version_2(void **state)
 	left_with(GROUPS, "0::/a/b (deleted)\n", 128 * MIB);
 }
 
-static void version_1(void **state)
+static void limits_of_version_1_are_read(void **state)
 {
 	(void)state;
 	put(MOUNTS, OLDER);
@@ -139,7 +139,7 @@ static void version_1(void **state)
 }
 
 /* One version has the memory controller, and the other version has only group names. */
-static void both_versions(void **state)
+static void both_versions_are_read(void **state)
 {
 	(void)state;
 	put(MOUNTS, BOTH);
@@ -151,7 +151,7 @@ static void both_versions(void **state)
 
 /* In a container, the group has its name on the host, but the mount shows only a part of the host's
  * tree. */
-static void containers(void **state)
+static void groups_in_containers_are_found(void **state)
 {
 	(void)state;
 	put(MOUNTS, ROOTS "29 21 0:26 /docker/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
@@ -178,7 +178,7 @@ static void containers(void **state)
 	left_with(GROUPS, "0::/other\n", MIB);
 }
 
-static void what_no_kernel_writes(void **state)
+static void malformed_files_are_no_limit(void **state)
 {
 	static const char *const texts[] = { "", "\n", "-1\n", "12 MiB\n", "0x10\n", "maximum\n",
 		                             "99999999999999999999999\n" };
@@ -201,13 +201,13 @@ static void what_no_kernel_writes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(half_of_what_is_available),
+		TEST(half_of_the_available_memory_is_used),
 		TEST(a_refused_sysinfo_is_no_limit),
-		TEST(version_2),
-		TEST(version_1),
-		TEST(both_versions),
-		TEST(containers),
-		TEST(what_no_kernel_writes),
+		TEST(limits_of_version_2_are_read),
+		TEST(limits_of_version_1_are_read),
+		TEST(both_versions_are_read),
+		TEST(groups_in_containers_are_found),
+		TEST(malformed_files_are_no_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static uint64_t plain_route(const struct plain *p, uint64_t hash)
 }
 
 /* Routers of every width and number of rows answer as the plain implementation does. */
-static void as_the_layout_says(void **state)
+static void answers_equal_the_plain_layout(void **state)
 {
 	static const uint32_t sets[] = { 1, 7, 8, 9, 16, 31, 32, 33, 64 };
 	(void)state;
@@ -99,7 +99,7 @@ static void as_the_layout_says(void **state)
 
 /* ---- functions that must agree ---- */
 
-static void one_and_many(void **state)
+static void every_function_agrees(void **state)
 {
 	enum { N = 1500 };
 	static uint64_t hashes[N], keys[N], bitmap[WEIR_BITMAP_WORDS(N)], masks[N], again[N];
@@ -150,7 +150,7 @@ static void one_and_many(void **state)
 
 /* In a router that is larger than a core's cache, a batch prefetches. The answers must be the same
  * as without prefetching. */
-static void far_as_near(void **state)
+static void prefetching_does_not_change_answers(void **state)
 {
 	enum { N = 4000 };
 	static uint64_t hashes[N], masks[N];
@@ -170,7 +170,7 @@ static void far_as_near(void **state)
 	weir_destroy(r);
 }
 
-static void keyed(void **state)
+static void routers_may_be_keyed(void **state)
 {
 	static const unsigned char secret[16] = { 1, 2, 3 };
 	struct weir_params o = router_params(9, 1000);
@@ -190,7 +190,7 @@ static void keyed(void **state)
 	assert_refused(weir_create(&r, &o), -EINVAL, "seed", "secret");
 }
 
-static void names(void **state)
+static void sets_have_names(void **state)
 {
 	const char *given[3] = { "\xee\x80\x80", "zwei", "\xc3\xa4\xc3\xb6" };
 	static const char *const bad[] = { "", "a\tb", "\x80", "\xc0\x80", "\xed\xa0\x80", "a\x7f",
@@ -221,7 +221,7 @@ static void names(void **state)
 
 /* A filter of another kind acts as a router with the single set 0. The set has the figures of the
  * filter. */
-static void a_filter_of_another_kind(void **state)
+static void a_filter_acts_as_a_router_with_one_set(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_router_stats s = WEIR_ROUTER_STATS_INIT;
@@ -244,7 +244,7 @@ static void a_filter_of_another_kind(void **state)
 	weir_destroy(f);
 }
 
-static void sets_that_there_are_not(void **state)
+static void unknown_sets_are_refused(void **state)
 {
 	uint64_t hash = 5;
 	struct weir_filter *r = router_of(9, 100, 0);
@@ -272,7 +272,7 @@ static void the_saturated_set_is_named(void **state)
 
 /* A sample shows more keys than the capacity, but within its error, so the set is not reported as
  * saturated. */
-static void a_sample_may_be_off(void **state)
+static void a_sample_within_its_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 1000000 };
 	struct weir_filter *r = router_of(8, CAPACITY, 0);
@@ -290,7 +290,7 @@ static void a_sample_may_be_off(void **state)
 	weir_destroy(r);
 }
 
-static void stats(void **state)
+static void statistics_count_each_set(void **state)
 {
 	struct weir_filter *r = router_of(20, 20000, 0);
 	(void)state;
@@ -317,7 +317,7 @@ static void stats(void **state)
 }
 
 /* One of the two pages stores the names of the sets, so the other page has all keys. */
-static void of_one_page(void **state)
+static void a_router_of_one_page_of_keys(void **state)
 {
 	struct weir_filter *r = router_of(8, 100, 0);
 	(void)state;
@@ -331,7 +331,7 @@ static void of_one_page(void **state)
 
 /* A lookup probes one page, so the rate is the mean over the rates of the pages, not the rate of a
  * mean page. */
-static void pages_that_are_unequal(void **state)
+static void the_rate_is_the_mean_over_pages(void **state)
 {
 	struct weir_filter *r = router_of(3, 20000, 4);
 	(void)state;
@@ -344,7 +344,7 @@ static void pages_that_are_unequal(void **state)
 	weir_destroy(r);
 }
 
-static void merged(void **state)
+static void a_merge_unites_each_set(void **state)
 {
 	struct weir_filter *a = router_of(12, 1000, 0), *b = router_of(12, 1000, 0),
 	                   *other = router_of(12, 5000, 0), *more = router_of(13, 1000, 0),
@@ -374,19 +374,19 @@ static void merged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_the_layout_says),
-		cmocka_unit_test(one_and_many),
-		cmocka_unit_test(far_as_near),
-		cmocka_unit_test(keyed),
-		cmocka_unit_test(names),
-		cmocka_unit_test(a_filter_of_another_kind),
-		cmocka_unit_test(sets_that_there_are_not),
+		cmocka_unit_test(answers_equal_the_plain_layout),
+		cmocka_unit_test(every_function_agrees),
+		cmocka_unit_test(prefetching_does_not_change_answers),
+		cmocka_unit_test(routers_may_be_keyed),
+		cmocka_unit_test(sets_have_names),
+		cmocka_unit_test(a_filter_acts_as_a_router_with_one_set),
+		cmocka_unit_test(unknown_sets_are_refused),
 		cmocka_unit_test(the_saturated_set_is_named),
-		cmocka_unit_test(a_sample_may_be_off),
-		cmocka_unit_test(stats),
-		cmocka_unit_test(of_one_page),
-		cmocka_unit_test(pages_that_are_unequal),
-		cmocka_unit_test(merged),
+		cmocka_unit_test(a_sample_within_its_error_is_not_saturated),
+		cmocka_unit_test(statistics_count_each_set),
+		cmocka_unit_test(a_router_of_one_page_of_keys),
+		cmocka_unit_test(the_rate_is_the_mean_over_pages),
+		cmocka_unit_test(a_merge_unites_each_set),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static uint64_t all_of(const struct weir_handle *h, uint64_t first, uint64_t n)
 
 /* A reload that copies all sets except 4 clears set 4. Set 4 then has only the keys that were
  * inserted after weir_reload_begin(). */
-static void one_set_is_cleared(void **state)
+static void a_reload_can_clear_one_set(void **state)
 {
 	struct weir_handle *h = published();
 	struct weir_reload *r = NULL;
@@ -48,7 +48,7 @@ static void one_set_is_cleared(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void given_up_and_rolled_back(void **state)
+static void aborts_and_rollbacks_lose_nothing(void **state)
 {
 	struct weir_handle *h = published();
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -73,7 +73,7 @@ static void given_up_and_rolled_back(void **state)
 
 /* The caller gives the reload a larger router. Inserts during the reload also reach the larger
  * router. */
-static void another_size(void **state)
+static void the_next_router_may_be_larger(void **state)
 {
 	struct weir_handle *h = published();
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -94,7 +94,7 @@ static void another_size(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void refused(void **state)
+static void wrong_routers_are_refused(void **state)
 {
 	struct weir_handle *h = published();
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -158,7 +158,7 @@ static struct weir_filter *mapped(void)
 
 /* A read-only router cannot be the next router. As the previous router it becomes void with the
  * first insert. */
-static void those_that_take_no_inserts(void **state)
+static void a_read_only_router_cannot_be_next(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_handle *h = published();
@@ -178,7 +178,7 @@ static void those_that_take_no_inserts(void **state)
 }
 
 /* A filter of another kind acts as a router with one set, also in a handle and in a reload. */
-static void of_one_set(void **state)
+static void a_filter_acts_as_a_router_in_a_handle(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_reload *r = NULL;
@@ -242,7 +242,7 @@ static void through_the_handle(void **state)
 }
 
 /* Before the first router, every lookup gets the same answer, and inserts cannot choose a set. */
-static void before_the_first_router(void **state)
+static void lookups_before_the_first_router_are_equal(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	const struct iovec one = { "key", 3 };
@@ -274,7 +274,7 @@ static void before_the_first_router(void **state)
 }
 
 /* If seeds may differ, a lookup by hash answers with every set, and an insert by hash fails. */
-static void hashes_where_seeds_differ(void **state)
+static void if_seeds_may_differ_a_hash_is_in_every_set(void **state)
 {
 	const uint64_t hashes[] = { 1, 2 };
 	const struct weir_keys keys = weir_keys_hashes(hashes, 2);
@@ -302,7 +302,7 @@ static void hashes_where_seeds_differ(void **state)
 }
 
 /* Inserts during a reload with another seed also reach set 0 of the next filter. */
-static void one_set_beside_a_reload(void **state)
+static void inserts_during_a_reload_reach_set_0(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_reload_options reload = WEIR_RELOAD_OPTIONS_INIT;
@@ -327,16 +327,16 @@ static void one_set_beside_a_reload(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_set_is_cleared),
-		cmocka_unit_test(given_up_and_rolled_back),
-		cmocka_unit_test(another_size),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(those_that_take_no_inserts),
-		cmocka_unit_test(of_one_set),
+		cmocka_unit_test(a_reload_can_clear_one_set),
+		cmocka_unit_test(aborts_and_rollbacks_lose_nothing),
+		cmocka_unit_test(the_next_router_may_be_larger),
+		cmocka_unit_test(wrong_routers_are_refused),
+		cmocka_unit_test(a_read_only_router_cannot_be_next),
+		cmocka_unit_test(a_filter_acts_as_a_router_in_a_handle),
 		cmocka_unit_test(through_the_handle),
-		cmocka_unit_test(before_the_first_router),
-		cmocka_unit_test(hashes_where_seeds_differ),
-		cmocka_unit_test(one_set_beside_a_reload),
+		cmocka_unit_test(lookups_before_the_first_router_are_equal),
+		cmocka_unit_test(if_seeds_may_differ_a_hash_is_in_every_set),
+		cmocka_unit_test(inserts_during_a_reload_reach_set_0),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

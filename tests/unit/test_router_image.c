@@ -27,7 +27,7 @@ static void assert_same(const struct weir_filter *a, const struct weir_filter *b
 	assert_true(weir_hash(a, "x", 1) == weir_hash(b, "x", 1));
 }
 
-static void there_and_back(void **state)
+static void a_loaded_router_equals_the_saved_one(void **state)
 {
 	struct weir_filter *r = filled(), *back = NULL;
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -63,7 +63,7 @@ static void there_and_back(void **state)
 }
 
 /* Every function that works on an image works on the image of a router. */
-static void as_any_other(void **state)
+static void every_image_function_supports_routers(void **state)
 {
 	struct weir_filter *r = filled(), *back = NULL;
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -91,7 +91,7 @@ static void as_any_other(void **state)
 
 /* A keyed router that is loaded without its secret can be measured, and answers every lookup with
  * all sets. */
-static void without_its_key(void **state)
+static void without_its_secret_a_router_answers_every_set(void **state)
 {
 	static const unsigned char key[16] = "a key of 16 byte";
 	struct weir_params p = router_params(3, 1000);
@@ -143,7 +143,7 @@ static void assert_hostile(unsigned char *image, size_t n, const char *a, const 
 	assert_null(r);
 }
 
-static void hostile_names(void **state)
+static void hostile_names_are_refused(void **state)
 {
 	enum { NAMES = 4096 };
 	static const struct {
@@ -177,7 +177,7 @@ static void hostile_names(void **state)
 	free(image);
 }
 
-static void hostile_shapes(void **state)
+static void hostile_shapes_are_refused(void **state)
 {
 	enum { NUMBERS = 104, LENGTH = 96 };
 	static const unsigned char bad[][3] = {
@@ -207,7 +207,7 @@ static void hostile_shapes(void **state)
 }
 
 /* Bits in columns that belong to no set never appear in an answer. */
-static void bits_of_no_set(void **state)
+static void bits_outside_the_sets_are_ignored(void **state)
 {
 	size_t n;
 	unsigned char *image = slurped(&n);
@@ -226,7 +226,7 @@ static void bits_of_no_set(void **state)
 
 /* Bytes of the head and names change, but not the checksums. Images are also cut at many
  * lengths. */
-static void damaged(void **state)
+static void damaged_images_are_refused(void **state)
 {
 	size_t n;
 	unsigned char *image = slurped(&n);
@@ -271,13 +271,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forged_steps_are_refused),
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(as_any_other),
-		cmocka_unit_test(without_its_key),
-		cmocka_unit_test(hostile_names),
-		cmocka_unit_test(hostile_shapes),
-		cmocka_unit_test(bits_of_no_set),
-		cmocka_unit_test(damaged),
+		cmocka_unit_test(a_loaded_router_equals_the_saved_one),
+		cmocka_unit_test(every_image_function_supports_routers),
+		cmocka_unit_test(without_its_secret_a_router_answers_every_set),
+		cmocka_unit_test(hostile_names_are_refused),
+		cmocka_unit_test(hostile_shapes_are_refused),
+		cmocka_unit_test(bits_outside_the_sets_are_ignored),
+		cmocka_unit_test(damaged_images_are_refused),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -30,7 +30,7 @@ static double simulated(double load, unsigned columns, unsigned k, unsigned page
 	return sum / pages;
 }
 
-static void formula(void **state)
+static void the_formula_matches_a_simulation(void **state)
 {
 	static const struct {
 		double load;
@@ -47,7 +47,7 @@ static void formula(void **state)
 
 /* A full set has the requested rate. A set with half as many keys has less than a tenth of that
  * rate. */
-static void measured(void **state)
+static void measured_rates_match_the_plan(void **state)
 {
 	enum { KEYS = 30000, OTHERS = 400000 };
 	static const uint32_t sets[] = { 5, 16, 32, 64 };
@@ -94,7 +94,7 @@ static struct weir_plan planned(const struct weir_params *o)
 
 /* For 64 sets at 1 %, the plan has 9.9 bits per key and set, and 0.64 false sets for an absent
  * key. */
-static void million(void **state)
+static void a_plan_for_64_sets_at_1_percent(void **state)
 {
 	struct weir_params o = router_params(64, 1000000);
 	struct weir_plan p = planned(&o);
@@ -115,7 +115,7 @@ static void million(void **state)
 	assert_true(q.bytes == p.bytes && q.fp_rate <= p.fp_rate * 1.0001);
 }
 
-static void unequal(void **state)
+static void the_plan_follows_the_largest_set(void **state)
 {
 	const uint64_t keys[3] = { 1000000, 500000, 0 };
 	struct weir_params o = router_params(3, 0);
@@ -137,7 +137,7 @@ static void unequal(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "keys", "empty");
 }
 
-static void sets_not_given(void **state)
+static void without_a_number_of_sets_8_are_planned(void **state)
 {
 	struct weir_params o = router_params(0, 1000);
 	struct weir_plan p = planned(&o);
@@ -145,7 +145,7 @@ static void sets_not_given(void **state)
 	assert_int_equal(test_number(&p.shape, "sets"), 8);
 }
 
-static void refused(void **state)
+static void wrong_parameters_are_refused(void **state)
 {
 	struct weir_plan p = WEIR_PLAN_INIT;
 	struct weir_params o = router_params(65, 1000);
@@ -184,14 +184,14 @@ static void refused(void **state)
 }
 
 /* A router of terabytes has at most 65536 shards, like every filter. */
-static void of_terabytes(void **state)
+static void a_router_has_at_most_65536_shards(void **state)
 {
 	struct weir_params o = router_params(64, UINT64_C(1) << 36);
 	(void)state;
 	assert_int_equal(planned(&o).shards, 65536);
 }
 
-static void a_shape_in_words(void **state)
+static void shape_texts_name_the_sets(void **state)
 {
 	struct weir_params o = router_params(1, 1000);
 	char text[WEIR_SHAPE_TEXT];
@@ -208,7 +208,7 @@ static void a_shape_in_words(void **state)
 }
 
 /* With 10^14 keys per page, a sum over the number of keys would take minutes. */
-static void far_too_many(void **state)
+static void far_too_many_keys_are_refused_quickly(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -228,15 +228,15 @@ static void far_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(formula),
-		cmocka_unit_test(measured),
-		cmocka_unit_test(million),
-		cmocka_unit_test(unequal),
-		cmocka_unit_test(sets_not_given),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(far_too_many),
-		cmocka_unit_test(of_terabytes),
-		cmocka_unit_test(a_shape_in_words),
+		cmocka_unit_test(the_formula_matches_a_simulation),
+		cmocka_unit_test(measured_rates_match_the_plan),
+		cmocka_unit_test(a_plan_for_64_sets_at_1_percent),
+		cmocka_unit_test(the_plan_follows_the_largest_set),
+		cmocka_unit_test(without_a_number_of_sets_8_are_planned),
+		cmocka_unit_test(wrong_parameters_are_refused),
+		cmocka_unit_test(far_too_many_keys_are_refused_quickly),
+		cmocka_unit_test(a_router_has_at_most_65536_shards),
+		cmocka_unit_test(shape_texts_name_the_sets),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

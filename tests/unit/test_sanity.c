@@ -71,7 +71,7 @@ static void test_a_tenth_of_the_keys_is_enough(void **state)
 
 /* Large filters are sampled. If there are few keys, the sample may miss all of them, so the refresh
  * reads every bit. */
-static void test_few_keys_in_a_large_filter(void **state)
+static void test_few_keys_are_counted_exactly(void **state)
 {
 	(void)state;
 	assert_int_equal(refreshed(10000000, 100, 0), 1);
@@ -93,7 +93,7 @@ static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
 }
 
 /* If the sample has no keys, the refresh reads every bit. */
-static void test_none_of_the_keys_in_the_sample(void **state)
+static void test_a_sample_without_keys_is_counted_exactly(void **state)
 {
 	struct weir_filter *f;
 	bool none = false;
@@ -113,7 +113,7 @@ static void test_none_of_the_keys_in_the_sample(void **state)
 }
 
 /* With carry the image's keys are added to the current set, so the image may have few keys. */
-static void test_carry_adds_to_the_set(void **state)
+static void test_with_carry_an_image_may_be_small(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -140,7 +140,7 @@ static void test_an_overfull_image_is_refused(void **state)
 /* With 1000 keys at a capacity of 1000, one set in eight has more than twice the requested rate of
  * 1e-6, because some line has far more keys than others. A refresh must not refuse such an image as
  * overfull. */
-static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
+static void test_a_rate_missed_by_chance_is_not_overfull(void **state)
 {
 	unsigned missed = 0;
 	(void)state;
@@ -159,7 +159,7 @@ static void test_a_rate_missed_by_chance_is_no_overfull_set(void **state)
 }
 
 /* The head of an image may claim any capacity, so the refresh computes the rate from the bits. */
-static void test_overfull_whatever_capacity_its_head_claims(void **state)
+static void test_the_claimed_capacity_does_not_matter(void **state)
 {
 	size_t n = 0;
 	(void)state;
@@ -195,7 +195,7 @@ static void test_full_sets_are_not_overfull(void **state)
 
 /* If an image is both overfull and shrunk, one error message names both reasons with their
  * remedies. */
-static void test_overfull_and_shrunk_in_one_sentence(void **state)
+static void test_one_message_names_both_reasons(void **state)
 {
 	(void)state;
 	assert_int_equal(refreshed(100000, 100000, 0), 1);
@@ -209,7 +209,7 @@ static void test_overfull_and_shrunk_in_one_sentence(void **state)
 	                                       WEIR_MARK_SHRINK_ALLOWED), 1);
 }
 
-static void test_marks_of_mapped_images(void **state)
+static void test_marks_of_mapped_images_are_respected(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
 	(void)state;
@@ -226,7 +226,7 @@ static void test_marks_of_mapped_images(void **state)
 
 #if TEST_ZSTD
 /* The marks are respected in compressed and uncompressed images. */
-static void test_marks_of_compressed_images(void **state)
+static void test_marks_of_compressed_images_are_respected(void **state)
 {
 	(void)state;
 	zstd_level = 1;
@@ -240,7 +240,7 @@ static void test_marks_of_compressed_images(void **state)
 #endif
 
 /* A refusal that depends on the current filter is remembered only while the filter is current. */
-static void test_asked_again_beside_another_filter(void **state)
+static void test_a_file_is_checked_again_with_another_current_filter(void **state)
 {
 	struct weir_reload *r;
 	(void)state;
@@ -257,7 +257,7 @@ static void test_asked_again_beside_another_filter(void **state)
 
 /* A set with 1.5 times the requested rate is better than no set, so the refresh publishes it and
  * reports the saturation. */
-static void test_a_saturated_image_is_published_loudly(void **state)
+static void test_a_saturated_image_is_published_and_reported(void **state)
 {
 	(void)state;
 	save_some(10000, 11000, 0);
@@ -278,7 +278,7 @@ static void test_a_saturated_image_is_published_loudly(void **state)
 }
 
 /* The check for shrinking applies to refreshes. Only the gate checks a reload by the caller. */
-static void test_a_reload_may_shrink(void **state)
+static void test_a_reload_by_the_caller_may_shrink(void **state)
 {
 	struct weir_reload *r;
 	(void)state;
@@ -295,21 +295,21 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		fresh(test_an_empty_image_is_refused),
 		fresh(test_a_tenth_of_the_keys_is_enough),
-		fresh(test_marks_of_mapped_images),
-		fresh(test_few_keys_in_a_large_filter),
-		fresh(test_none_of_the_keys_in_the_sample),
-		fresh(test_carry_adds_to_the_set),
-		fresh(test_asked_again_beside_another_filter),
+		fresh(test_marks_of_mapped_images_are_respected),
+		fresh(test_few_keys_are_counted_exactly),
+		fresh(test_a_sample_without_keys_is_counted_exactly),
+		fresh(test_with_carry_an_image_may_be_small),
+		fresh(test_a_file_is_checked_again_with_another_current_filter),
 		fresh(test_an_overfull_image_is_refused),
-		fresh(test_overfull_whatever_capacity_its_head_claims),
+		fresh(test_the_claimed_capacity_does_not_matter),
 		fresh(test_full_sets_are_not_overfull),
-		fresh(test_a_rate_missed_by_chance_is_no_overfull_set),
-		fresh(test_overfull_and_shrunk_in_one_sentence),
+		fresh(test_a_rate_missed_by_chance_is_not_overfull),
+		fresh(test_one_message_names_both_reasons),
 #if TEST_ZSTD
-		fresh(test_marks_of_compressed_images),
+		fresh(test_marks_of_compressed_images_are_respected),
 #endif
-		fresh(test_a_saturated_image_is_published_loudly),
-		fresh(test_a_reload_may_shrink),
+		fresh(test_a_saturated_image_is_published_and_reported),
+		fresh(test_a_reload_by_the_caller_may_shrink),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

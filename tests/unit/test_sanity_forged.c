@@ -30,7 +30,7 @@ static void is_refused(void)
 }
 
 /* weir_measure() would sample the start of each shard, which is empty. */
-static void test_full_but_at_the_start_of_each_shard(void **state)
+static void test_overfull_except_at_the_start_of_each_shard(void **state)
 {
 	(void)state;
 	assert_true(forge_image(path, 4000000) <= 256);
@@ -38,7 +38,7 @@ static void test_full_but_at_the_start_of_each_shard(void **state)
 }
 
 /* weir_measure() would sample the start of some shards, which is empty. */
-static void test_full_but_at_the_start_of_some_shards(void **state)
+static void test_overfull_except_at_the_start_of_some_shards(void **state)
 {
 	(void)state;
 	assert_true(forge_image(path, 60000000) > 256);
@@ -46,7 +46,7 @@ static void test_full_but_at_the_start_of_some_shards(void **state)
 }
 
 /* All shards that weir_measure() would sample are empty. */
-static void test_full_but_in_some_shards(void **state)
+static void test_overfull_except_in_some_shards(void **state)
 {
 	size_t n = 0;
 	(void)state;
@@ -65,7 +65,7 @@ static void test_full_but_in_some_shards(void **state)
 }
 
 /* For equal bits, weir_measure() returns equal figures. */
-static void test_figures_stay_as_they_are(void **state)
+static void test_measuring_again_gives_equal_figures(void **state)
 {
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
@@ -85,10 +85,10 @@ static void test_figures_stay_as_they_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		fresh(test_full_but_at_the_start_of_each_shard),
-		fresh(test_full_but_at_the_start_of_some_shards),
-		fresh(test_full_but_in_some_shards),
-		fresh(test_figures_stay_as_they_are),
+		fresh(test_overfull_except_at_the_start_of_each_shard),
+		fresh(test_overfull_except_at_the_start_of_some_shards),
+		fresh(test_overfull_except_in_some_shards),
+		fresh(test_measuring_again_gives_equal_figures),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

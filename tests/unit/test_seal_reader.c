@@ -41,7 +41,7 @@ static pid_t reader(int *end)
 	return child;
 }
 
-static void test_does_a_reader_that_locks_all_prevent_a_seal(void **state)
+static void test_a_reader_with_locks_cannot_prevent_a_seal(void **state)
 {
 	int end[2];
 	pid_t child[2];
@@ -77,7 +77,7 @@ static mode_t mode_of_lock(mode_t image, uid_t owner, gid_t group)
 	return st.st_mode & ALLPERMS;
 }
 
-static void test_who_may_open_the_lock_file(void **state)
+static void test_only_writers_may_open_the_lock_file(void **state)
 {
 	(void)state;
 	needs_root();
@@ -88,7 +88,7 @@ static void test_who_may_open_the_lock_file(void **state)
 }
 
 /* The lock file was created while the image's group could still write the image. */
-static void test_is_a_lock_file_narrowed_with_the_image(void **state)
+static void test_a_lock_file_is_narrowed_with_the_image(void **state)
 {
 	struct stat st;
 	(void)state;
@@ -103,7 +103,7 @@ static void test_is_a_lock_file_narrowed_with_the_image(void **state)
 
 /* ---- the lifetime of the lock file ---- */
 
-static void test_does_the_last_mapper_remove_the_lock_file(void **state)
+static void test_the_last_seal_removes_the_lock_file(void **state)
 {
 	(void)state;
 	struct weir_filter *f = map_live(path), *g = map_live(path);
@@ -114,7 +114,7 @@ static void test_does_the_last_mapper_remove_the_lock_file(void **state)
 	assert_sealed(path);
 }
 
-static void test_is_the_lock_file_of_a_killed_process_taken_over(void **state)
+static void test_the_lock_file_of_a_killed_process_is_reused(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
@@ -133,7 +133,7 @@ static void test_is_the_lock_file_of_a_killed_process_taken_over(void **state)
 	assert_sealed(path);
 }
 
-static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
+static void test_a_removed_lock_file_prevents_no_seal(void **state)
 {
 	struct weir_filter *f = map_live(path);
 	(void)state;
@@ -145,7 +145,7 @@ static void test_what_if_the_lock_file_is_removed_by_hand(void **state)
 
 /* Without the lock file, only the lock on the image shows that another process has mapped the image
  * live. */
-static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
+static void test_without_its_lock_file_a_locked_image_is_refused(void **state)
 {
 	int end;
 	(void)state;
@@ -162,7 +162,7 @@ static void test_what_if_the_lock_file_of_a_live_image_is_lost(void **state)
 }
 
 /* The child's seal removes the lock file. The parent can still seal. */
-static void test_may_a_forked_process_seal_first(void **state)
+static void test_a_forked_process_may_seal_first(void **state)
 {
 	struct weir_filter *f = map_live(path);
 	(void)state;
@@ -178,7 +178,7 @@ static void test_may_a_forked_process_seal_first(void **state)
 
 /* ---- an image whose path was removed or replaced ---- */
 
-static void test_is_a_seal_of_an_image_without_a_name_reported(void **state)
+static void test_a_seal_of_a_removed_image_fails(void **state)
 {
 	(void)state;
 	for (int replaced = 0; replaced < 2; replaced++) {
@@ -199,7 +199,7 @@ static void test_is_a_seal_of_an_image_without_a_name_reported(void **state)
 	assert_sealed(path);
 }
 
-static void test_is_a_renamed_image_sealed_where_it_is(void **state)
+static void test_a_renamed_image_can_be_sealed(void **state)
 {
 	char name[sizeof path + 4];
 	struct weir_filter *f = map_live(path);
@@ -215,16 +215,16 @@ int main(void)
 {
 #define fresh(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		fresh(test_does_a_reader_that_locks_all_prevent_a_seal),
-		fresh(test_who_may_open_the_lock_file),
-		fresh(test_is_a_lock_file_narrowed_with_the_image),
-		fresh(test_does_the_last_mapper_remove_the_lock_file),
-		fresh(test_is_the_lock_file_of_a_killed_process_taken_over),
-		fresh(test_what_if_the_lock_file_is_removed_by_hand),
-		fresh(test_what_if_the_lock_file_of_a_live_image_is_lost),
-		fresh(test_may_a_forked_process_seal_first),
-		fresh(test_is_a_seal_of_an_image_without_a_name_reported),
-		fresh(test_is_a_renamed_image_sealed_where_it_is),
+		fresh(test_a_reader_with_locks_cannot_prevent_a_seal),
+		fresh(test_only_writers_may_open_the_lock_file),
+		fresh(test_a_lock_file_is_narrowed_with_the_image),
+		fresh(test_the_last_seal_removes_the_lock_file),
+		fresh(test_the_lock_file_of_a_killed_process_is_reused),
+		fresh(test_a_removed_lock_file_prevents_no_seal),
+		fresh(test_without_its_lock_file_a_locked_image_is_refused),
+		fresh(test_a_forked_process_may_seal_first),
+		fresh(test_a_seal_of_a_removed_image_fails),
+		fresh(test_a_renamed_image_can_be_sealed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 
 /* A set that is full to its capacity has every key and the requested rate. Routing by the top bits
  * of the hash leaves the filters of the shards uniform. */
-static void full_set(void **state)
+static void a_full_set_has_all_keys_at_the_planned_rate(void **state)
 {
 	(void)state;
 	FOR_EACH_KIND(kind) {
@@ -106,7 +106,7 @@ static void full_set(void **state)
 }
 
 /* Batches of every length return the same answers as single calls. */
-static void batches(void **state)
+static void batches_equal_single_calls(void **state)
 {
 	(void)state;
 	static const size_t lengths[] = { 0, 1, 63, 64, 65, 1000 };
@@ -185,7 +185,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	return 0;
 }
 
-static void replaced(void **state)
+static void every_shard_is_replaced(void **state)
 {
 	(void)state;
 	struct source *s = calloc(1, sizeof *s);
@@ -211,7 +211,7 @@ static void replaced(void **state)
 
 /* A key that is inserted during a shard's reload stays in the set, whether the key's own shard was
  * reloaded before or is reloaded later. */
-static void inserted_meanwhile(void **state)
+static void inserts_during_a_shards_reload_stay(void **state)
 {
 	(void)state;
 	struct weir_handle *set = make(WEIR_BLOCKED);
@@ -229,7 +229,7 @@ static void inserted_meanwhile(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-static void stopped_halfway(void **state)
+static void a_failed_loader_keeps_the_other_shards(void **state)
 {
 	(void)state;
 	struct weir_handle *set = make(WEIR_BLOCKED);
@@ -252,7 +252,7 @@ static void stopped_halfway(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-static void shards_are_where_hashes_say(void **state)
+static void the_hash_chooses_the_shard(void **state)
 {
 	(void)state;
 	struct weir_handle *set = make(WEIR_BLOCKED);
@@ -269,7 +269,7 @@ static void shards_are_where_hashes_say(void **state)
 }
 
 /* Each shard can grow to its share of the keys and a little more. */
-static void growing_shards(void **state)
+static void each_shard_can_grow_to_its_share(void **state)
 {
 	struct weir_params p = params(WEIR_GROWING);
 	struct weir_handle *set = NULL;
@@ -290,13 +290,13 @@ static void growing_shards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(growing_shards),
-		cmocka_unit_test(full_set),
-		cmocka_unit_test(batches),
-		cmocka_unit_test(replaced),
-		cmocka_unit_test(inserted_meanwhile),
-		cmocka_unit_test(stopped_halfway),
-		cmocka_unit_test(shards_are_where_hashes_say),
+		cmocka_unit_test(each_shard_can_grow_to_its_share),
+		cmocka_unit_test(a_full_set_has_all_keys_at_the_planned_rate),
+		cmocka_unit_test(batches_equal_single_calls),
+		cmocka_unit_test(every_shard_is_replaced),
+		cmocka_unit_test(inserts_during_a_shards_reload_stay),
+		cmocka_unit_test(a_failed_loader_keeps_the_other_shards),
+		cmocka_unit_test(the_hash_chooses_the_shard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static struct weir_handle *offered_singly(void)
 }
 
 /* The first refused key belongs to the shard that is reloaded. */
-static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
+static void test_a_shards_loader_reports_how_many_were_inserted(void **state)
 {
 	struct weir_handle *set = offered_singly();
 	struct weir_reload *r;
@@ -113,7 +113,7 @@ static void test_a_loader_of_a_shard_says_how_many_were_taken(void **state)
 
 /* The bits of the keys after the refused key are 0, and no word beyond the bitmap is written. The
  * refused key is in the last piece of the batch, or in an earlier piece. */
-static void test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one(void **state)
+static void test_a_shards_loader_clears_the_answers_after_a_refusal(void **state)
 {
 	static uint64_t answers[WEIR_BITMAP_WORDS(MANY) + 1];
 	struct weir_handle *set = offered_singly();
@@ -140,8 +140,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_batch_ends_at_the_first_refusal),
 		cmocka_unit_test(test_a_batch_of_removals_ends_at_the_first_refusal),
-		cmocka_unit_test(test_a_loader_of_a_shard_says_how_many_were_taken),
-		cmocka_unit_test(test_a_loader_of_a_shard_answers_no_key_behind_the_refused_one),
+		cmocka_unit_test(test_a_shards_loader_reports_how_many_were_inserted),
+		cmocka_unit_test(test_a_shards_loader_clears_the_answers_after_a_refusal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

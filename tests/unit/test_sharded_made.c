@@ -18,7 +18,7 @@ static struct weir_params params(void)
 
 /* Only one of the two shards has keys. Within the shard's filter, fill_max is above the mean
  * fill. */
-static void figures_are_made_of_the_shards_figures(void **state)
+static void figures_combine_the_shards_figures(void **state)
 {
 	struct weir_params p = params();
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -41,7 +41,7 @@ static void figures_are_made_of_the_shards_figures(void **state)
 }
 
 /* The set hashes a key before it selects the shard, so all shards share one random seed. */
-static void a_seed_by_chance_is_that_of_all_shards(void **state)
+static void all_shards_share_one_random_seed(void **state)
 {
 	struct weir_params p = params(), first = WEIR_PARAMS_INIT;
 	struct weir_handle *set = NULL;
@@ -66,7 +66,7 @@ static void a_seed_by_chance_is_that_of_all_shards(void **state)
 
 /* All shards together stay within max_bytes. Hashes spread unevenly, so max_bytes must include the
  * slack of each shard. */
-static void the_shards_keep_to_max_bytes(void **state)
+static void all_shards_fit_in_max_bytes(void **state)
 {
 	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {
 		{ KEYS, 100 * 1024, 0 }, { 0, 200 * 1024, 0.01 }, { KEYS, 200 * 1024, 0.01 } };
@@ -104,7 +104,7 @@ static int fill(struct weir_reload *r, uint32_t shard, void *context)
 	return 0;
 }
 
-static void refused(void **state)
+static void wrong_arguments_are_refused(void **state)
 {
 	(void)state;
 	struct weir_params p = params();
@@ -154,10 +154,10 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figures_are_made_of_the_shards_figures),
-		cmocka_unit_test(a_seed_by_chance_is_that_of_all_shards),
-		cmocka_unit_test(the_shards_keep_to_max_bytes),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(figures_combine_the_shards_figures),
+		cmocka_unit_test(all_shards_share_one_random_seed),
+		cmocka_unit_test(all_shards_fit_in_max_bytes),
+		cmocka_unit_test(wrong_arguments_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static const char *const vectors[64] = {
 	"e1915f5cb1eca46c", "f325965ca16d629f", "575ff28e60381be5", "724506eb4c328a95",
 };
 
-static void test_the_reference_vectors(void **state)
+static void test_hashes_equal_the_reference_vectors(void **state)
 {
 	unsigned char key[WEIR_SIPHASH_KEY], message[64];
 	char text[17];
@@ -44,7 +44,7 @@ static void test_the_reference_vectors(void **state)
 
 /* Messages at any address, a NULL pointer for an empty message, and messages of more than 255
  * bytes. */
-static void test_addresses_and_lengths(void **state)
+static void test_any_address_and_length(void **state)
 {
 	static const unsigned char key[WEIR_SIPHASH_KEY] = { 1 };
 	unsigned char count[300], reference[WEIR_SIPHASH_KEY];
@@ -92,8 +92,8 @@ static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_reference_vectors),
-		cmocka_unit_test(test_addresses_and_lengths),
+		cmocka_unit_test(test_hashes_equal_the_reference_vectors),
+		cmocka_unit_test(test_any_address_and_length),
 		cmocka_unit_test(test_a_fingerprint_is_keyed_by_the_seed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

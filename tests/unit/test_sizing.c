@@ -48,7 +48,7 @@ static double best_blocked(double fp_rate, unsigned z, unsigned *best)
 	return least;
 }
 
-static void agrees_with_the_table(void **state)
+static void sizes_agree_with_the_table(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(table); r++) {
@@ -76,7 +76,7 @@ static struct weir_plan plan_of(const struct weir_params *params)
 	return plan;
 }
 
-static void plans_have_the_table_s_sizes_and_default(void **state)
+static void plans_have_the_tables_sizes_and_default(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < COUNT_OF(table); r++) {
@@ -145,7 +145,7 @@ static double rate_by_terms(double bits_per_key, unsigned z, unsigned g)
 	return rate;
 }
 
-static void agrees_with_the_formula_by_terms(void **state)
+static void rates_agree_with_the_formula_by_terms(void **state)
 {
 	static const double bits_per_key[] = { 1.6, 3, 5, 8, 12, 20, 40, 100, 1000, 1e6 };
 	(void)state;
@@ -199,7 +199,7 @@ static void classic_has_the_textbook_s_rate(void **state)
 		}
 }
 
-static void lines_and_shards(void **state)
+static void lines_are_divided_into_shards(void **state)
 {
 	uint64_t random = 0;
 	(void)state;
@@ -225,12 +225,12 @@ static void lines_and_shards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_the_table),
-		cmocka_unit_test(plans_have_the_table_s_sizes_and_default),
-		cmocka_unit_test(agrees_with_the_formula_by_terms),
+		cmocka_unit_test(sizes_agree_with_the_table),
+		cmocka_unit_test(plans_have_the_tables_sizes_and_default),
+		cmocka_unit_test(rates_agree_with_the_formula_by_terms),
 		cmocka_unit_test(bits_and_rate_are_inverse),
 		cmocka_unit_test(classic_has_the_textbook_s_rate),
-		cmocka_unit_test(lines_and_shards),
+		cmocka_unit_test(lines_are_divided_into_shards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,7 @@ static void hashes_by_xxh64_without_a_seed(void **state)
 	weir_destroy(f);
 }
 
-static void a_seed_a_key_and_steps_are_refused(void **state)
+static void a_seed_a_secret_and_steps_are_refused(void **state)
 {
 	(void)state;
 	struct weir_params p = split_params(1000, 0.01);
@@ -171,7 +171,7 @@ static void a_forged_hash_is_refused(void **state)
 
 /* The next filter of a reload must be of the split kind, because no other kind has the same
  * hash. */
-static void a_handle_of_it(void **state)
+static void a_handle_accepts_only_the_split_kind(void **state)
 {
 	struct weir_params p = split_params(1000, 0.01), other = p;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -190,7 +190,7 @@ static void a_handle_of_it(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void parameters_of_one_make_another(void **state)
+static void parameters_of_a_filter_create_its_like(void **state)
 {
 	(void)state;
 	struct weir_filter *f = split(1000), *again = NULL;
@@ -207,7 +207,7 @@ static void parameters_of_one_make_another(void **state)
 
 /* weir_params_of() fails for an odd number of blocks, because no parameters create a filter with an
  * odd number. */
-static void parameters_of_an_odd_one_are_refused(void **state)
+static void an_odd_number_of_blocks_has_no_parameters(void **state)
 {
 	(void)state;
 	struct weir_filter *f = of_blocks(7);
@@ -223,7 +223,7 @@ static bool legal(uint32_t blocks)
 	return weir_shape_text(&shape, text) == 0;
 }
 
-static void shapes(void **state)
+static void only_legal_shapes_are_accepted(void **state)
 {
 	struct weir_params p = split_params(UINT64_C(1) << 47, 0.01);
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -259,7 +259,7 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 
 /* weir_fill_keys() loads a filter with an odd number of blocks as one partition, because several
  * partitions would share the middle block. */
-static void odd_numbers_of_blocks_load(void **state)
+static void odd_numbers_of_blocks_fill_as_one_partition(void **state)
 {
 	(void)state;
 	enum { KEYS = 100000 };
@@ -320,7 +320,7 @@ static void folding_ors_adjacent_blocks(void **state)
 	weir_destroy(folded);
 }
 
-static void folding_wants_a_factor_of_the_blocks(void **state)
+static void the_factor_of_a_fold_must_divide_the_blocks(void **state)
 {
 	(void)state;
 	struct weir_filter *f = of_blocks(12), *folded = NULL;
@@ -341,7 +341,7 @@ static void folding_wants_a_factor_of_the_blocks(void **state)
 /* ---- sizes ---- */
 
 /* Bits per key, computed by hand for this layout. */
-static void sizes_are_those_of_the_layout(void **state)
+static void sizes_match_the_layout(void **state)
 {
 	(void)state;
 	static const struct { double rate, bits; } table[] = {
@@ -357,7 +357,7 @@ static void sizes_are_those_of_the_layout(void **state)
 	}
 }
 
-static void more_blocks_than_32_bits_choose_are_refused(void **state)
+static void more_blocks_than_32_bits_can_choose_are_refused(void **state)
 {
 	(void)state;
 	struct weir_params p = split_params(UINT64_C(1) << 40, 0.01);
@@ -369,21 +369,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hashes_by_xxh64_without_a_seed),
-		cmocka_unit_test(a_seed_a_key_and_steps_are_refused),
+		cmocka_unit_test(a_seed_a_secret_and_steps_are_refused),
 		cmocka_unit_test(forged_steps_are_refused),
 		cmocka_unit_test(a_forged_seed_is_refused),
 		cmocka_unit_test(a_forged_hash_is_refused),
-		cmocka_unit_test(a_handle_of_it),
-		cmocka_unit_test(shapes),
-		cmocka_unit_test(parameters_of_one_make_another),
-		cmocka_unit_test(parameters_of_an_odd_one_are_refused),
+		cmocka_unit_test(a_handle_accepts_only_the_split_kind),
+		cmocka_unit_test(only_legal_shapes_are_accepted),
+		cmocka_unit_test(parameters_of_a_filter_create_its_like),
+		cmocka_unit_test(an_odd_number_of_blocks_has_no_parameters),
 		cmocka_unit_test(odd_numbers_of_blocks_lose_no_key),
-		cmocka_unit_test(odd_numbers_of_blocks_load),
+		cmocka_unit_test(odd_numbers_of_blocks_fill_as_one_partition),
 		cmocka_unit_test(odd_numbers_of_blocks_are_saved),
 		cmocka_unit_test(folding_ors_adjacent_blocks),
-		cmocka_unit_test(folding_wants_a_factor_of_the_blocks),
-		cmocka_unit_test(sizes_are_those_of_the_layout),
-		cmocka_unit_test(more_blocks_than_32_bits_choose_are_refused),
+		cmocka_unit_test(the_factor_of_a_fold_must_divide_the_blocks),
+		cmocka_unit_test(sizes_match_the_layout),
+		cmocka_unit_test(more_blocks_than_32_bits_can_choose_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static uint64_t word_of(const struct weir_law *law, uint64_t word)
 }
 
 /* Every block is counted, in portions of all sizes. */
-static void is_each_cell_counted_whatever_its_width(void **state)
+static void each_cell_is_counted_for_every_width(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_SPLIT, WEIR_COUNTING,
 		                          WEIR_FREQUENCY };
@@ -67,7 +67,7 @@ static void is_each_cell_counted_whatever_its_width(void **state)
 }
 
 /* So few blocks that the measurement compares all pairs of blocks. */
-static void are_pairs_of_blocks_summed_as_defined(void **state)
+static void pairs_of_blocks_are_summed_as_defined(void **state)
 {
 	struct weir_filter *f = filled(WEIR_SPLIT, 2000, UINT64_MAX);
 	double common = 0, common_variance = 0;
@@ -98,7 +98,7 @@ static void are_pairs_of_blocks_summed_as_defined(void **state)
 }
 
 /* The variance of the sum grows with the number of pairs, fourfold from 96 to 192 blocks. */
-static void do_pairs_that_show_nothing_end_the_look(void **state)
+static void pairs_that_show_nothing_end_the_comparison(void **state)
 {
 	double variance[2];
 	(void)state;
@@ -136,7 +136,7 @@ static double variance_of_few(uint64_t seed, uint64_t n)
 /* Over all pairs of blocks, the sum shows that lower halves recur. The first pairs show this only
  * weakly. The comparison ends early for 19 filters. With a threshold of one standard deviation
  * more, it would end early for 109. */
-static void do_pairs_that_show_a_little_go_on(void **state)
+static void pairs_that_show_a_little_continue_the_comparison(void **state)
 {
 	enum { FILTERS = 500, LOWER_HALVES = 1800, MOST = 40 };
 	static double variance[FILTERS];
@@ -155,7 +155,7 @@ static void do_pairs_that_show_a_little_go_on(void **state)
 
 /* One block is full in the words that the measurement reads first, and another block is full in all
  * words. */
-static void is_the_fullest_of_several_full_words_found(void **state)
+static void the_fullest_of_several_full_words_is_found(void **state)
 {
 	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
 	uint64_t words[BLOCKS * WORDS] = { 0 };
@@ -175,38 +175,38 @@ static void is_the_fullest_of_several_full_words_found(void **state)
 
 /* ---- keys that are inserted during a measurement ---- */
 
-enum { COMING_BLOCKS = 1024 };
-static uint64_t coming[COMING_BLOCKS];
-static unsigned looks_at_words;
-static bool keys_come;
+enum { GROWING_BLOCKS = 1024 };
+static uint64_t growing_words[GROWING_BLOCKS];
+static unsigned reads_of_words;
+static bool insert_keys;
 
 /* At every second read of a word, a key is inserted that differs from all earlier keys. */
-static uint64_t used_meanwhile(uint64_t word)
+static uint64_t insert_and_return(uint64_t word)
 {
-	const unsigned n = looks_at_words++ / 2;
-	if (keys_come)
-		coming[n % COMING_BLOCKS] |= UINT64_C(1) << (16 + n / COMING_BLOCKS % 48);
+	const unsigned n = reads_of_words++ / 2;
+	if (insert_keys)
+		growing_words[n % GROWING_BLOCKS] |= UINT64_C(1) << (16 + n / GROWING_BLOCKS % 48);
 	return word;
 }
 
 /* The verdict "not uniform" counts only if the bits do not change during the measurement. */
-static void does_a_verdict_stay_while_keys_come(void **state)
+static void there_is_no_verdict_while_keys_are_inserted(void **state)
 {
-	const struct weir_law law = { .base = coming, .stride = 1, .blocks = COMING_BLOCKS,
+	const struct weir_law law = { .base = growing_words, .stride = 1, .blocks = GROWING_BLOCKS,
 		                      .words = 1, .word_bits = 64, .cells = 64, .z = 1, .g = 1,
-		                      .used = used_meanwhile };
+		                      .used = insert_and_return };
 	(void)state;
 	for (int come = 0; come < 2; come++) {
 		const uint32_t wanted = come ? WEIR_UNEVEN_UNKNOWN : WEIR_UNEVEN_YES;
 		const char *why = "";
-		for (unsigned i = 0; i < COMING_BLOCKS; i++)
-			coming[i] = 0xffff; /* all of the low bits, and no other bits */
-		looks_at_words = 0;
-		keys_come = come;
-		assert_int_equal(weir__spread_confirm(&law, COMING_BLOCKS, WEIR_UNEVEN_YES, &why),
+		for (unsigned i = 0; i < GROWING_BLOCKS; i++)
+			growing_words[i] = 0xffff; /* all of the low bits, and no other bits */
+		reads_of_words = 0;
+		insert_keys = come;
+		assert_int_equal(weir__spread_confirm(&law, GROWING_BLOCKS, WEIR_UNEVEN_YES, &why),
 		                 wanted);
 		assert_int_equal(why != NULL, !come);
-		assert_int_equal(weir__spread_judge(&law, COMING_BLOCKS, &why), wanted);
+		assert_int_equal(weir__spread_judge(&law, GROWING_BLOCKS, &why), wanted);
 		assert_int_equal(why != NULL, !come);
 	}
 }
@@ -245,7 +245,7 @@ static struct weir_spread counted(double share, double off, double vary)
 /* A cell may be used by 4 % more or less than the other cells, and the number of used cells may
  * vary by 6 % more than by chance. Wider tolerances would accept hashes whose false-positive rate
  * users notice. */
-static void where_does_what_is_allowed_end(void **state)
+static void the_tolerances_are_exact(void **state)
 {
 	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };
 	const double off = 0.04 * sqrt((CELLS - 1.0) / CELLS), vary = 1.06;
@@ -265,13 +265,13 @@ static void where_does_what_is_allowed_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_each_cell_counted_whatever_its_width),
-		cmocka_unit_test(are_pairs_of_blocks_summed_as_defined),
-		cmocka_unit_test(do_pairs_that_show_nothing_end_the_look),
-		cmocka_unit_test(do_pairs_that_show_a_little_go_on),
-		cmocka_unit_test(is_the_fullest_of_several_full_words_found),
-		cmocka_unit_test(does_a_verdict_stay_while_keys_come),
-		cmocka_unit_test(where_does_what_is_allowed_end),
+		cmocka_unit_test(each_cell_is_counted_for_every_width),
+		cmocka_unit_test(pairs_of_blocks_are_summed_as_defined),
+		cmocka_unit_test(pairs_that_show_nothing_end_the_comparison),
+		cmocka_unit_test(pairs_that_show_a_little_continue_the_comparison),
+		cmocka_unit_test(the_fullest_of_several_full_words_is_found),
+		cmocka_unit_test(there_is_no_verdict_while_keys_are_inserted),
+		cmocka_unit_test(the_tolerances_are_exact),
 	};
 	return cmocka_run_group_tests_name("spread", tests, NULL, NULL);
 }

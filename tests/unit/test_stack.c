@@ -190,7 +190,7 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEI
 	                          WEIR_CUCKOO, WEIR_FUSE, WEIR_LAYERED, WEIR_SPLIT,
 	                          WEIR_FREQUENCY, WEIR_ROUTER, WEIR_WINDOW };
 
-static void verbs_of_filters(void **state)
+static void stack_of_filter_functions(void **state)
 {
 	char what[64];
 	(void)state;
@@ -211,7 +211,7 @@ static void verbs_of_filters(void **state)
 	}
 }
 
-static void verbs_of_texts(void **state)
+static void stack_of_text_functions(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
 	char what[64];
@@ -229,7 +229,7 @@ static void verbs_of_texts(void **state)
 }
 
 /* With more keys than fit, an insert searches for slots and moves other keys. */
-static void a_full_cuckoo_filter(void **state)
+static void stack_of_a_full_cuckoo_filter(void **state)
 {
 	struct weir_params p = params_of(WEIR_CUCKOO);
 	(void)state;
@@ -241,7 +241,7 @@ static void a_full_cuckoo_filter(void **state)
 	weir_destroy(s.f);
 }
 
-static void verbs_of_handles(void **state)
+static void stack_of_handle_functions(void **state)
 {
 	char what[64];
 	(void)state;
@@ -267,7 +267,7 @@ static void verbs_of_handles(void **state)
 	}
 }
 
-static void verbs_of_a_set_of_shards(void **state)
+static void stack_of_sharded_functions(void **state)
 {
 	const struct weir_params p = params_of(WEIR_BLOCKED);
 	(void)state;
@@ -285,11 +285,11 @@ static void verbs_of_a_set_of_shards(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verbs_of_filters),
-		cmocka_unit_test(verbs_of_texts),
-		cmocka_unit_test(a_full_cuckoo_filter),
-		cmocka_unit_test(verbs_of_handles),
-		cmocka_unit_test(verbs_of_a_set_of_shards),
+		cmocka_unit_test(stack_of_filter_functions),
+		cmocka_unit_test(stack_of_text_functions),
+		cmocka_unit_test(stack_of_a_full_cuckoo_filter),
+		cmocka_unit_test(stack_of_handle_functions),
+		cmocka_unit_test(stack_of_sharded_functions),
 	};
 #ifdef OTHER_STACKS
 	(void)tests;

@@ -27,7 +27,7 @@ static void assert_near(double value, double wanted, double share, const char *w
 
 /* The statistics name the kernel that the filter uses, not the best one of the machine. Classic has
  * a single kernel. */
-static void the_isa_is_the_kernel_s(void **state)
+static void the_isa_is_the_kernels(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
 	(void)state;
@@ -35,7 +35,7 @@ static void the_isa_is_the_kernel_s(void **state)
 	weir_destroy(f);
 }
 
-static void an_empty_filter(void **state)
+static void an_empty_filter_has_no_keys(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -117,7 +117,7 @@ static void estimates_at_fill_levels(uint32_t kind, double fp_rate)
 	weir_destroy(f);
 }
 
-static void estimates(void **state)
+static void estimates_match_measurements(void **state)
 {
 	static const double rates[] = { 0.1, 0.01, 0.003 };
 	(void)state;
@@ -126,7 +126,7 @@ static void estimates(void **state)
 			estimates_at_fill_levels(test_kinds[k], rates[r]);
 }
 
-static void the_same_keys_again_change_nothing(void **state)
+static void duplicates_change_nothing(void **state)
 {
 	(void)state;
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -187,7 +187,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 
 /* The number of keys above the capacity is within the error of a sample, so only an exact
  * measurement reports saturation. */
-static void a_sample_may_be_off(void **state)
+static void a_surplus_within_the_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 3000000 };
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, CAPACITY, 0.01);
@@ -207,7 +207,7 @@ static void a_sample_may_be_off(void **state)
 	weir_destroy(f);
 }
 
-static void stuck_counters_of_a_sample(void **state)
+static void a_sample_scales_stuck_counters(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_COUNTING, 1000000, 0.01);
 	(void)state;
@@ -237,7 +237,7 @@ static struct weir_filter *of_several_layers(uint64_t capacity, double fp_rate)
 	return f;
 }
 
-static void any_layer_answers(void **state)
+static void the_rate_includes_every_layer(void **state)
 {
 	struct weir_filter *f = of_several_layers(50000, 0.5);
 	(void)state;
@@ -249,7 +249,7 @@ static void any_layer_answers(void **state)
 }
 
 /* The errors of the layers' samples are independent, so their squares add up. */
-static void layers_may_be_off(void **state)
+static void errors_of_layers_add_up_as_squares(void **state)
 {
 	struct weir_filter *f = of_several_layers(300000, 0.01);
 	const struct weir_stats part = sampled(f), whole = exact(f);
@@ -262,7 +262,7 @@ static void layers_may_be_off(void **state)
 
 /* A sample of a filter with many shards reads one whole page from each of some shards. Reading a
  * few lines from every shard would take a hundred times as long. */
-static void a_sample_is_of_whole_pages(void **state)
+static void a_sample_reads_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -286,7 +286,7 @@ static void a_sample_is_of_whole_pages(void **state)
 }
 
 /* A single full shard raises fill_max, but hardly the mean fill. */
-static void the_fullest_shard(void **state)
+static void fill_max_shows_the_fullest_shard(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000000, 0.01);
 	struct weir_stats s = exact(f);
@@ -301,7 +301,7 @@ static void the_fullest_shard(void **state)
 	weir_destroy(f);
 }
 
-static void a_full_array(void **state)
+static void a_full_array_is_saturated(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -319,7 +319,7 @@ static void a_full_array(void **state)
 	}
 }
 
-static void struct_sizes(void **state)
+static void struct_sizes_are_checked(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	struct weir_stats s = WEIR_STATS_INIT;
@@ -343,19 +343,19 @@ static void struct_sizes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_empty_filter),
-		cmocka_unit_test(the_isa_is_the_kernel_s),
-		cmocka_unit_test(estimates),
-		cmocka_unit_test(the_same_keys_again_change_nothing),
+		cmocka_unit_test(an_empty_filter_has_no_keys),
+		cmocka_unit_test(the_isa_is_the_kernels),
+		cmocka_unit_test(estimates_match_measurements),
+		cmocka_unit_test(duplicates_change_nothing),
 		cmocka_unit_test(a_sample_agrees_with_the_whole),
-		cmocka_unit_test(a_sample_may_be_off),
-		cmocka_unit_test(stuck_counters_of_a_sample),
-		cmocka_unit_test(any_layer_answers),
-		cmocka_unit_test(layers_may_be_off),
-		cmocka_unit_test(a_sample_is_of_whole_pages),
-		cmocka_unit_test(the_fullest_shard),
-		cmocka_unit_test(a_full_array),
-		cmocka_unit_test(struct_sizes),
+		cmocka_unit_test(a_surplus_within_the_error_is_not_saturated),
+		cmocka_unit_test(a_sample_scales_stuck_counters),
+		cmocka_unit_test(the_rate_includes_every_layer),
+		cmocka_unit_test(errors_of_layers_add_up_as_squares),
+		cmocka_unit_test(a_sample_reads_whole_pages),
+		cmocka_unit_test(fill_max_shows_the_fullest_shard),
+		cmocka_unit_test(a_full_array_is_saturated),
+		cmocka_unit_test(struct_sizes_are_checked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

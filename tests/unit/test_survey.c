@@ -7,7 +7,7 @@
 
 /* The survey reads lines in one shard of every 85. The last step has a single shard, and the memory
  * behind the shard is not readable. */
-static void test_does_a_random_sample_end_at_the_last_shard(void **state)
+static void test_a_random_sample_ends_at_the_last_shard(void **state)
 {
 	enum { SHARDS = 256, BYTES = SHARDS << 16, RUNS = 3 };
 	const struct weir_survey survey = { .lines = RUNS * WEIR__SURVEY_FEWEST_LINES,
@@ -62,7 +62,7 @@ static struct weir_filter *grown(void)
 	return f;
 }
 
-static void test_does_progress_go_on_over_the_members(void **state)
+static void test_progress_continues_over_the_members(void **state)
 {
 	struct weir_filter *f = grown();
 	struct weir_member member[WEIR__MEMBERS_MOST];
@@ -85,8 +85,8 @@ static void test_does_progress_go_on_over_the_members(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_does_a_random_sample_end_at_the_last_shard),
-		cmocka_unit_test(test_does_progress_go_on_over_the_members),
+		cmocka_unit_test(test_a_random_sample_ends_at_the_last_shard),
+		cmocka_unit_test(test_progress_continues_over_the_members),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void have_its_steps(const struct flavor *flavor)
 	close_handle(flavor, h);
 }
 
-static void test_texts_have_the_filters_steps(void **state)
+static void test_each_filter_applies_its_own_steps(void **state)
 {
 	struct weir_handle *h;
 	(void)state;
@@ -90,7 +90,7 @@ static void test_texts_have_the_filters_steps(void **state)
 
 /* A closed set refuses a new prefix length, in single inserts and in batches. The error message
  * quotes only the beginning of a long text. */
-static void test_a_closed_set_stays_closed(void **state)
+static void test_a_closed_set_refuses_new_lengths(void **state)
 {
 	const struct weir_text closed = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR |
 		                                   WEIR_TEXT_CLOSED,
@@ -118,7 +118,7 @@ static void test_a_closed_set_stays_closed(void **state)
 /* Keys that were kept before the first set. Fixed keys become addresses once the first set has
  * WEIR_TEXT_CIDR, even during a reload. A closed set that refuses a kept key cannot become the
  * first set, so the key is not lost. */
-static void test_what_was_kept_is_in_the_first_set(void **state)
+static void test_kept_keys_are_in_the_first_set(void **state)
 {
 	static const unsigned char four[2][4] = { { 10, 1, 2, 3 }, { 192, 0, 2, 9 } };
 	const struct weir_keys addresses = weir_keys_fixed(four, 4, 2);
@@ -166,7 +166,7 @@ static void test_what_was_kept_is_in_the_first_set(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-static void test_a_plan_says_what_a_lookup_probes(void **state)
+static void test_a_plan_counts_the_keys_of_a_lookup(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -202,7 +202,7 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 
 /* A text that is not a key of the set is also refused during a reload, in single inserts and in
  * batches. Earlier keys of the batch are inserted. */
-static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
+static void test_wrong_texts_are_refused_during_a_reload(void **state)
 {
 	static char net[] = "10.1.0.0/24", bad[] = "nonsense";
 	struct iovec texts[] = { { net, 11 }, { bad, 8 }, { net, 11 } };
@@ -226,7 +226,7 @@ static void test_what_is_no_key_is_refused_beside_a_reload(void **state)
 }
 
 /* The parameters of a reload cannot change the normalisation steps. */
-static void test_parameters_of_other_steps(void **state)
+static void test_a_reload_cannot_change_the_steps(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -242,7 +242,7 @@ static void test_parameters_of_other_steps(void **state)
 
 /* Fixed keys that were kept before the first set. A closed set refuses new addresses. A key that
  * cannot be an address is ignored. */
-static void test_fixed_keys_that_were_kept(void **state)
+static void test_kept_fixed_keys_become_addresses(void **state)
 {
 	static const unsigned char four[] = { 192, 0, 3, 9 };
 	static const struct { const void *key; size_t width; bool taken; } kept[] = {
@@ -280,7 +280,7 @@ static void test_fixed_keys_that_were_kept(void **state)
 
 /* With other steps in the file, weir_handle_contains() would answer no for every key that a server
  * asks for. */
-static void test_other_steps_are_asked_for(void **state)
+static void test_a_file_with_other_steps_needs_a_flag(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
@@ -405,7 +405,7 @@ static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 
 /* The next filter has no key of the text's prefix length. Inserting the kept text records the
  * length. */
-static void test_a_kept_text_is_replayed(void **state)
+static void test_replaying_a_kept_text_records_its_length(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
 	const struct weir_given text = { .key = "203.0.113.9", .len = 11 };
@@ -436,7 +436,7 @@ static void test_a_kept_text_is_replayed(void **state)
 
 /* A read-only set reports that it is read-only for every form of a key, even if the set would also
  * refuse hashes. */
-static void test_a_set_that_only_reads_says_so(void **state)
+static void test_a_read_only_set_reports_that_it_is_read_only(void **state)
 {
 	const struct iovec text = { (char[]){ "a.example" }, 9 };
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -462,19 +462,19 @@ static void test_a_set_that_only_reads_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts_have_the_filters_steps),
-		cmocka_unit_test(test_a_closed_set_stays_closed),
-		cmocka_unit_test(test_what_was_kept_is_in_the_first_set),
-		cmocka_unit_test(test_a_plan_says_what_a_lookup_probes),
+		cmocka_unit_test(test_each_filter_applies_its_own_steps),
+		cmocka_unit_test(test_a_closed_set_refuses_new_lengths),
+		cmocka_unit_test(test_kept_keys_are_in_the_first_set),
+		cmocka_unit_test(test_a_plan_counts_the_keys_of_a_lookup),
 		cmocka_unit_test(test_texts_are_inserted_into_every_filter),
-		cmocka_unit_test(test_what_is_no_key_is_refused_beside_a_reload),
-		cmocka_unit_test(test_parameters_of_other_steps),
-		cmocka_unit_test(test_fixed_keys_that_were_kept),
-		cmocka_unit_test(test_other_steps_are_asked_for),
+		cmocka_unit_test(test_wrong_texts_are_refused_during_a_reload),
+		cmocka_unit_test(test_a_reload_cannot_change_the_steps),
+		cmocka_unit_test(test_kept_fixed_keys_become_addresses),
+		cmocka_unit_test(test_a_file_with_other_steps_needs_a_flag),
 		cmocka_unit_test(test_kept_texts_are_found_in_the_first_file),
 		cmocka_unit_test(test_the_first_set_has_the_lengths_of_kept_texts),
-		cmocka_unit_test(test_a_kept_text_is_replayed),
-		cmocka_unit_test(test_a_set_that_only_reads_says_so),
+		cmocka_unit_test(test_replaying_a_kept_text_records_its_length),
+		cmocka_unit_test(test_a_read_only_set_reports_that_it_is_read_only),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

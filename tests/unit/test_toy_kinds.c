@@ -99,7 +99,7 @@ static void no_removals_and_counts(struct weir_filter *f)
 }
 
 /* The error names the missing capability of the kind, for read-only and for writable filters. */
-static void what_a_kind_lacks(void **state)
+static void a_missing_capability_is_named(void **state)
 {
 	static const int errors[] = { 0, -EROFS };
 	(void)state;
@@ -126,7 +126,7 @@ static unsigned files_in(const char *name)
 }
 
 /* A refused save creates no file under any name, and keeps an existing file. */
-static void a_save_that_cannot_be(void **state)
+static void a_refused_save_leaves_the_folder_unchanged(void **state)
 {
 	struct weir_filter *f = toy_make(&poor, LINES, 1, 0);
 	struct stat st;
@@ -146,7 +146,7 @@ static void a_save_that_cannot_be(void **state)
 }
 
 /* A kind that cannot be built reports this error. */
-static void kinds_that_are_not_built(void **state)
+static void kinds_that_cannot_be_built_are_refused(void **state)
 {
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
@@ -170,7 +170,7 @@ static void kinds_that_are_not_built(void **state)
 	}
 }
 
-static void what_a_build_is_not_given(void **state)
+static void a_build_names_its_missing_arguments(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
 	struct weir_filter *f = NULL;
@@ -231,7 +231,7 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 
 /* Above 4 GiB the number of shards no longer grows, so planned sizes are a multiple of 65536 lines.
  * Sizes after a fold need not be. */
-static void parameters_of_a_fold_above_4_gib(void **state)
+static void a_fold_above_4_gib_has_parameters(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };
 	(void)state;
@@ -249,7 +249,7 @@ static void parameters_of_a_fold_above_4_gib(void **state)
 }
 
 /* An image from another writer may have any number of lines, and shards of 1024 lines or more. */
-static void parameters_of_a_size_of_its_own(void **state)
+static void a_foreign_size_has_parameters(void **state)
 {
 	struct weir_layout layout = { .kind = weir__kind(WEIR_BLOCKED),
 		                      .hashing = weir__hashing_seeded(&weir__xxh3, SEED),
@@ -287,7 +287,7 @@ static void parameters_of_a_size_of_its_own(void **state)
 }
 
 /* The hashes equal those of xxHash, through their function pointers and through weir__hash_by(). */
-static void the_hashes_by_their_functions(void **state)
+static void hashes_equal_xxhash(void **state)
 {
 	const struct weir_hashing xxh3 = weir__hashing_seeded(&weir__xxh3, SEED),
 	                          xxh64 = weir__hashing_seeded(&weir__xxh64, SEED);
@@ -304,14 +304,15 @@ static void the_hashes_by_their_functions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_a_kind_lacks),
-		cmocka_unit_test_setup_teardown(a_save_that_cannot_be, folder_setup,
+		cmocka_unit_test(a_missing_capability_is_named),
+		cmocka_unit_test_setup_teardown(a_refused_save_leaves_the_folder_unchanged,
+		                                folder_setup,
 		                                folder_teardown),
-		cmocka_unit_test(kinds_that_are_not_built),
-		cmocka_unit_test(what_a_build_is_not_given),
-		cmocka_unit_test(parameters_of_a_fold_above_4_gib),
-		cmocka_unit_test(parameters_of_a_size_of_its_own),
-		cmocka_unit_test(the_hashes_by_their_functions),
+		cmocka_unit_test(kinds_that_cannot_be_built_are_refused),
+		cmocka_unit_test(a_build_names_its_missing_arguments),
+		cmocka_unit_test(a_fold_above_4_gib_has_parameters),
+		cmocka_unit_test(a_foreign_size_has_parameters),
+		cmocka_unit_test(hashes_equal_xxhash),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static struct weir_stats figures(const struct weir_filter *f)
 
 /* In nearly full blocks, uniform and uneven hashes set almost the same bits, so there is no
  * verdict. */
-static void nearly_full_blocks(void **state)
+static void nearly_full_blocks_give_no_verdict(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);
 	(void)state;
@@ -30,7 +30,7 @@ static void nearly_full_blocks(void **state)
 }
 
 /* The measurement reads one word of each block. Each key sets a bit in every word. */
-static void as_many_keys_as_are_needed(void **state)
+static void a_verdict_needs_enough_keys(void **state)
 {
 	static const struct { unsigned keys, said; } few[] = {
 		{ 40, WEIR_UNEVEN_UNKNOWN }, { 100, WEIR_UNEVEN_NO }
@@ -47,7 +47,7 @@ static void as_many_keys_as_are_needed(void **state)
 
 /* Hashes that are uneven in a single word of their block. The test tries each word, and finally
  * none. */
-static void alike_in_one_word(void **state)
+static void uneven_hashes_in_one_word_are_reported(void **state)
 {
 	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
 		                          0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31 };
@@ -69,7 +69,7 @@ static void alike_in_one_word(void **state)
 
 /* In the first or last 64 of many blocks, keys set only every other bit of a word. These blocks
  * have as many keys as the others. */
-static void alike_at_the_ends(void **state)
+static void uneven_hashes_at_the_ends_are_reported(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };
 	(void)state;
@@ -103,7 +103,7 @@ static void alike_at_the_ends(void **state)
 }
 
 /* A save refuses a growing filter with uneven hashes in any one layer. */
-static void a_save_looks_at_each_layer(void **state)
+static void a_save_refuses_uneven_hashes_in_any_layer(void **state)
 {
 	enum { LAYERS = 3, FIRST = 4000 };
 	(void)state;
@@ -132,11 +132,12 @@ static void a_save_looks_at_each_layer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nearly_full_blocks),
-		cmocka_unit_test(as_many_keys_as_are_needed),
-		cmocka_unit_test(alike_in_one_word),
-		cmocka_unit_test(alike_at_the_ends),
-		cmocka_unit_test_setup_teardown(a_save_looks_at_each_layer, folder_setup,
+		cmocka_unit_test(nearly_full_blocks_give_no_verdict),
+		cmocka_unit_test(a_verdict_needs_enough_keys),
+		cmocka_unit_test(uneven_hashes_in_one_word_are_reported),
+		cmocka_unit_test(uneven_hashes_at_the_ends_are_reported),
+		cmocka_unit_test_setup_teardown(a_save_refuses_uneven_hashes_in_any_layer,
+		                                folder_setup,
 		                                folder_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void same_answers(const struct weir_filter *view, const uint64_t *keys, s
 	assert_int_equal(weir_contains_keys(view, weir_keys_fixed(keys, 8, n), NULL), hits);
 }
 
-static void test_lookups_are_the_sets(void **state)
+static void test_lookups_equal_the_sets(void **state)
 {
 	static const size_t lengths[] = { 0, 1, 5, 6, 63, 64, 65, MOST };
 	(void)state;
@@ -73,7 +73,7 @@ static void test_lookups_are_the_sets(void **state)
 }
 
 /* A view is valid as long as the set, and sees every shard that a reload publishes. */
-static void test_it_sees_new_shards(void **state)
+static void test_a_view_sees_new_shards(void **state)
 {
 	(void)state;
 	make(WEIR_BLOCKED, false);
@@ -93,7 +93,7 @@ static void test_it_sees_new_shards(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-static void test_counts_are_the_sets(void **state)
+static void test_counts_equal_the_sets(void **state)
 {
 	uint64_t keys[MOST];
 	int64_t counts[MOST];
@@ -121,7 +121,7 @@ static void test_counts_are_the_sets(void **state)
 }
 
 /* The statistics of the handle equal the statistics of the view. */
-static void test_figures_are_of_all_shards(void **state)
+static void test_statistics_equal_the_handles(void **state)
 {
 	(void)state;
 	make(WEIR_BLOCKED, false);
@@ -159,7 +159,7 @@ static void test_figures_are_of_all_shards(void **state)
 }
 
 /* In a kind that refuses keys, the set is nearly full as soon as one of the shards is. */
-static void test_one_full_shard(void **state)
+static void test_a_set_is_nearly_full_with_one_full_shard(void **state)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
@@ -177,7 +177,7 @@ static void test_one_full_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-static void test_what_it_refuses(void **state)
+static void test_unsupported_calls_are_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *other = test_filter(WEIR_BLOCKED, 100, 0.01), *made = NULL;
@@ -218,7 +218,7 @@ static bool view_contains(const void *view, const void *key, size_t len)
 }
 
 /* Guards and metrics accept a view wherever they accept a filter or a handle. */
-static void test_a_guard_and_metrics(void **state)
+static void test_guards_and_metrics_accept_a_view(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
 	struct weir_guard_thread *t;
@@ -252,14 +252,14 @@ static void test_a_guard_and_metrics(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lookups_are_the_sets),
-		cmocka_unit_test(test_it_sees_new_shards),
-		cmocka_unit_test(test_counts_are_the_sets),
-		cmocka_unit_test(test_figures_are_of_all_shards),
-		cmocka_unit_test(test_one_full_shard),
-		cmocka_unit_test_setup_teardown(test_what_it_refuses, folder_setup,
+		cmocka_unit_test(test_lookups_equal_the_sets),
+		cmocka_unit_test(test_a_view_sees_new_shards),
+		cmocka_unit_test(test_counts_equal_the_sets),
+		cmocka_unit_test(test_statistics_equal_the_handles),
+		cmocka_unit_test(test_a_set_is_nearly_full_with_one_full_shard),
+		cmocka_unit_test_setup_teardown(test_unsupported_calls_are_refused, folder_setup,
 		                                folder_teardown),
-		cmocka_unit_test(test_a_guard_and_metrics),
+		cmocka_unit_test(test_guards_and_metrics_accept_a_view),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

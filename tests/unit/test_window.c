@@ -15,7 +15,7 @@ static uint64_t slow_clock(void *unused)
 
 /* Key i is inserted into generation i. Each key is found for as many generations as the window has.
  * Its age grows by one per advance, and then the window forgets the key. */
-static void test_ages(void **state)
+static void test_ages_grow_with_each_advance(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
@@ -41,7 +41,7 @@ static void test_ages(void **state)
 
 /* An insert of a key from an older generation returns WEIR_SEEN, and moves the key to the newest
  * generation. */
-static void test_seen_again(void **state)
+static void test_a_repeated_insert_makes_a_key_young_again(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
@@ -59,7 +59,7 @@ static void test_seen_again(void **state)
 
 /* With G generations, a key is remembered for T to T * G/(G-1), depending on when in its generation
  * the key was inserted. */
-static void test_the_span(void **state)
+static void test_keys_are_remembered_for_the_span(void **state)
 {
 	(void)state;
 	for (uint32_t g = 2; g <= 16; g++)
@@ -96,7 +96,7 @@ static void test_the_period_is_rounded_up(void **state)
 }
 
 /* A late tick advances only once. The next advance is due a full period after the tick. */
-static void test_late_is_not_caught_up(void **state)
+static void test_a_late_tick_advances_once(void **state)
 {
 	struct weir_params o = options(4, 0);
 	struct weir_filter *w = make(&o);
@@ -122,7 +122,7 @@ static void test_late_is_not_caught_up(void **state)
 
 /* W6: the time between reading the clock and publishing the advance must not shorten a
  * generation. */
-static void test_the_time_is_read_last(void **state)
+static void test_publishing_an_advance_shortens_no_generation(void **state)
 {
 	struct weir_params o = options(4, 0);
 	(void)state;
@@ -142,7 +142,7 @@ static void test_the_time_is_read_last(void **state)
 	weir_destroy(w);
 }
 
-static void test_by_number(void **state)
+static void test_windows_advance_by_number(void **state)
 {
 	static const uint64_t numbers[] = { 1, 1000, 200000 };
 	(void)state;
@@ -168,7 +168,7 @@ static void test_by_number(void **state)
 	}
 }
 
-static void test_inside_a_section(void **state)
+static void test_inside_a_section_an_advance_is_refused(void **state)
 {
 	struct weir_params o = options(7, 0);
 	struct weir_filter *w = make(&o);
@@ -184,7 +184,7 @@ static void test_inside_a_section(void **state)
 }
 
 /* The count of keys restarts in each generation, even when a slot is reused. */
-static void test_by_number_again_and_again(void **state)
+static void test_the_count_restarts_in_each_generation(void **state)
 {
 	struct weir_params o = options(4, 0);
 	(void)state;
@@ -205,7 +205,7 @@ static void test_by_number_again_and_again(void **state)
 }
 
 /* generation_keys is limited to a generation's share of the capacity. */
-static void test_number_too_large(void **state)
+static void test_generation_keys_is_limited(void **state)
 {
 	struct weir_params o = options(4, 0);
 	struct weir_filter *w = NULL;
@@ -219,7 +219,7 @@ static void test_number_too_large(void **state)
 }
 
 /* Every form of a key finds the key, also in a keyed window. */
-static void test_keyed(void **state)
+static void test_every_form_finds_a_key_in_a_keyed_window(void **state)
 {
 	struct weir_params o = options(4, 0);
 	uint64_t bitmap[1];
@@ -242,17 +242,17 @@ static void test_keyed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ages),
-		cmocka_unit_test(test_seen_again),
-		cmocka_unit_test(test_the_span),
+		cmocka_unit_test(test_ages_grow_with_each_advance),
+		cmocka_unit_test(test_a_repeated_insert_makes_a_key_young_again),
+		cmocka_unit_test(test_keys_are_remembered_for_the_span),
 		cmocka_unit_test(test_the_period_is_rounded_up),
-		cmocka_unit_test(test_late_is_not_caught_up),
-		cmocka_unit_test(test_the_time_is_read_last),
-		cmocka_unit_test(test_by_number),
-		cmocka_unit_test(test_by_number_again_and_again),
-		cmocka_unit_test(test_number_too_large),
-		cmocka_unit_test(test_keyed),
-		cmocka_unit_test(test_inside_a_section),
+		cmocka_unit_test(test_a_late_tick_advances_once),
+		cmocka_unit_test(test_publishing_an_advance_shortens_no_generation),
+		cmocka_unit_test(test_windows_advance_by_number),
+		cmocka_unit_test(test_the_count_restarts_in_each_generation),
+		cmocka_unit_test(test_generation_keys_is_limited),
+		cmocka_unit_test(test_every_form_finds_a_key_in_a_keyed_window),
+		cmocka_unit_test(test_inside_a_section_an_advance_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

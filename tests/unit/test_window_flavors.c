@@ -23,7 +23,7 @@ static const struct rcu_flavor_struct *enter(const struct rcu_flavor_struct *fla
 }
 
 /* Calls every function that enters a read section, several times. */
-static void each_flavor(void **state)
+static void every_function_works_in_each_flavor(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
@@ -53,7 +53,7 @@ static void each_flavor(void **state)
 
 /* A thread that is online destroys its window's timer, although the timer's thread may be waiting
  * for a grace period. */
-static void timer_of_each_flavor(void **state)
+static void a_timer_ends_in_each_flavor(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
@@ -73,7 +73,7 @@ static void timer_of_each_flavor(void **state)
 
 /* A loaded window also detects a read section of its own flavor. Inside the section, an advance
  * would wait for itself. */
-static void loaded(void **state)
+static void a_loaded_window_detects_its_sections(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
@@ -101,7 +101,7 @@ static void loaded(void **state)
 }
 
 /* With qsbr, an offline thread can save, and is offline again afterwards. */
-static void saved_offline(void **state)
+static void an_offline_thread_of_qsbr_can_save(void **state)
 {
 	struct weir_params o = options(4, 0);
 	(void)state;
@@ -164,7 +164,7 @@ static void *advance(void *arg)
 
 /* An advance waits for a read section that began before it. Other threads see the advance at once.
  * Until the section ends, a second advance fails, and a tick is a no-op. */
-static void beside_a_stalled_section(void **state)
+static void an_advance_waits_for_a_stalled_section(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT_OF(flavors); i++) {
@@ -219,7 +219,7 @@ static uint64_t quick_clock(void *unused)
 	return now_ns;
 }
 
-static void another_was_quicker(void **state)
+static void a_tick_gives_way_to_a_quicker_advance(void **state)
 {
 	struct weir_params o = options(4, 0);
 	(void)state;
@@ -258,7 +258,7 @@ static void *tick(void *arg)
 }
 
 /* If several threads tick, a due advance happens once. */
-static void two_tickers(void **state)
+static void two_ticks_advance_once(void **state)
 {
 	struct weir_params o = options(4, 0);
 	(void)state;
@@ -281,13 +281,13 @@ static void two_tickers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_flavor),
-		cmocka_unit_test(timer_of_each_flavor),
-		cmocka_unit_test(loaded),
-		cmocka_unit_test(saved_offline),
-		cmocka_unit_test(beside_a_stalled_section),
-		cmocka_unit_test(another_was_quicker),
-		cmocka_unit_test(two_tickers),
+		cmocka_unit_test(every_function_works_in_each_flavor),
+		cmocka_unit_test(a_timer_ends_in_each_flavor),
+		cmocka_unit_test(a_loaded_window_detects_its_sections),
+		cmocka_unit_test(an_offline_thread_of_qsbr_can_save),
+		cmocka_unit_test(an_advance_waits_for_a_stalled_section),
+		cmocka_unit_test(a_tick_gives_way_to_a_quicker_advance),
+		cmocka_unit_test(two_ticks_advance_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

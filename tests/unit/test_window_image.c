@@ -6,7 +6,7 @@
 
 /* Saves every shape before the first advance, after a few advances, and after the slots have been
  * reused. */
-static void saved_and_loaded(void **state)
+static void a_loaded_window_continues_as_the_saved_one(void **state)
 {
 	const struct weir_load_options load = load_options();
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
@@ -38,7 +38,7 @@ static void saved_and_loaded(void **state)
 }
 
 /* The time between save and load does not count. */
-static void time_stands_still(void **state)
+static void time_between_save_and_load_does_not_count(void **state)
 {
 	struct weir_params o = options(7, 0);
 	const struct weir_load_options load = load_options();
@@ -71,15 +71,15 @@ static void time_stands_still(void **state)
 
 /* The library's CLOCK_REALTIME in ns, or 0 for the machine's. */
 static uint64_t real_ns;
-static bool strange; /* true: the library sees strange_time instead of real_ns */
-static struct timespec strange_time;
+static bool fake_time_set; /* true: the library sees fake_time instead of real_ns */
+static struct timespec fake_time;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t);
 int __wrap_clock_gettime(clockid_t id, struct timespec *t)
 {
-	if (id == CLOCK_REALTIME && strange) {
-		*t = strange_time;
+	if (id == CLOCK_REALTIME && fake_time_set) {
+		*t = fake_time;
 		return 0;
 	}
 	if (id != CLOCK_REALTIME || !real_ns)
@@ -103,7 +103,7 @@ static void saved_ago(double seconds)
 }
 
 /* Seven generations of one second each. The newest generation is 0.75 s old at the save. */
-static void forgets_older(void **state)
+static void forget_older_counts_the_time_since_the_save(void **state)
 {
 	static const struct {
 		double seconds, newest;
@@ -148,7 +148,7 @@ static void forgets_older(void **state)
 }
 
 /* Whatever time the machine's clock shows at a save, the image can be loaded. */
-static void the_real_time_is_strange(void **state)
+static void any_real_time_can_be_saved(void **state)
 {
 	static const struct timespec times[] = { { -5, 7 }, { 0, 0 }, { (time_t)1 << 60, 1 } };
 	struct weir_params o = options(3, 0);
@@ -157,20 +157,20 @@ static void the_real_time_is_strange(void **state)
 	load.run.forget_older = 1;
 	for (unsigned i = 0; i < COUNT_OF(times); i++) {
 		struct weir_filter *w = make(&o), *back;
-		strange = true;
-		strange_time = times[i];
+		fake_time_set = true;
+		fake_time = times[i];
 		assert_int_equal(weir_insert(w, "key", 3), WEIR_NEW);
 		assert_ok(weir_save(w, weir_location_path(path), NULL));
 		back = loaded_from(path, &load);
 		assert_int_equal(weir_age(back, "key", 3), 0);
 		weir_destroy(back);
 		weir_destroy(w);
-		strange = false;
+		fake_time_set = false;
 	}
 }
 
 /* After more advances than 32 bits can count, the window has no keys. */
-static void forgets_all(void **state)
+static void after_very_many_advances_all_keys_are_forgotten(void **state)
 {
 	struct weir_params o = options(16, 0);
 	struct weir_load_options load = load_options();
@@ -193,7 +193,7 @@ static void forgets_all(void **state)
 
 /* Neither the window nor its image catches up on a late advance. A key that is inserted just before
  * the save is remembered for the whole span after the save. */
-static void an_advance_that_was_late(void **state)
+static void a_late_advance_is_not_caught_up(void **state)
 {
 	struct weir_params o = options(7, 0);
 	struct weir_load_options load = load_options();
@@ -215,19 +215,19 @@ static void an_advance_that_was_late(void **state)
 	weir_destroy(w);
 }
 
-/* looking_clock() measures the window after an advance is published and before the advance's time
+/* measuring_clock() measures the window after an advance is published and before the advance's time
  * is recorded. In statistics, images and ticks, the newest generation begins at that moment. */
-static struct weir_filter *looked_at;
+static struct weir_filter *measured_window;
 static unsigned looks;
 
-static uint64_t looking_clock(void *unused)
+static uint64_t measuring_clock(void *unused)
 {
-	struct weir_filter *w = looked_at, *back;
+	struct weir_filter *w = measured_window, *back;
 	(void)unused;
-	looked_at = NULL; /* reading the statistics reads the clock, too */
+	measured_window = NULL; /* reading the statistics reads the clock, too */
 	struct weir_window_stats s = w ? stats_of(w) : (struct weir_window_stats){ 0 };
 	if (s.advances != 12) {
-		looked_at = w;
+		measured_window = w;
 	} else {
 		const struct weir_load_options load = load_options();
 		looks++;
@@ -242,16 +242,16 @@ static uint64_t looking_clock(void *unused)
 	return now_ns;
 }
 
-static void in_the_midst_of_an_advance(void **state)
+static void the_newest_generation_begins_with_the_publication(void **state)
 {
 	struct weir_params o = options(7, 0);
 	(void)state;
-	o.window.run.clock = looking_clock;
-	looked_at = NULL;
+	o.window.run.clock = measuring_clock;
+	measured_window = NULL;
 	looks = 0;
 	struct weir_filter *w = lived(&o, 11);
 	wait_for(1);
-	looked_at = w;
+	measured_window = w;
 	assert_ok(weir_window_advance(w));
 	assert_int_equal(looks, 1);
 	weir_destroy(w);
@@ -269,7 +269,7 @@ static uint64_t inserting_clock(void *unused)
 
 /* A save reads the clock after the words (W10), so no key in the image is younger than the recorded
  * time. */
-static void the_clock_comes_last(void **state)
+static void no_key_is_younger_than_the_image(void **state)
 {
 	struct weir_params o = options(7, 0);
 	const struct weir_load_options load = load_options();
@@ -287,7 +287,7 @@ static void the_clock_comes_last(void **state)
 }
 
 /* After the caller's clock has gone back, images can still be loaded. */
-static void the_clock_goes_back(void **state)
+static void the_clock_may_go_back(void **state)
 {
 	struct weir_params o = options(7, 0);
 	const struct weir_load_options load = load_options();
@@ -304,7 +304,7 @@ static void the_clock_goes_back(void **state)
 }
 
 /* A clock that wraps around does not make ages of centuries. */
-static void the_clock_wraps(void **state)
+static void the_clock_may_wrap_around(void **state)
 {
 	struct weir_params o = options(7, 0);
 	(void)state;
@@ -322,7 +322,7 @@ static void the_clock_wraps(void **state)
 }
 
 /* An age that is too large for an image is saved as the largest age. */
-static void the_clock_leaps(void **state)
+static void a_huge_age_is_saved_as_the_largest(void **state)
 {
 	const struct weir_params o = options(3, 0);
 	struct weir_filter *w = lived(&o, 2), *back;
@@ -345,7 +345,7 @@ static uint64_t stepping_clock(void *calls)
 }
 
 /* 0 is a valid time for a creation, an advance and a load. */
-static void the_clock_at_0(void **state)
+static void the_clock_may_be_0(void **state)
 {
 	const struct weir_params o = options(3, 0);
 	const struct weir_load_options load = load_options();
@@ -379,18 +379,18 @@ static void the_clock_at_0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(saved_and_loaded),
-		cmocka_unit_test(time_stands_still),
-		cmocka_unit_test(forgets_older),
-		cmocka_unit_test(the_real_time_is_strange),
-		cmocka_unit_test(forgets_all),
-		cmocka_unit_test(an_advance_that_was_late),
-		cmocka_unit_test(in_the_midst_of_an_advance),
-		cmocka_unit_test(the_clock_comes_last),
-		cmocka_unit_test(the_clock_goes_back),
-		cmocka_unit_test(the_clock_wraps),
-		cmocka_unit_test(the_clock_leaps),
-		cmocka_unit_test(the_clock_at_0),
+		cmocka_unit_test(a_loaded_window_continues_as_the_saved_one),
+		cmocka_unit_test(time_between_save_and_load_does_not_count),
+		cmocka_unit_test(forget_older_counts_the_time_since_the_save),
+		cmocka_unit_test(any_real_time_can_be_saved),
+		cmocka_unit_test(after_very_many_advances_all_keys_are_forgotten),
+		cmocka_unit_test(a_late_advance_is_not_caught_up),
+		cmocka_unit_test(the_newest_generation_begins_with_the_publication),
+		cmocka_unit_test(no_key_is_younger_than_the_image),
+		cmocka_unit_test(the_clock_may_go_back),
+		cmocka_unit_test(the_clock_may_wrap_around),
+		cmocka_unit_test(a_huge_age_is_saved_as_the_largest),
+		cmocka_unit_test(the_clock_may_be_0),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -34,20 +34,20 @@ static int with_word(unsigned at, uint64_t value)
 }
 
 /* For the smallest double, a generation's share of the rate is 0, which is invalid in an image. */
-static void a_tiny_rate(void **state)
+static void a_tiny_rate_is_refused(void **state)
 {
 	(void)state;
 	assert_refused(with_word(40, 1), -EBADMSG, "fp_rate is 4.94066e-324", "of 2 generations");
 }
 
-static void as_many_keys_counted_as_may_be(void **state)
+static void the_largest_count_of_keys_is_valid(void **state)
 {
 	(void)state;
 	assert_ok(with_word(OWN + 16, UINT64_C(1) << 48));
 }
 
 /* A window does not normalise keys. */
-static void steps(void **state)
+static void steps_are_refused(void **state)
 {
 	(void)state;
 	assert_refused(with_word(136, UINT64_C(2) << 32), -EBADMSG, "before they are hashed",
@@ -84,7 +84,7 @@ static void *feed(void *unused)
 }
 
 /* A load continues the window as if no time had passed since the save. */
-static void a_slow_load(void **state)
+static void the_time_of_a_slow_load_does_not_count(void **state)
 {
 	const struct weir_load_options load = load_options();
 	struct weir_params o = options(2, 0);
@@ -111,10 +111,10 @@ static void a_slow_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_tiny_rate),
-		cmocka_unit_test(as_many_keys_counted_as_may_be),
-		cmocka_unit_test(steps),
-		cmocka_unit_test(a_slow_load),
+		cmocka_unit_test(a_tiny_rate_is_refused),
+		cmocka_unit_test(the_largest_count_of_keys_is_valid),
+		cmocka_unit_test(steps_are_refused),
+		cmocka_unit_test(the_time_of_a_slow_load_does_not_count),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

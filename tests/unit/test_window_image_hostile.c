@@ -62,7 +62,7 @@ static bool refused(const unsigned char *bytes, size_t n)
 	return err != 0;
 }
 
-static void every_byte_of_the_head_and_the_table(void **state)
+static void every_changed_byte_of_head_and_table_is_detected(void **state)
 {
 	static const unsigned char values[] = { 0, 1, 2, 3, 4, 5, 0x10, 0x7f, 0x80, 0xff };
 	(void)state;
@@ -82,7 +82,7 @@ static void every_byte_of_the_head_and_the_table(void **state)
 	assert_false(refused(image, image_bytes));
 }
 
-static void cut_off_anywhere(void **state)
+static void truncated_images_are_refused(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < image_bytes; n += n % 512 == 0 ? 511 : 1)
@@ -125,7 +125,7 @@ static void head_taken(unsigned at, uint64_t value)
 	image_repair(image, image_bytes);
 }
 
-static void the_largest_numbers(void **state)
+static void the_largest_numbers_are_valid(void **state)
 {
 	(void)state;
 	head_taken(OWN + 16, UINT64_C(1) << 48);
@@ -133,7 +133,7 @@ static void the_largest_numbers(void **state)
 	head_taken(IMAGE_TABLE + 2 * ROW, UINT64_C(1) << 62);
 }
 
-static void each_field_of_the_head(void **state)
+static void each_field_of_the_head_is_checked(void **state)
 {
 	const uint64_t never = UINT64_MAX, second = 1000000000;
 	const unsigned age = IMAGE_TABLE;
@@ -166,7 +166,7 @@ static void each_field_of_the_head(void **state)
 }
 
 /* The image has more members than its head has generations. */
-static void members_of_another_window(void **state)
+static void surplus_members_are_refused(void **state)
 {
 	struct weir_params o = options(6, 0);
 	struct weir_filter *w = lived(&o, 2);
@@ -186,7 +186,7 @@ static void put_less(unsigned char *field, uint64_t less)
 
 /* The last generation is five blocks smaller, and the sum of blocks in the head is adjusted. A load
  * requires an equal number of blocks in every generation. */
-static void a_smaller_member(void **state)
+static void a_smaller_member_is_refused(void **state)
 {
 	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };
 	const size_t n = image_bytes - 64 * LESS;
@@ -223,7 +223,7 @@ static void put_into_itself(void)
 	image_repair(image, image_bytes);
 }
 
-static void compounds_in_compounds(void **state)
+static void nested_compounds_are_refused(void **state)
 {
 	struct weir_filter *w = NULL;
 	struct weir_filter *f = test_filter(WEIR_GROWING, 1000, 0.01);
@@ -245,16 +245,20 @@ static void compounds_in_compounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_byte_of_the_head_and_the_table, image_setup,
+		cmocka_unit_test_setup_teardown(every_changed_byte_of_head_and_table_is_detected,
+		                                image_setup,
 		                                image_teardown),
-		cmocka_unit_test_setup_teardown(cut_off_anywhere, image_setup, image_teardown),
-		cmocka_unit_test_setup_teardown(members_of_another_window, image_setup,
+		cmocka_unit_test_setup_teardown(truncated_images_are_refused,
+		                                image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(surplus_members_are_refused, image_setup,
 		                                image_teardown),
-		cmocka_unit_test_setup_teardown(a_smaller_member, image_setup, image_teardown),
-		cmocka_unit_test_setup_teardown(compounds_in_compounds, image_setup,
+		cmocka_unit_test_setup_teardown(a_smaller_member_is_refused,
+		                                image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(nested_compounds_are_refused, image_setup,
 		                                image_teardown),
-		cmocka_unit_test_setup_teardown(the_largest_numbers, image_setup, image_teardown),
-		cmocka_unit_test_setup_teardown(each_field_of_the_head, image_setup,
+		cmocka_unit_test_setup_teardown(the_largest_numbers_are_valid,
+		                                image_setup, image_teardown),
+		cmocka_unit_test_setup_teardown(each_field_of_the_head_is_checked, image_setup,
 		                                image_teardown),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);

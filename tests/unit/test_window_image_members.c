@@ -237,7 +237,7 @@ static bool attempt(struct parts *p, const struct parts *other)
 	return !err;
 }
 
-static void members_exchanged(void **state)
+static void exchanged_members_are_refused(void **state)
 {
 	unsigned windows = 0;
 	(void)state;
@@ -266,6 +266,6 @@ static void members_exchanged(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(members_exchanged) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(exchanged_members_are_refused) };
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include "window_image.h"
 
-static void streamed(void **state)
+static void images_can_be_streamed(void **state)
 {
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
 	const struct weir_load_options load = load_options();
@@ -43,7 +43,7 @@ static size_t member_at(const unsigned char *bytes, unsigned i)
 }
 
 /* W9: each member is the image of a blocked filter that has the keys of one generation. */
-static void a_generation_is_a_filter(void **state)
+static void each_member_is_a_blocked_filter(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
@@ -69,7 +69,7 @@ static void a_generation_is_a_filter(void **state)
 }
 
 /* Save options apply to streams as they do to files. */
-static void options_of_a_stream(void **state)
+static void save_options_apply_to_streams(void **state)
 {
 	const struct weir_params o = options(3, 0);
 	struct weir_save_options save = WEIR_SAVE_OPTIONS_INIT;
@@ -85,7 +85,7 @@ static void options_of_a_stream(void **state)
 	weir_destroy(w);
 }
 
-static void keyed(void **state)
+static void keyed_windows_need_their_secret(void **state)
 {
 	static const unsigned char secret[16] = "fifteen letters", other[16] = "fifteen others.";
 	struct weir_params o = options(5, 0);
@@ -130,7 +130,7 @@ static void keyed(void **state)
 
 /* With generation_keys, a loaded window continues the count of keys. Windows that count a sample of
  * the keys do, too. */
-static void numbers_go_on(void **state)
+static void a_loaded_window_continues_its_count(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };
 	const struct weir_load_options load = load_options();
@@ -162,7 +162,7 @@ static void numbers_go_on(void **state)
 }
 
 /* A window cannot be published or mapped, and only a window has generations. */
-static void each_to_its_own(void **state)
+static void windows_cannot_be_published_or_mapped(void **state)
 {
 	struct weir_params o = options(4, 0);
 	struct weir_filter *w = lived(&o, 1), *f = NULL;
@@ -211,7 +211,7 @@ static void each_to_its_own(void **state)
 	free(bytes);
 }
 
-static void wrong_options(void **state)
+static void wrong_options_are_refused(void **state)
 {
 	struct weir_params o = options(7, 0);
 	struct weir_filter *w = lived(&o, 1), *none = NULL;
@@ -254,7 +254,7 @@ static void wrong_options(void **state)
 }
 
 /* A loaded window has a timer if the load asks for one. The timer's period is 1 ms in this test. */
-static void with_a_timer(void **state)
+static void a_loaded_window_may_have_a_timer(void **state)
 {
 	struct weir_params o = options(3, 0);
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -295,7 +295,7 @@ static size_t taken_by_load(uint32_t flags)
 
 /* A ring has one generation more than lookups read. WEIR_PREFAULT also touches the pages of that
  * generation. */
-static void flags_of_memory(void **state)
+static void memory_flags_apply_to_every_generation(void **state)
 {
 	struct weir_params o = options(2, WEIR_WINDOW_RING);
 	struct weir_load_options load = load_options();
@@ -322,7 +322,7 @@ static void flags_of_memory(void **state)
 }
 
 /* A measurement enters no read section, so its thread need not register with the flavor. */
-static void figures_need_no_flavor(void **state)
+static void a_measurement_needs_no_flavor(void **state)
 {
 	static const void *const none[64]; /* a flavor without functions */
 	struct weir_params o = options(4, 0);
@@ -350,7 +350,7 @@ static int progress(void *arg, uint64_t done, uint64_t total)
 	return arg != NULL;
 }
 
-static void progress_of_all(void **state)
+static void progress_counts_all_generations(void **state)
 {
 	struct weir_params o = options(7, 0);
 	struct weir_load_options load = load_options();
@@ -378,17 +378,17 @@ static void progress_of_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(streamed),
-		cmocka_unit_test(a_generation_is_a_filter),
-		cmocka_unit_test(options_of_a_stream),
-		cmocka_unit_test(keyed),
-		cmocka_unit_test(numbers_go_on),
-		cmocka_unit_test(each_to_its_own),
-		cmocka_unit_test(wrong_options),
-		cmocka_unit_test(with_a_timer),
-		cmocka_unit_test(flags_of_memory),
-		cmocka_unit_test(figures_need_no_flavor),
-		cmocka_unit_test(progress_of_all),
+		cmocka_unit_test(images_can_be_streamed),
+		cmocka_unit_test(each_member_is_a_blocked_filter),
+		cmocka_unit_test(save_options_apply_to_streams),
+		cmocka_unit_test(keyed_windows_need_their_secret),
+		cmocka_unit_test(a_loaded_window_continues_its_count),
+		cmocka_unit_test(windows_cannot_be_published_or_mapped),
+		cmocka_unit_test(wrong_options_are_refused),
+		cmocka_unit_test(a_loaded_window_may_have_a_timer),
+		cmocka_unit_test(memory_flags_apply_to_every_generation),
+		cmocka_unit_test(a_measurement_needs_no_flavor),
+		cmocka_unit_test(progress_counts_all_generations),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

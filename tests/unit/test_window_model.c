@@ -111,7 +111,7 @@ static void live(struct life *l)
 	}
 }
 
-static void lives(void **state)
+static void a_window_agrees_with_the_model(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < LIVES; i++) {
@@ -130,6 +130,6 @@ static void lives(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(lives) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(a_window_agrees_with_the_model) };
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

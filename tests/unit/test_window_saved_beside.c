@@ -88,7 +88,7 @@ static void assert_all(const struct weir_filter *of)
 	}
 }
 
-static void beside_a_stalled_section(void **state)
+static void a_save_during_a_stalled_advance_has_all_keys(void **state)
 {
 	pthread_t holder, advancer;
 	(void)state;
@@ -134,7 +134,7 @@ static void *save_offline(void *unused)
 }
 
 /* A save delays advances only while it copies in memory, not while it writes to the pipe. */
-static void by_an_offline_thread_of_qsbr(void **state)
+static void a_save_into_a_pipe_delays_no_advance(void **state)
 {
 	static char bytes[1 << 16];
 	pthread_t saver, advancer;
@@ -168,8 +168,8 @@ static void by_an_offline_thread_of_qsbr(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beside_a_stalled_section),
-		cmocka_unit_test(by_an_offline_thread_of_qsbr),
+		cmocka_unit_test(a_save_during_a_stalled_advance_has_all_keys),
+		cmocka_unit_test(a_save_into_a_pipe_delays_no_advance),
 	};
 	return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

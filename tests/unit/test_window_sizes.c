@@ -4,7 +4,7 @@
 #include "window.h"
 
 /* A full window has the requested rate, in lookups and in the statistics. */
-static void test_rate(void **state)
+static void test_a_full_window_has_the_planned_rate(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
@@ -80,7 +80,7 @@ static uint32_t same_answers(struct weir_params *o)
 
 /* Every instruction set gives the same answers, in single lookups and in batches, for each shape,
  * and in columns for each number of bits per key. */
-static void test_instruction_sets(void **state)
+static void test_all_instruction_sets_agree(void **state)
 {
 	const char *asked = getenv("WEIR_ISA");
 	char *kept = asked ? strdup(asked) : NULL;
@@ -117,7 +117,7 @@ static void test_instruction_sets(void **state)
 static const unsigned char secret[16] = "sixteen secrets";
 
 /* All forms of a key are equal, with a secret and without. */
-static void test_forms(void **state)
+static void test_all_forms_of_a_key_are_equal(void **state)
 {
 	enum { KEYS = 200 };
 	static uint64_t keys[KEYS], hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
@@ -158,7 +158,7 @@ static void test_forms(void **state)
 	}
 }
 
-static void test_in_words(void **state)
+static void test_shape_texts_name_the_generations(void **state)
 {
 	char text[WEIR_SHAPE_TEXT];
 	(void)state;
@@ -174,7 +174,7 @@ static void test_in_words(void **state)
 }
 
 /* The lowest rate of a window gives each generation the lowest rate of a filter. */
-static void test_least_rate(void **state)
+static void test_the_lowest_rate_is_per_generation(void **state)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	(void)state;
@@ -199,7 +199,7 @@ static void refused(struct weir_params o, int err, const char *a, const char *b)
 		refused(other, err, #field, b); \
 	} while (0)
 
-static void test_bad_options(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
 	struct weir_params o = options(7, 0);
@@ -251,7 +251,7 @@ static const char flavor; /* a pointer for the tests; never used as a flavor */
 
 /* Only windows accept the parameters of the group window, and windows refuse the parameters of
  * other groups. */
-static void test_other_kinds_refuse_the_group(void **state)
+static void test_only_windows_accept_their_parameters(void **state)
 {
 	(void)state;
 	static const struct {
@@ -292,7 +292,7 @@ static void test_other_kinds_refuse_the_group(void **state)
 
 /* The parameters of a window create a window of the same size, shape, seed, span and
  * generation_keys. */
-static void test_params_of(void **state)
+static void test_parameters_of_a_window_create_its_like(void **state)
 {
 	(void)state;
 	FOR_EACH_SHAPE(o) {
@@ -321,7 +321,7 @@ static void test_params_of(void **state)
 }
 
 /* The bits of a window, created or loaded, can lie in memory of the caller. */
-static void test_memory_of_the_caller_s(void **state)
+static void test_bits_may_lie_in_the_callers_memory(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -357,7 +357,7 @@ static void test_memory_of_the_caller_s(void **state)
 }
 
 /* Two of capacity, rate and bytes give the third. */
-static void test_plan(void **state)
+static void test_any_two_of_three_give_the_third(void **state)
 {
 	struct weir_plan one = WEIR_PLAN_INIT, two = WEIR_PLAN_INIT;
 	(void)state;
@@ -389,16 +389,16 @@ static void test_plan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_instruction_sets),
-		cmocka_unit_test(test_in_words),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_least_rate),
-		cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_other_kinds_refuse_the_group),
-		cmocka_unit_test(test_params_of),
-		cmocka_unit_test(test_memory_of_the_caller_s),
-		cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_a_full_window_has_the_planned_rate),
+		cmocka_unit_test(test_all_instruction_sets_agree),
+		cmocka_unit_test(test_shape_texts_name_the_generations),
+		cmocka_unit_test(test_all_forms_of_a_key_are_equal),
+		cmocka_unit_test(test_the_lowest_rate_is_per_generation),
+		cmocka_unit_test(test_wrong_options_are_refused),
+		cmocka_unit_test(test_only_windows_accept_their_parameters),
+		cmocka_unit_test(test_parameters_of_a_window_create_its_like),
+		cmocka_unit_test(test_bits_may_lie_in_the_callers_memory),
+		cmocka_unit_test(test_any_two_of_three_give_the_third),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static struct weir_params timed(void)
 }
 
 /* The timer thread advances the window, by time and by the number of keys. */
-static void test_timer(void **state)
+static void test_the_timer_advances_by_time_and_number(void **state)
 {
 	struct weir_params o = timed();
 	(void)state;
@@ -52,7 +52,7 @@ static void test_timer(void **state)
 
 /* The timer sleeps until the next advance is due. A window that advances only by number lets the
  * timer sleep without a timeout. */
-static void test_how_long_the_timer_sleeps(void **state)
+static void test_the_timer_sleeps_until_an_advance_is_due(void **state)
 {
 	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
 	struct weir_filter *w = make(&o);
@@ -85,7 +85,7 @@ bool __wrap_weir__window_wake(const struct weir_window *window)
 }
 
 /* The last key of a generation wakes the timer thread once. No other key does. */
-static void test_the_last_key_of_a_generation_wakes(void **state)
+static void test_only_the_last_key_of_a_generation_wakes(void **state)
 {
 	enum { NUMBER = 50 };
 	struct weir_params o = timed();
@@ -129,7 +129,7 @@ static void *advance_once(void *window)
 
 /* An advance is due by number while another advance waits for this thread's section. No thread
  * wakes the timer thread when the section ends, so the timer thread must check again by itself. */
-static void test_the_timer_comes_back_to_a_window_that_is_busy(void **state)
+static void test_the_timer_returns_to_a_busy_window(void **state)
 {
 	enum { NUMBER = 50 };
 	struct weir_params o = timed();
@@ -178,7 +178,7 @@ static void *insert_cancelled(void *after)
 	return NULL;
 }
 
-static void test_a_cancelled_insert_answers(void **state)
+static void test_a_cancelled_insert_returns_its_result(void **state)
 {
 	struct weir_params o = timed();
 	pthread_t thread;
@@ -200,7 +200,7 @@ static void test_a_cancelled_insert_answers(void **state)
 /* A child of fork() may destroy a window although the child has no timer thread. The parent's timer
  * thread continues. The test cannot detect a pthread_join() in the child, because glibc's returns
  * at once there. */
-static void test_timer_after_fork(void **state)
+static void test_a_forked_child_can_destroy_a_window(void **state)
 {
 	struct weir_params o = timed();
 	(void)state;
@@ -224,7 +224,7 @@ static void test_timer_after_fork(void **state)
 }
 
 /* The timer thread blocks all signals, and the mask of the creating thread stays unchanged. */
-static void test_timer_keeps_the_mask(void **state)
+static void test_the_timer_thread_blocks_signals(void **state)
 {
 	struct weir_params o = timed();
 	sigset_t before, after;
@@ -238,7 +238,7 @@ static void test_timer_keeps_the_mask(void **state)
 }
 
 /* A timer thread that waits for a number of keys sleeps until weir_destroy() wakes it. */
-static void test_timer_idle(void **state)
+static void test_destroy_wakes_an_idle_timer(void **state)
 {
 	struct weir_params o = timed();
 	(void)state;
@@ -273,7 +273,7 @@ static void *advance_by_hand(void *window)
 
 /* Inserts make an advance due while another advance waits for a grace period. With qsbr the timer
  * thread must then go offline, because the grace period may wait for the timer thread. */
-static void test_timer_beside_advances_of_qsbr(void **state)
+static void test_with_qsbr_the_timer_waits_offline(void **state)
 {
 	struct weir_params o = timed();
 	pthread_t thread;
@@ -300,15 +300,15 @@ static void test_timer_beside_advances_of_qsbr(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timer_keeps_the_mask),
-		cmocka_unit_test(test_timer),
-		cmocka_unit_test(test_how_long_the_timer_sleeps),
-		cmocka_unit_test(test_the_last_key_of_a_generation_wakes),
-		cmocka_unit_test(test_the_timer_comes_back_to_a_window_that_is_busy),
-		cmocka_unit_test(test_a_cancelled_insert_answers),
-		cmocka_unit_test(test_timer_after_fork),
-		cmocka_unit_test(test_timer_idle),
-		cmocka_unit_test(test_timer_beside_advances_of_qsbr),
+		cmocka_unit_test(test_the_timer_thread_blocks_signals),
+		cmocka_unit_test(test_the_timer_advances_by_time_and_number),
+		cmocka_unit_test(test_the_timer_sleeps_until_an_advance_is_due),
+		cmocka_unit_test(test_only_the_last_key_of_a_generation_wakes),
+		cmocka_unit_test(test_the_timer_returns_to_a_busy_window),
+		cmocka_unit_test(test_a_cancelled_insert_returns_its_result),
+		cmocka_unit_test(test_a_forked_child_can_destroy_a_window),
+		cmocka_unit_test(test_destroy_wakes_an_idle_timer),
+		cmocka_unit_test(test_with_qsbr_the_timer_waits_offline),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
