@@ -7,7 +7,7 @@
 #include "full.h"
 #include "set/sharded/sharded.h"
 
-/* Create a set of two shards, each of which stores at most @most keys, counting duplicates. */
+/* Create a set of two shards. Each shard stores at most @most keys, counting duplicates. */
 static inline struct weir_handle *full_sharded(uint32_t most)
 {
 	const struct weir_plan whole = WEIR_PLAN_INIT;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Do the tests of single verbs find bugs? Plants each of these into a copy of its file, compiles it
-as BUILD does, links the test with it and the static library, and runs the test: the question that
-is named must find it, and the tests must pass without any.
+"""Check that the unit tests find bugs. For each bug in MUTANTS: plant it into a copy of its source
+file, compile the copy as BUILD does, link the test with it and the static library, and run the
+test. The named test function must fail. Without a bug all tests must pass.
 
 usage: mutants.py BUILD [NAME...]
 
-BUILD is a build folder of meson in which the tests are built; it stays as it is."""
+BUILD is a build folder of meson in which the tests are built. It is not changed."""
 import json
 import os
 import re
@@ -26,9 +26,10 @@ LIVE_LOCK = 'src/image/live_lock.c'
 ROOM = 'src/tool/input/room.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
-# The last two of each: the test, and which of its questions finds the bug.
+# The name of the bug, the source file, the old and the new text, the test executable, and the test
+# function that finds the bug.
 MUTANTS = [
-    # copies beside moves
+    # copies during moves
     ('CUCKOO_WALK_WITHOUT_STRIPE_0', MOVE,
      """	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
 		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
@@ -70,7 +71,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('RELOAD_TAKES_NONE_OF_A_PIECE', 'src/set/reload/built.c',
      'return weir__stopped(at + weir_error_taken(), err);', 'return weir__stopped(at, err);',
      'unit/forms', 'builders_report_how_many_texts_were_added'),
-    # handles: without a set, of a filter that refuses, and their ages
+    # handles: without a set, of a filter that refuses keys, and the ages of their filters
     ('KEPT_TEXT_NOT_NOTED', PLACEHOLDER, 'err = weir__given_hash(next, &key, &hash);',
      'err = key.number || next->text.steps != WEIR_TEXT_SUFFIXES ?'
      ' weir__given_hash(next, &key, &hash) :'
@@ -93,7 +94,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('GIVEN_FILTER_IS_ASKED', 'src/set/reload/reload.c',
      'r->options.gate || r->options.next ||', 'r->options.gate ||',
      'unit/reload_given', 'test_a_given_filter_may_have_uneven_hashes'),
-    # files that are followed
+    # followed files
     ('CUT_IMAGE_WITHOUT_A_REMEDY', 'src/set/follow/read.c',
      'return n < (ssize_t)sizeof begin || memcmp(', 'return n >= (ssize_t)sizeof begin && memcmp(',
      'unit/refresh', 'test_a_refusal_names_its_remedy'),
@@ -133,7 +134,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/hash_bits', 'the_rate_above_the_floor_has_a_minimum'),
     ('OPEN_BUILDER_OF_64_BITS', MAKE, 'err = weir__params_settle(&b->params);', '',
      'unit/hash_bits', 'without_a_capacity_the_builder_plans_after_counting'),
-    # figures
+    # statistics
     ('SATURATED_AS_A_WHOLE', STATS, '3 * sqrt((double)s->capacity / s->sampled) + 1;',
      '3 * sqrt((double)s->capacity) + 1;', 'unit/stats',
      'a_surplus_within_the_error_is_not_saturated'),
@@ -156,7 +157,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		if (judge(""", 'unit/uneven_parts', 'a_save_refuses_uneven_hashes_in_any_layer'),
     ('DONE_AFTER_A_PART_THAT_FAILED', MAKE, '\t\tb->done = begun;\n', '',
      'unit/built_retries', 'progress_counts_each_part_once_if_another_part_fails'),
-    # even or uneven
+    # hashes that are not uniform
     ('SAVE_WITHOUT_THE_ENDS', SPREAD, '\tlook_at_ends(s);\n', '',
      'unit/uneven_parts', 'uneven_hashes_at_the_ends_are_reported'),
     ('SAMPLE_WITHOUT_THE_ENDS', STATS, '\t\tlook_at_ends(&w);\n', '',
@@ -247,7 +248,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      '? SEALING : SEALING;', 'fault/live_locks', 'test_what_if_a_lock_fails'),
     ('LOCK_FILE_OF_ANOTHER_MAKER', LIVE_LOCK, 'new && errno == EEXIST ? CHANGED', 'new ? -EEXIST',
      'fault/live_locks', 'test_do_two_mappers_at_once_have_one_lock'),
-    # one file for another
+    # files that replace others
     ('LINK_REFUSED_OVER_A_FILE', 'src/image/replace.c', '''return errno == EEXIST ||
 		       fstatat(t->folder, t->base, &st, AT_SYMLINK_NOFOLLOW) == 0 ?''',
      '''(void)st;
@@ -275,7 +276,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
     ('UNREADABLE_TAKEN_AS_ANOTHER', 'src/image/target.c', 't->held < 0 && errno == ENOENT)',
      't->held < 0)', 'unit/image_rights',
      'test_options_replaces_needs_read_permission'),
-    # images and numbers that no weir writes
+    # images and numbers that weir never writes
     ('SPLIT_WITH_A_SECRET_HASH', 'src/image/preface.c', '(p->kind->as_is || h->hash', '(h->hash',
      'unit/split', 'a_forged_hash_is_refused'),
     ('NO_LAYERS', 'src/growing/growing.c', 'return layers >= 1 && layers', 'return layers',
@@ -293,7 +294,7 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'unit/parquet_blocks', 'large_imports_have_shards'),
     ('PLAIN_STORES_INTO_SHARED_BITS', 'src/filter/batches.c', '!f->memory.shared && ', '',
      'unit/image_map_live', 'test_a_fill_of_a_live_map_stores_no_bit_twice'),
-    # inserts that are refused
+    # refused inserts
     ('WRONG_ANSWERS_BEFORE_AN_ERROR', DUAL_WRITE,
      '(void)weir__answer_all(answers, n, bitmap);\n\t\tforget',
      '(void)weir__answer_all(true, n, bitmap);\n\t\tforget',
@@ -347,8 +348,8 @@ class Build:
         return out / 'mutated.o'
 
     def program_of(self, test, mutated, out, file=''):
-        """@mutated: objects that stand before those of the library, and in place of what the test
-        has of @file itself."""
+        """@mutated: objects to link before the library. They replace the test's own object of
+        @file, if it has one."""
         own = file.replace('/', '_') + '.o'
         folder, name = test.split('/')
         target = f'tests/{folder}/test_{name}'
@@ -364,8 +365,8 @@ class Build:
 
 
 def ask(program):
-    """Which questions failed: those that the test says (an ERROR where its teardown failed too),
-    or the one that it did not come back from."""
+    """Return: the test functions that failed (ERROR if the teardown failed, too), or the one in
+    which the test crashed or hung."""
     try:
         ended = subprocess.run([program], capture_output=True, text=True, timeout=PATIENCE,
                                cwd=program.parent)

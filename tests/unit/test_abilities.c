@@ -265,8 +265,7 @@ static uint32_t *words_of(struct weir_params *p)
 	}
 }
 
-/* With one word per key, exactly one of several racing inserts of a key returns WEIR_NEW. This test
- * checks only the claim; tests/stress runs the races. */
+/* Checks only what the kinds claim. tests/stress runs the races. */
 static void with_one_word_per_key_one_of_racing_inserts_is_new(void **state)
 {
 	(void)state;
@@ -292,7 +291,6 @@ static void with_one_word_per_key_one_of_racing_inserts_is_new(void **state)
 	}
 }
 
-/* Routers and windows have functions that other kinds lack. */
 static void routers_and_windows_do_what_they_claim(void **state)
 {
 	(void)state;
@@ -315,7 +313,6 @@ static void routers_and_windows_do_what_they_claim(void **state)
 	                 both | WEIR_CAN_FORGET | WEIR_CAN_DECIDE);
 }
 
-/* A load or map fails if the filter lacks an ability that the options ask for. */
 static void a_load_fails_if_the_filter_lacks_a_required_ability(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;

@@ -92,8 +92,7 @@ static void test_without_a_set_every_lookup_gets_the_same_answer(void **state)
 	}
 }
 
-/* Without a set, every function that reads or copies the filter fails. A copy of the placeholder
- * would contain no keys, or with WEIR_ABSENT_YES every key. */
+/* A copy of the placeholder would contain no keys, or with WEIR_ABSENT_YES every key. */
 static void test_without_a_set_the_filter_cannot_be_read_or_copied(void **state)
 {
 	(void)state;
@@ -277,8 +276,7 @@ static void test_a_keyed_first_file_needs_the_secret(void **state)
 	unlink(path);
 }
 
-/* A set may normalise keys before it hashes them. A handle accepts such a set as its first file
- * only with WEIR_HANDLE_ANY_STEPS. */
+/* Without WEIR_HANDLE_ANY_STEPS, lookups might miss the keys of a set that normalises. */
 static void test_a_first_file_with_steps_needs_a_flag(void **state)
 {
 	struct weir_handle_options o = absent(WEIR_ABSENT_NO, 0);

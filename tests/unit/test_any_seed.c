@@ -84,8 +84,6 @@ static void expect_all(const struct weir_filter *f, uint64_t from, uint64_t to)
 	}
 }
 
-/* During a reload the _u64 functions hash the 8 bytes of a number as they are, without
- * normalisation. */
 static void test_numbers_are_not_normalised_during_a_reload(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -109,8 +107,7 @@ static void test_numbers_are_not_normalised_during_a_reload(void **state)
 	}
 }
 
-/* An insert reaches up to three filters (current, next, previous). The seeds of the three filters
- * differ, agree in part, or are equal. */
+/* The seeds of current, next and previous differ, agree in part, or are equal. */
 static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 {
 	static const uint64_t seeds[][2] = { { 43, 44 }, { 43, 42 }, { 42, 43 }, { 43, 43 },
@@ -145,8 +142,8 @@ static void test_an_insert_without_a_reload(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The seed of a keyed filter is a check value of its key. A plain filter may have an equal seed and
- * still hash differently. */
+/* A keyed filter's seed is only a check value of the key, so a plain filter may have an equal
+ * seed. */
 static void test_equal_seeds_with_different_hash_functions(void **state)
 {
 	struct weir_params p = seeded(0);
@@ -175,7 +172,6 @@ static void test_equal_seeds_with_different_hash_functions(void **state)
 	weir_destroy(f);
 }
 
-/* A reload keeps the key of a keyed filter unless the caller gives another key or a seed. */
 static void test_a_reload_keeps_the_secret_unless_it_gets_another_or_a_seed(void **state)
 {
 	static const unsigned char other[16] = "another 16 bytes";

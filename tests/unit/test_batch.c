@@ -243,7 +243,7 @@ static void news(uint32_t kind)
 }
 
 /* The filter already has every second key. The sizes cover batches too short for the pipeline and
- * longer ones. */
+ * longer batches. */
 static void every_other(uint32_t kind)
 {
 	uint64_t keys[20], bitmap;

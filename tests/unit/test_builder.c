@@ -85,7 +85,6 @@ static struct weir_filter *by_threads(const struct weir_builder_options *o,
 	return finished(b, report);
 }
 
-/* If a thread needs memory, the builder also spills the hashes that idle threads have buffered. */
 static void a_thread_spills_what_idle_threads_have_buffered(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -128,7 +127,6 @@ static void from_several_threads(void **state)
 	}
 }
 
-/* One call adds more keys than the builder hashes at once. */
 static void a_call_with_more_keys_than_are_hashed_at_once(void **state)
 {
 	enum { MANY = 1000 };
@@ -152,7 +150,7 @@ static void a_call_with_more_keys_than_are_hashed_at_once(void **state)
 	}
 }
 
-/* Hashes that exceed max_memory go to an unnamed file in spill_folder. */
+/* The keys go to an unnamed file in spill_folder. */
 static void keys_beyond_max_memory_are_spilled(void **state)
 {
 	enum { MORE = 3000000 };
@@ -203,7 +201,7 @@ static void *add_cancelled(void *builder)
 	return NULL;
 }
 
-/* A thread that is cancelled during a write finishes the write first and releases its lock. */
+/* If a cancelled thread stopped within a write, it would never release its lock. */
 static void a_cancelled_thread_finishes_its_write(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;

@@ -7,8 +7,8 @@
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* Without params the next set has the kind, rate and hash of the current set. The commit sizes the
- * next set for the keys that were added. */
+/* Without params, the set has the kind, rate and hash of the current set, and fits the added
+ * keys. */
 static void the_commit_builds_the_next_set(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
@@ -43,8 +43,8 @@ static void the_commit_builds_the_next_set(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Batches longer than one piece of the reload's hashing, keys of different lengths, and a batch
- * without keys. */
+/* The batches are longer than a piece of the hashing, have keys of different lengths, or are
+ * empty. */
 static void batches_of_any_length(void **state)
 {
 	static uint64_t keys[KEYS];
@@ -129,7 +129,6 @@ static void an_aborted_reload_publishes_nothing(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The next set keeps the secret and the normalisation of the current one. */
 static void the_next_set_keeps_secret_and_normalisation(void **state)
 {
 	static const unsigned char secret[16] = "sixteen bytes!!";
@@ -165,7 +164,6 @@ static void the_next_set_keeps_secret_and_normalisation(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Keys can be excluded by their hash. Lookups of excluded keys answer no. */
 static void keys_can_be_excluded_by_hash(void **state)
 {
 	struct weir_params p = params();
@@ -188,7 +186,7 @@ static void keys_can_be_excluded_by_hash(void **state)
 	weir_handle_destroy(h);
 }
 
-/* With WEIR_HANDLE_ANY_SEED, the next set may have another seed. */
+/* WEIR_HANDLE_ANY_SEED allows a next set with another seed. */
 static void the_next_set_may_have_another_seed(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -211,7 +209,7 @@ static void the_next_set_may_have_another_seed(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Hashes that exceed max_memory go to a file. Without spill_folder the insert fails. */
+/* Without spill_folder the insert fails. */
 static void keys_beyond_max_memory_are_spilled(void **state)
 {
 	enum { MANY = 2000000 };

@@ -5,8 +5,7 @@
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* A rollback returns to the previous set. While current and previous sets are both built sets, the
- * handle refuses inserts. */
+/* While current and previous are built sets, the handle refuses inserts. */
 static void a_rollback_returns_to_a_built_set(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -27,8 +26,7 @@ static void a_rollback_returns_to_a_built_set(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A set that takes inserts may replace a built set. From then on the handle accepts inserts, so a
- * built set can no longer replace the current set. */
+/* Once the handle accepts inserts, a built set can no longer replace the current set. */
 static void a_set_that_takes_inserts_may_replace_a_built_set(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -53,8 +51,7 @@ static void a_set_that_takes_inserts_may_replace_a_built_set(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A rollback can return to a built previous set until the first insert. A built set cannot take the
- * insert, so the insert drops the previous set. */
+/* A built set cannot take the insert, so a rollback would lose it. */
 static void an_insert_makes_a_built_previous_set_void(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -79,7 +76,6 @@ static void an_insert_makes_a_built_previous_set_void(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A built set may replace a read-only map, because neither takes inserts. */
 static void a_built_set_may_replace_a_read_only_map(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -104,8 +100,6 @@ static void a_built_set_may_replace_a_read_only_map(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The handle adds the kept inserts to the first set. With keep_inserts, the first set therefore
- * cannot be a built set. */
 static void the_first_set_can_be_built_unless_inserts_are_kept(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;

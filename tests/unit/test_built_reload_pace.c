@@ -19,8 +19,7 @@ static int note_thread(void *context, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A pace is a share of one core. The committing thread therefore builds alone, and build.threads
- * has no effect. */
+/* A pace is a share of one core, so build.threads has no effect. */
 static void with_a_pace_one_thread_builds(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -49,7 +48,7 @@ static void with_a_pace_one_thread_builds(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The keys come in one large batch, so that the reload has pieces to sleep between. */
+/* One large batch gives the reload pieces to sleep between. */
 static void a_large_batch_is_paced(void **state)
 {
 	static uint64_t hashes[KEYS];

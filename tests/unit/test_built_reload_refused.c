@@ -4,7 +4,6 @@
 #include <errno.h>
 #include "../built_sets.h"
 
-/* The gate checks the set after the build. */
 static void the_gate_checks_the_built_set(void **state)
 {
 	static const struct iovec canary = { (void *)"canary", 6 };
@@ -40,7 +39,6 @@ static int stop(void *context, uint64_t done, uint64_t total)
 	return done > total / 4;
 }
 
-/* If the build fails, the reload ends and the current set stays. */
 static void a_failed_build_keeps_the_current_set(void **state)
 {
 	struct weir_builder_options build = WEIR_BUILDER_OPTIONS_INIT;
@@ -132,7 +130,6 @@ static void wrong_options_are_refused(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The caller may provide memory for the next set. The memory must not overlap a filter in use. */
 static void given_memory_must_not_overlap_a_filter_in_use(void **state)
 {
 	static _Alignas(64) unsigned char memory[2][1 << 16];

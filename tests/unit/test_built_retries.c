@@ -93,8 +93,6 @@ static void after_all_seeds_a_larger_array_is_tried(void **state)
 	assert_true(last[0] < 2 * KEYS);
 }
 
-/* If the second of two array parts fails, the builder starts again. Progress counts the first part
- * once. */
 static void progress_counts_each_part_once_if_another_part_fails(void **state)
 {
 	enum { MANY = 2200000 };

@@ -79,7 +79,6 @@ static void a_built_set_is_loaded_shard_by_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The reload of a shard skips the hashes of other shards. */
 static void a_shard_skips_the_hashes_of_other_shards(void **state)
 {
 	struct weir_params p = params();
@@ -108,8 +107,7 @@ static void a_shard_skips_the_hashes_of_other_shards(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Each shard gets a share of capacity, with slack for an uneven spread, and a share of
- * max_bytes. */
+/* Hashes spread unevenly, so the share of capacity includes slack. */
 static void each_shard_gets_a_share_of_capacity_and_max_bytes(void **state)
 {
 	struct weir_params p = params();

@@ -96,7 +96,7 @@ static void expect_usable(const struct verb *verb)
 
 struct run {
 	const struct verb *verb;
-	atomic_int answer; /* 1: the call has not returned */
+	atomic_int answer; /* result of the call; 1: the call has not returned */
 	sem_t begun;
 };
 

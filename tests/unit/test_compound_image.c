@@ -88,7 +88,7 @@ static void each_member_must_match_the_head(void **state)
 	}
 }
 
-/* A reader refuses bytes behind the last member, even if the head's length includes the bytes. */
+/* A reader refuses surplus bytes even if the length in the head includes them. */
 static void bytes_behind_the_last_member_are_refused(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
@@ -114,8 +114,7 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* A load accepts layers of a size that weir would not choose. A merge needs layers of equal
- * size. */
+/* Layers of unequal size load, but cannot be merged. */
 static void layers_of_any_size_load(void **state)
 {
 	const struct edit none = { 0, 0, 0 };

@@ -59,8 +59,7 @@ static void keys_are_normalised_after_a_load(void **state)
 	weir_destroy(f);
 }
 
-/* A load places the first member in the caller's memory and allocates memory for the other
- * members. */
+/* The library allocates the memory of all other members. */
 static void the_callers_memory_gets_the_first_member(void **state)
 {
 	enum { ROOM = 1 << 20 };
@@ -173,7 +172,6 @@ static void save_keys(uint64_t keys, uint32_t marks)
 	weir_destroy(f), weir_destroy(fewer);
 }
 
-/* A refresh reads the marks in the compound's head. The members carry equal marks. */
 static void marks_of_the_compound_allow_a_shrunk_set(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -194,7 +192,6 @@ static void marks_of_the_compound_allow_a_shrunk_set(void **state)
 
 /* ---- mapped ---- */
 
-/* Maps verify the bits: a flipped bit in the first or in the last member is detected. */
 static void maps_verify_every_member(void **state)
 {
 	struct weir_load_options trusting = WEIR_LOAD_OPTIONS_INIT;

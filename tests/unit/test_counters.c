@@ -30,7 +30,7 @@ static void insert_often(struct weir_filter *f, const char *key, unsigned n)
 		assert_ok(weir_insert(f, key, strlen(key)));
 }
 
-/* The table gives bits per key at 1 % and was computed independently of the library. */
+/* The table has bits per key at 1 %, computed independently of the library. */
 static void sizes_agree_with_the_table(void **state)
 {
 	static const struct { uint32_t bits, z; double bits_per_key; } table[] = {
@@ -74,7 +74,6 @@ static void the_planner_chooses_counters(void **state)
 	}
 }
 
-/* If four counters per key would overfill max_bytes, the plan chooses fewer counters. */
 static void small_max_bytes_give_fewer_counters_per_key(void **state)
 {
 	static const struct {
@@ -169,8 +168,7 @@ static void removing_an_absent_key_returns_0(void **state)
 	weir_destroy(f);
 }
 
-/* A full counter never changes again and counts as WEIR_COUNT_FULL. A removal of a key with full
- * counters returns 1 and changes nothing. */
+/* Removals of a key with full counters return 1 and have no effect. */
 static void full_counters_never_change(void **state)
 {
 	static const struct { uint32_t kind, bits; } rows[] = {
@@ -217,7 +215,6 @@ static void batches_count_as_single_calls(void **state)
 	weir_destroy(f);
 }
 
-/* A merge adds counter by counter and stops at the largest value. */
 static void merges_add_up_to_the_largest_value(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_COUNTING, WEIR_FREQUENCY };

@@ -26,7 +26,7 @@ static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, voi
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	/* compiled layouts and generic ones */
+	/* both compiled and generic layouts */
 	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1);
 	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
 	p.capacity = 1, p.seed = 7;
@@ -65,7 +65,6 @@ static uint64_t edge(uint32_t bits, unsigned i)
 	return edges[i % COUNT_OF(edges)];
 }
 
-/* A merge never carries a sum into the next counter, even if the sum overflows. */
 static void a_sum_never_carries_into_the_next_counter(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -88,7 +87,6 @@ static void a_sum_never_carries_into_the_next_counter(void **state)
 	}
 }
 
-/* weir_fill_keys() also stops at the largest value, and sets counters as single inserts do. */
 static void fills_equal_single_inserts_at_the_largest_value(void **state)
 {
 	static unsigned char memory[2][LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -135,7 +133,6 @@ static void assert_full(struct weir_filter *f)
 	weir_destroy(f);
 }
 
-/* An image is valid if every counter has its largest value. */
 static void an_image_of_full_counters_is_valid(void **state)
 {
 	static unsigned char memory[LARGEST_BLOCK] __attribute__((aligned(64)));
@@ -161,7 +158,7 @@ static void an_image_of_full_counters_is_valid(void **state)
 		}
 }
 
-/* A block of counters occupies bits / 4 lines. An image must consist of whole blocks. */
+/* A block of counters occupies bits / 4 lines. */
 static void an_image_needs_whole_blocks(void **state)
 {
 	enum { LENGTH = 96, BLOCKS = 3 };

@@ -231,7 +231,7 @@ static void removals_in_batches(void **state)
 		assert_int_equal(bitmap[2], 3); /* bits from n on are cleared */
 		assert_int_equal(bitmap[3], UINT64_C(0xa5a5a5a5a5a5a5a5));
 		assert_counts(f, 1, 0);
-		/* only the duplicates remain */
+		/* only the second copies of the first TWICE keys remain */
 		assert_int_equal(remove_in(f, form, KEYS, bitmap), TWICE);
 		assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == 1 && bitmap[2] == 0);
 		assert_counts(f, 0, 0);
@@ -244,7 +244,6 @@ static void removals_in_batches(void **state)
 	}
 }
 
-/* A read-only map refuses removals. Counts still work. */
 static void a_read_only_map_counts_but_refuses_removals(void **state)
 {
 	struct weir_filter *f = rich_filled(-EROFS);

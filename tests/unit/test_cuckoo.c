@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * What the headers promise about the cuckoo kind: how many keys fit, which calls fail with which
- * message, and that no key is lost, duplicated or left behind. */
+ * The cuckoo kind, as its headers promise: the number of keys that fit, the message of each
+ * failing call, and that no key is lost, duplicated or left behind. */
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
@@ -57,8 +57,7 @@ static void more_lines_fit_more_keys(void **state)
 	}
 }
 
-/* A small filter accepts every key up to its capacity. The number of filters is chosen to run for a
- * few seconds. */
+/* The number of filters is chosen to run for a few seconds. */
 static void every_filter_fits_its_capacity(void **state)
 {
 	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
@@ -145,7 +144,7 @@ static void copies_of_one_key(void **state)
 	}
 }
 
-/* For a few keys, both buckets are the same bucket. weir_count() still counts each copy once. */
+/* For a few keys, both buckets are the same bucket. */
 static void copies_of_a_key_with_one_bucket_count_once(void **state)
 {
 	(void)state;
@@ -176,8 +175,6 @@ static void copies_of_a_key_with_one_bucket_count_once(void **state)
 	}
 }
 
-/* A refused insert loses no stored key and leaves no copy behind. Every stored key can be
- * removed. */
 static void a_refused_insert_changes_nothing(void **state)
 {
 	(void)state;
@@ -261,8 +258,6 @@ static void take_out(struct weir_filter *f, uint64_t key)
 	assert_int_equal(weir_remove(f, &bytes, sizeof bytes), 1);
 }
 
-/* A merge that runs out of slots undoes its insertions. The keys of both filters can still be
- * removed. */
 static void a_failed_merge_undoes_its_insertions(void **state)
 {
 	enum { OURS = 300, THEIRS = 20000, ALL = 40000 };
@@ -322,7 +317,7 @@ static void images_keep_all_keys(void **state)
 	weir_destroy(f), weir_destroy(g);
 }
 
-/* Five slots of 12 bits leave four bits of a word unused. Readers ignore the unused bits. */
+/* Five slots of 12 bits leave four bits of a word unused. */
 static void unused_bits_of_a_word_are_ignored(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -72,8 +72,7 @@ static void a_removal_changes_its_own_stripe(void **state)
 		}
 }
 
-/* A copy moves to its other bucket. A second move from the first bucket fails. The copy moves
- * back. */
+/* A copy moves to its other bucket, cannot move again from the first bucket, and moves back. */
 static void a_move_changes_its_own_stripe(void **state)
 {
 	(void)state;
@@ -162,8 +161,7 @@ static void calls_release_every_stripe(void **state)
 	weir_destroy(f);
 }
 
-/* C7: if a walk did not own a stripe, a key of that stripe could move and the walk could miss the
- * key. */
+/* C7: without owning a stripe, a walk could miss a key that moves. */
 static void a_walk_owns_every_stripe(void **state)
 {
 	(void)state;
@@ -206,8 +204,7 @@ static int assert_not_held(void *source, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Inserts wait for a walk to end, so a progress function that inserts during a walk would
- * deadlock. */
+/* Inserts wait for a walk to end, so a progress function that inserts would deadlock. */
 static void progress_is_not_called_during_a_walk(void **state)
 {
 	struct weir_filter *f = made(16, 2000000), *into = made(16, 2000000);
@@ -232,8 +229,8 @@ static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 	}
 }
 
-/* A merge walks over its source, so the merge must not wait for a walk over its destination. The
- * merge fails if a key must move in the destination, or if a free slot cannot be confirmed. */
+/* A merge walks over its source, so waiting for a walk over its destination could deadlock. The
+ * merge fails if a key must move, or if a free slot cannot be confirmed. */
 static void a_merge_fails_instead_of_waiting_for_a_walk(void **state)
 {
 	enum { KEYS = 3000 };

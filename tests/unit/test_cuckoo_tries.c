@@ -53,7 +53,6 @@ static void a_lookup_answers_true_after_eight_tries(void **state)
 	}
 }
 
-/* After eight tries a count returns the largest possible number of copies, an upper bound. */
 static void a_count_is_an_upper_bound_after_eight_tries(void **state)
 {
 	(void)state;
@@ -69,7 +68,6 @@ static void a_count_is_an_upper_bound_after_eight_tries(void **state)
 	}
 }
 
-/* Each key of a batch has its own eight tries. */
 static void each_key_of_a_batch_has_eight_tries(void **state)
 {
 	(void)state;

@@ -43,8 +43,8 @@ static int is_image(const struct dirent *entry)
 	return strstr(entry->d_name, ".weir") != NULL;
 }
 
-/* Deltas from each image to the next image, back, and to itself. Neighbouring images differ in
- * kind, size, form or type. */
+/* Deltas lead from each golden image to the next, back, and to itself, across kinds, sizes and
+ * forms. */
 static void a_delta_between_any_two_images(void **state)
 {
 	struct dirent **entries;
@@ -64,7 +64,6 @@ static void a_delta_between_any_two_images(void **state)
 	free(entries);
 }
 
-/* Applying a golden delta always yields the same bytes. */
 static void golden_deltas_yield_the_same_bytes(void **state)
 {
 	static const struct {
@@ -97,7 +96,6 @@ static void a_delta_to_an_equal_image_is_empty(void **state)
 	assert_ok(weir_image_verify(weir_location_path(old_image), NULL, NULL));
 }
 
-/* A delta stores only the pieces that differ. The head of the delta describes both images. */
 static void a_delta_stores_only_pieces_that_differ(void **state)
 {
 	struct weir_delta_info info = WEIR_DELTA_INFO_INIT;
@@ -133,7 +131,6 @@ static void a_delta_stores_only_pieces_that_differ(void **state)
 	assert_in_range(info.file_bytes, 300, 8000);
 }
 
-/* The plain and the compressed form have the same image id, so a delta applies to both. */
 static void plain_and_compressed_forms_share_deltas(void **state)
 {
 	char packed[4200];
@@ -153,8 +150,7 @@ static void plain_and_compressed_forms_share_deltas(void **state)
 	assert_same_files(made, old_image);
 }
 
-/* A chain of images that grow and shrink. Bytes beyond the end of a short image must not reach a
- * later image. */
+/* Bytes beyond the end of a short image must not reach a later image. */
 static void a_chain_of_growing_and_shrinking_images(void **state)
 {
 	static const uint64_t capacity[] = { 100000, 5000000, 3000, 1000000, 1700000, 100000 };
@@ -195,7 +191,6 @@ static void a_chain_of_growing_and_shrinking_images(void **state)
 	assert_non_null(strstr(weir_error_detail(), "(generation 2, "));
 }
 
-/* A filter loaded through a delta equals a filter loaded from the new image. */
 static void a_filter_loaded_through_a_delta_equals_the_image(void **state)
 {
 	static const char *const names[] = { "blocked_z2g3", "growing_z2g3", "growing_zstd_z2g3",
@@ -226,7 +221,6 @@ static void a_filter_loaded_through_a_delta_equals_the_image(void **state)
 	}
 }
 
-/* Saving and applying a delta needs no secret. Loading the filter does. */
 static void only_loading_needs_the_secret(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -252,7 +246,6 @@ static void only_loading_needs_the_secret(void **state)
 	weir_destroy(f);
 }
 
-/* Deltas from a blocked filter to a window and to a router. */
 static void deltas_to_a_window_and_a_router(void **state)
 {
 	const struct weir_load_options needs = { sizeof needs, .can = WEIR_CAN_REMOVE };
@@ -283,8 +276,7 @@ static void deltas_to_a_window_and_a_router(void **state)
 	weir_destroy(same);
 }
 
-/* An image with valid checksums but invalid bits is refused as the old and as the new image of a
- * delta. */
+/* Each image has valid checksums but invalid bits. */
 static void invalid_bits_are_refused_in_both_images(void **state)
 {
 	char image[4200];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Deltas that are refused. Each test checks the error message, and that existing files stay
- * unchanged. */
+ * Refused deltas. Each test checks the error message, and that no existing file changes. */
 #include <zstd.h>
 #include <weir/router.h>
 #include "delta.h"
@@ -88,8 +87,7 @@ static void a_delta_for_another_image_is_refused(void **state)
 	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 }
 
-/* Set one field of the head and repair the checksum. Asserts that the delta is refused, and
- * restores the field. */
+/* Asserts that the delta with one field of the head changed is refused. Restores the field. */
 static void assert_field(unsigned at, uint64_t value, int err, const char *a, const char *b)
 {
 	const uint64_t was = image_get(bytes + at, 8);
@@ -128,8 +126,7 @@ static void every_field_of_the_head_is_checked(void **state)
 	assert_ok(apply_it());
 }
 
-/* Flip one bit of a byte. Either the zstd frame or the resulting image is invalid, or zstd ignores
- * the bit and the resulting image is right. */
+/* zstd ignores some bits of a frame, so the image may still be right. */
 static void every_flipped_bit_is_detected_or_harmless(void **state)
 {
 	unsigned harmless = 0;
@@ -177,8 +174,7 @@ static void every_truncation_is_refused(void **state)
 	assert_nothing_made();
 }
 
-/* Regression: the message called random bytes a delta that ends early, and a short head an
- * image. */
+/* Regression: random bytes were called a truncated delta, and a short head an image. */
 static void short_files_get_the_right_message(void **state)
 {
 	unsigned char noise[100] = { 1, 2, 3 };
@@ -244,8 +240,7 @@ static void the_map_must_match_the_pieces(void **state)
 	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
 }
 
-/* Forge a delta of one piece from the old image to @to. The piece's frame has @less bytes too
- * few. */
+/* Forge a delta of one piece from the old image to @to. The frame has @less bytes too few. */
 static void forge(const unsigned char *to, size_t n, size_t less)
 {
 	size_t old_n = 0;
@@ -290,8 +285,7 @@ static void forged_pieces_are_refused(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
-	/* images of a future format, and images marked live, which weir_delta_save() never
-	 * produces */
+	/* images of a future format and live images, which weir_delta_save() never produces */
 	image = image_slurp(new_image, &n);
 	image[8] = 99;
 	image_repair(image, n);
@@ -316,7 +310,6 @@ static void forged_pieces_are_refused(void **state)
 	assert_nothing_made();
 }
 
-/* The checksums of the router's image are right, but the bits are invalid. */
 static void invalid_bits_with_right_checksums_are_refused(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;
@@ -351,7 +344,6 @@ static void invalid_bits_with_right_checksums_are_refused(void **state)
 	free(image);
 }
 
-/* The generations in a delta's head must equal the generations of the two images. */
 static void generations_must_match_the_images(void **state)
 {
 	static const size_t of_old_and_new[] = { 32, 56 };

@@ -86,15 +86,14 @@ static void hashes_without_duplicates(void **state)
 	of_every_size(1);
 }
 
-/* With many duplicates, the distinct hashes need less memory than the sort. */
+/* The distinct hashes need less memory than the sort. */
 static void hashes_with_many_duplicates(void **state)
 {
 	(void)state;
 	of_every_size(3);
 }
 
-/* If more hashes arrive than expected, the sort splits them into more runs, so that every run is
- * short. */
+/* More runs keep every run short. */
 static void more_hashes_than_expected_get_more_runs(void **state)
 {
 	enum { MORE = 1 << 20 };

@@ -27,7 +27,7 @@ static void unknown_codes_have_a_text(void **state)
 	}
 }
 
-/* Every error code that a header promises, or that the system may return, has a name and a text. */
+/* The list has the codes that a header promises and the codes that the system may return. */
 static void every_promised_code_is_known(void **state)
 {
 #define NAMED(code) { code, #code }
@@ -171,7 +171,6 @@ static void success_keeps_the_last_message(void **state)
 	weir_destroy(f);
 }
 
-/* A program that uses the library can set the error message by weir_fail(), as the library does. */
 static void callers_can_set_the_message(void **state)
 {
 	char first[WEIR_SENTENCE_BYTES];
@@ -197,7 +196,6 @@ static void the_library_reports_its_version(void **state)
 	assert_string_equal(weir_version(), WEIR_VERSION_STRING);
 }
 
-/* After refused parameters, weir_error_last() returns the check, the field and the values. */
 static void a_refusal_reports_check_field_and_values(void **state)
 {
 	enum { CHOICES = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 };
@@ -283,8 +281,7 @@ static void a_refusal_reports_check_field_and_values(void **state)
 	}
 }
 
-/* A failure replaces the numbers of the previous failure. weir_error_last() fills only the fields
- * that an older caller's struct has. */
+/* In an older caller's struct, weir_error_last() fills only the fields that exist. */
 static void the_last_failure_replaces_the_numbers(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -369,8 +366,7 @@ static int by_plan(size_t size)
 	return weir_plan_make(&p, &plan);
 }
 
-/* If a struct_size ended within a pointer, the library would join half of the caller's pointer with
- * half of the default. */
+/* If a size ended within a pointer, the library would use half of the caller's pointer. */
 static void a_size_that_ends_within_a_field_is_refused(void **state)
 {
 	static const struct {

@@ -85,7 +85,6 @@ static void assert_plain(const char *text)
 	}
 }
 
-/* After weir_escape(), no pair of bytes contains a control character. */
 static void no_pair_of_bytes_is_a_control_character(void **state)
 {
 	char out[32];
@@ -98,8 +97,7 @@ static void no_pair_of_bytes_is_a_control_character(void **state)
 		}
 }
 
-/* weir_escape() fits its output to any buffer size and never splits an escape or a character. The
- * pieces together are the whole text. */
+/* weir_escape() fits its output to any buffer. The pieces together are the whole text. */
 static void no_escape_is_split(void **state)
 {
 	static const char text[] = "a\033b\xc2\x9b" "c\xe2\x82\xac\n\xf0\x9f\x98\x80\xff";

@@ -29,7 +29,6 @@ static void keys_of_every_length_are_found(void **state)
 	}
 }
 
-/* Every function, on every machine, hashes a number as the eight bytes in memory. */
 static void numbers_are_hashed_as_their_eight_bytes(void **state)
 {
 	(void)state;
@@ -86,8 +85,7 @@ static void hashes_are_xxh3_with_the_seed(void **state)
 	weir_destroy(f);
 }
 
-/* hash/kernel.c has its own code for XXH3 of 8 bytes. The result must equal XXH3 for every seed and
- * key. */
+/* hash/kernel.c has its own code for 8 bytes. */
 static void eight_byte_hashes_equal_xxh3_for_many_seeds(void **state)
 {
 	uint64_t keys[64], out[64], random = 0;
@@ -180,7 +178,7 @@ static double planned_rate(const struct weir_filter *f)
 	return plan.fp_rate;
 }
 
-/* The caller's struct may end after the field shards or before it. */
+/* The struct may end after the field shards or before it. */
 static void parameters_fill_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
@@ -245,8 +243,6 @@ static void filters_with_few_keys_work(void **state)
 		}
 }
 
-/* The head of filter.h allows NULL for a batch without keys, for the bitmap and for an empty
- * key. */
 static void null_is_allowed_for_no_keys_and_no_bitmap(void **state)
 {
 	const uint64_t keys[2] = { 1, 2 };

@@ -48,7 +48,6 @@ static void test_new_files_are_swapped_in(void **state)
 		}
 }
 
-/* inotify notices a rename to the path, and the close of a file that was written in place. */
 static void test_inotify_notices_renames_and_writes_in_place(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -102,7 +101,6 @@ static void test_damaged_is_reported_once(void **state)
 	}
 }
 
-/* The follower reports a lasting failure once, however often it retries. */
 static void test_a_lasting_failure_is_reported_once(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -127,7 +125,6 @@ static void test_a_lasting_failure_is_reported_once(void **state)
 	close_handle(flavors, h);
 }
 
-/* The error message names the remedy even while a writer or a poll owns the writer claim. */
 static void test_destroy_names_the_remedy_while_a_writer_is_busy(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -144,8 +141,7 @@ static void test_destroy_names_the_remedy_while_a_writer_is_busy(void **state)
 	close_handle(flavors, h);
 }
 
-/* The folder is removed and recreated, then renamed and replaced. Each time the follower must watch
- * the folder that is now at the path. */
+/* The follower must always watch the folder that is now at the path. */
 static void test_a_replaced_folder_is_watched(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -183,8 +179,7 @@ static void test_a_replaced_folder_is_watched(void **state)
 	folder = outer;
 }
 
-/* With a symbolic link, inotify on the link's folder does not notice a change of the target.
- * Polling does. */
+/* inotify on the link's folder does not notice a changed target. */
 static void test_polling_notices_a_changed_link_target(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

@@ -107,7 +107,6 @@ static void test_a_line_when_a_failure_begins_changes_and_ends(void **state)
 	fclose(said);
 }
 
-/* Further polls of a refused file report no recovery. */
 static void test_polls_of_a_refused_file_report_no_recovery(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -122,7 +121,7 @@ static void test_polls_of_a_refused_file_report_no_recovery(void **state)
 	fclose(said);
 }
 
-/* A program keeps replacing the file, and the follower refuses each file for another reason. */
+/* A program keeps replacing the file. Each new file is refused for another reason. */
 static void test_refusals_do_not_flood_the_log(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -164,7 +163,6 @@ static void test_no_lines_if_quiet_or_reported(void **state)
 	}
 }
 
-/* Messages about a swap are escaped, as messages about a failure are. */
 static void test_a_reported_swap_is_escaped(void **state)
 {
 	(void)state;
@@ -188,7 +186,6 @@ static void fill_pipe(int ends[2])
 	assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
 }
 
-/* If nobody reads the log's pipe and it is full, the follower still accepts new files. */
 static void test_follow_does_not_block_on_a_full_log(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;

@@ -105,8 +105,7 @@ static void test_stop_ends_a_read_of_a_huge_file(void **state)
 	stop_while_it_reads(true);
 }
 
-/* The caller's options struct ends before the field progress. The follower still uses its own
- * progress function, so that weir_follower_stop() can stop a read. */
+/* The caller's options struct ends before the field progress. */
 static void test_stop_works_without_the_callers_progress(void **state)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;
@@ -132,8 +131,7 @@ static int stop_it(void *arg, uint64_t done, uint64_t total)
 	return 1;
 }
 
-/* A poll that the caller's progress function stops is reported. The file does not count as
- * refused. */
+/* A stopped poll is reported, but the file does not count as refused. */
 static void test_the_callers_progress_can_stop_a_poll(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

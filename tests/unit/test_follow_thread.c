@@ -91,8 +91,7 @@ static void *wait_for_grace(void *argument)
 	return NULL;
 }
 
-/* Between two polls the follower is outside any read section, and offline with qsbr. Otherwise the
- * program's grace periods would never end. */
+/* Between two polls the follower is outside any read section, and offline with qsbr. */
 static void test_a_waiting_follower_delays_no_grace_period(void **state)
 {
 	(void)state;
@@ -208,7 +207,6 @@ static __attribute__((noinline)) void write_over_the_stack(void)
 		stack[i] = 0;
 }
 
-/* The caller's options and gate need not outlive the call. */
 static void test_options_and_gate_are_copied(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -238,7 +236,6 @@ static void test_options_and_gate_are_copied(void **state)
 	close_handle(flavors, h);
 }
 
-/* A failure that repeats after a success is reported again. */
 static void test_a_failure_after_a_success_is_reported_again(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);

@@ -164,7 +164,7 @@ static void binary_addresses_equal_their_texts(void **state)
 	weir_destroy(f);
 }
 
-/* More texts than the set hashes in one piece, one of which is not an address. */
+/* One of the 100 texts is not an address. */
 static void each_text_of_a_long_batch_has_its_hash(void **state)
 {
 	struct iovec texts[100];
@@ -180,8 +180,7 @@ static void each_text_of_a_long_batch_has_its_hash(void **state)
 	weir_destroy(f);
 }
 
-/* If a lookup of a text probes several keys, lookups by hash answer true, and other functions
- * refuse hashes. */
+/* Lookups accept hashes, and answer true. */
 static void hashes_are_refused_if_a_lookup_probes_several_keys(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };
@@ -209,7 +208,6 @@ static void hashes_are_refused_if_a_lookup_probes_several_keys(void **state)
 	}
 }
 
-/* An insert of a batch stops at the first text that is not a key. */
 static void a_batch_stops_at_a_text_that_is_not_a_key(void **state)
 {
 	struct iovec texts[130];
@@ -236,7 +234,7 @@ static void a_batch_stops_at_a_text_that_is_not_a_key(void **state)
 	weir_destroy(f);
 }
 
-/* weir_error_taken() counts from the start of the batch, not from the start of a piece. */
+/* The batch is longer than the piece that is hashed at a time. */
 static void error_taken_counts_from_the_start_of_the_batch(void **state)
 {
 	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
@@ -291,7 +289,7 @@ static void matches_report_the_parent(void **state)
 	weir_destroy(f);
 }
 
-/* Builders accept texts. Excluding a text excludes every key that a lookup of the text probes. */
+/* Excluding a text excludes every key that a lookup of the text probes. */
 static void builders_include_and_exclude_texts(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -348,7 +346,7 @@ static struct weir_builder *addresses_begin(uint32_t kind, char text[ADDRESSES][
 	return b;
 }
 
-/* At this rate, a quarter of the excluded texts would otherwise be false positives. */
+/* Without exclusion, a quarter of the texts would be false positives. */
 static void excluded_texts_are_absent(void **state)
 {
 	enum { IN = 100, ONE_BY_ONE = 350 };
@@ -408,7 +406,7 @@ static struct weir_builder *builder_of(uint32_t kind, uint32_t steps)
 	return b;
 }
 
-/* A builder computes the same hash as the filter. The hash of a text that is not a key is 0. */
+/* The hash of a text that is not a key is 0. */
 static void builders_hash_texts_as_filters_do(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR };
@@ -434,7 +432,7 @@ static void builders_hash_texts_as_filters_do(void **state)
 	}
 }
 
-/* A batch that is longer than one piece stops at the first text that is not a key. */
+/* The batch is longer than the piece that is hashed at a time. */
 static void a_builder_stops_at_a_text_that_is_not_a_key(void **state)
 {
 	enum { MANY = 600, BAD = 300 };

@@ -56,7 +56,6 @@ static void a_full_next_filter_refuses_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* If the current filter's kind cannot remove keys, the refused key stays as a false positive. */
 static void without_removal_the_refused_key_stays_in_current(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);
@@ -101,7 +100,6 @@ static void a_full_previous_filter_becomes_void(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The next reload frees a void filter before it allocates its own filter. */
 static void a_reload_frees_a_void_filter_first(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -133,7 +131,6 @@ static void a_refresh_frees_a_void_filter_first(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* After a rollback, the current filter can become the previous filter again. */
 static void after_a_rollback_current_can_be_previous_again(void **state)
 {
 	struct weir_handle *h = with_previous(3);
@@ -152,8 +149,6 @@ static void after_a_rollback_current_can_be_previous_again(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With previous, current and next filters: if the next filter refuses a key, the insert does not
- * reach the previous filter. */
 static void next_refuses_before_previous_gets_the_key(void **state)
 {
 	struct weir_handle *h = with_previous(1);
@@ -185,8 +180,7 @@ static void nearly_full_is_reported(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The handle removes a refused text from each filter as the key that the filter made from the
- * text. */
+/* Each filter makes its own key from the text. */
 static void a_refused_text_is_removed_from_each_filter(void **state)
 {
 	struct weir_text lower = { .steps = WEIR_TEXT_LOWERCASE };

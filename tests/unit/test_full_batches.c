@@ -16,8 +16,8 @@ static void assert_inserted(const struct weir_filter *f, size_t taken)
 		assert_true(weir_contains_hash(f, hashes[i]));
 }
 
-/* Asserts that only the first @taken keys are marked as new. Key 0 must be marked as new, if
- * taken. */
+/* Asserts that only the first @taken keys are marked as new. If @taken is not 0, key 0 must be
+ * marked. */
 static void assert_answers(const uint64_t *bitmap, size_t taken, size_t n)
 {
 	for (size_t i = 0; i < WEIR_BITMAP_WORDS(n) * 64; i++)
@@ -109,8 +109,7 @@ static void a_batch_makes_a_full_previous_filter_void(void **state)
 	}
 }
 
-/* During a rollback, the previous filter is about to become current again. It must get every key,
- * so its refusal fails the insert. */
+/* The previous filter is about to become current again, so every insert must reach it. */
 static void a_full_filter_that_a_rollback_returns_to_refuses(void **state)
 {
 	(void)state;
@@ -135,8 +134,8 @@ static void a_full_filter_that_a_rollback_returns_to_refuses(void **state)
 	}
 }
 
-/* Both the current and the next filter refuse keys, and the error names the smaller filter. The
- * previous filter is smaller still and becomes void. */
+/* The error names the smaller of current and next. The previous filter is smaller still and becomes
+ * void. */
 static void a_batch_that_all_three_filters_refuse(void **state)
 {
 	(void)state;
@@ -167,7 +166,7 @@ static void a_batch_of_a_loader(void **state)
 	}
 }
 
-/* Before the first set, the handle keeps inserts until keep_inserts bytes are used. */
+/* The handle keeps inserts until keep_inserts bytes are used. */
 static void a_batch_before_the_first_set(void **state)
 {
 	(void)state;
@@ -193,8 +192,6 @@ static void a_batch_before_the_first_set(void **state)
 	}
 }
 
-/* A batch that is inserted in several read sections. weir_error_taken() counts the keys of all
- * sections. */
 static void a_batch_in_several_sections_counts_all_keys(void **state)
 {
 	enum { MANY = (1 << 20) + 700 };
@@ -268,7 +265,7 @@ static void a_batch_into_a_sharded_set(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A batch of several pieces, into the reload of a shard and into a reload with a pace. */
+/* The batch goes into the reload of a shard and into a reload with a pace. */
 static void a_long_batch_of_a_loader(void **state)
 {
 	enum { MANY = 70000 };
@@ -305,8 +302,7 @@ static void a_long_batch_of_a_loader(void **state)
 	free(bitmap);
 }
 
-/* Insert twenty times the capacity into every kind. Only kinds with a limit may refuse keys and
- * report nearly_full. */
+/* Inserts twenty times the capacity into every kind. */
 static void only_kinds_with_a_limit_refuse_keys(void **state)
 {
 	enum { MANY = 2000 };

@@ -148,7 +148,6 @@ static void before_the_first_set_removals_are_refused(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Kinds that cannot remove or count. */
 static void kinds_that_cannot_remove_or_count(void **state)
 {
 	struct weir_handle *h = full_open(&bounded_keeps, 9);

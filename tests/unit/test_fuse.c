@@ -62,7 +62,6 @@ static void every_small_size_can_be_built(void **state)
 	}
 }
 
-/* Other implementations of binary fuse filters failed to build at these sizes. */
 static void sizes_at_which_other_implementations_fail_can_be_built(void **state)
 {
 	const struct weir_params p = params(8);

@@ -145,7 +145,7 @@ static void test_limits_on_fill_rate_and_keys(void **state)
 	stops(&gate, 0, "about 2 keys", "min_keys is 5000");
 }
 
-/* A refresh applies the same gate before it accepts a file. The handle remembers the refusal. */
+/* The handle remembers the refusal. */
 static void test_a_refresh_applies_the_gate(void **state)
 {
 	char *folder = test_folder(), path[4096];
@@ -219,7 +219,7 @@ static void test_malformed_gates_are_refused(void **state)
 	assert_malformed(&gate, "min_keys -1");
 }
 
-/* A few keys, all in the last line of each shard, which no sample reads. */
+/* All keys are in the last line of each shard, which no sample reads. */
 static void test_every_line_is_counted(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -19,7 +19,6 @@ static void test_min_keys_counts_the_whole_set(void **state)
 	assert_true(figures().keys_estimated >= gate.min_keys);
 }
 
-/* The first shard shows that the source lacks most keys, before the set loses any key. */
 static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 {
 	(void)state;
@@ -33,7 +32,7 @@ static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* During a first load the set has fewer keys than min_keys until enough shards are loaded. */
+/* The set has fewer keys than min_keys until enough shards are loaded. */
 static void test_a_first_load_passes_min_keys(void **state)
 {
 	(void)state;
@@ -45,8 +44,7 @@ static void test_a_first_load_passes_min_keys(void **state)
 	assert_int_equal(missing(KEYS, 2 * KEYS), 0);
 }
 
-/* With so few keys a shard may be empty, so only the last shard reveals a source that is too
- * short. */
+/* With few keys a shard may be empty, so earlier shards cannot reveal a short source. */
 static void test_few_keys_are_checked_at_the_last_shard(void **state)
 {
 	(void)state;
@@ -61,8 +59,6 @@ static void test_few_keys_are_checked_at_the_last_shard(void **state)
 	assert_true(figures().keys_estimated > 19);
 }
 
-/* With less than one key per shard, only the last shard distinguishes an empty source from a source
- * with one key. */
 static void test_min_keys_of_one_is_checked_at_the_last_shard(void **state)
 {
 	(void)state;
@@ -73,7 +69,6 @@ static void test_min_keys_of_one_is_checked_at_the_last_shard(void **state)
 	assert_int_equal(missing(0, 2), 0);
 }
 
-/* The gate checks every limit. Meeting one limit does not excuse exceeding another. */
 static void test_every_limit_must_be_met(void **state)
 {
 	(void)state;
@@ -94,8 +89,7 @@ static void test_every_limit_must_be_met(void **state)
 	assert_ok(replace(0, (struct source){ 0, KEYS, { NULL } }));
 }
 
-/* max_fp_rate limits the rate of the set. A single overfull shard passes while the rate of the set
- * stays within the limit. */
+/* A single overfull shard passes while the whole set stays within max_fp_rate. */
 static void test_max_fp_rate_limits_the_whole_set(void **state)
 {
 	struct weir_stats one = WEIR_STATS_INIT;
@@ -127,8 +121,8 @@ static void test_max_fill_limits_the_whole_set(void **state)
 	assert_true(figures().fill <= gate.max_fill);
 }
 
-/* Inserts have overfilled the set, and replacing one shard cannot bring the set within the limits.
- * A shard passes if it meets its own share of the limits. */
+/* Replacing one shard cannot bring the set within the limits, so a shard passes if it meets its own
+ * share of the limits. */
 static void test_an_overfull_set_can_be_reloaded(void **state)
 {
 	(void)state;
@@ -192,8 +186,7 @@ static void test_a_large_set_is_sampled(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* The gate reads only a sample of a large set. If the sample breaks a limit, the gate reads every
- * bit before it decides, and may let the shard pass. */
+/* The gate reads every bit before it refuses. */
 static void test_a_refusal_by_sample_is_checked_exactly(void **state)
 {
 	(void)state;
@@ -208,8 +201,7 @@ static void test_a_refusal_by_sample_is_checked_exactly(void **state)
 	assert_ok(replace(5, (struct source){ 0, 2000, { NULL } }));
 }
 
-/* If the sample is within the limits, the shard passes and the commit does not read the whole set.
- * The limits are therefore exact to a few percent. */
+/* The commit does not read the whole set, so the limits are exact only to a few percent. */
 static void test_a_sample_within_the_limits_passes(void **state)
 {
 	(void)state;
@@ -225,7 +217,6 @@ static void test_a_sample_within_the_limits_passes(void **state)
 	assert_ok(replace(5, (struct source){ 0, 0, { NULL } }));
 }
 
-/* The gate reads every bit of the new shard. */
 static void test_every_bit_of_the_new_shard_is_read(void **state)
 {
 	const char *sentence = weir_error_detail();

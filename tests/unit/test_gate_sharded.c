@@ -62,7 +62,6 @@ static void test_a_present_must_miss_is_refused(void **state)
 	assert_true(has("epsilon"));
 }
 
-/* The gate skips canary keys that belong to other shards. */
 static void test_canaries_of_other_shards_are_skipped(void **state)
 {
 	uint32_t other = (shard_of("alpha") + 1) % SHARDS;
@@ -95,7 +94,6 @@ static void test_unsupported_checks_are_refused(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* A refused shard keeps its contents, and the set can start another reload. */
 static void test_a_refused_shard_keeps_its_contents(void **state)
 {
 	(void)state;

@@ -196,7 +196,7 @@ static void keys_beyond_max_capacity_are_refused(void **state)
 	weir_destroy(f);
 }
 
-/* Batches make the filter grow as single inserts do, and return the same answers. */
+/* Batches give the same answers as single inserts. */
 static void batches_append_layers(void **state)
 {
 	enum { KEYS = 100000 };
@@ -286,7 +286,6 @@ static void a_merge_has_the_keys_of_both(void **state)
 	weir_destroy(c);
 }
 
-/* Keys that both filters have count once, even if the filters are merged many times. */
 static void merged_duplicates_take_no_capacity(void **state)
 {
 	struct weir_filter *a = make(1000, 0.01, 21000), *b = NULL;
@@ -321,7 +320,6 @@ static void parameters_of_a_filter_create_its_like(void **state)
 	weir_destroy(like);
 }
 
-/* Under a handle, a reload can replace a nearly full filter by a larger one. */
 static void a_reload_replaces_a_nearly_full_filter(void **state)
 {
 	struct weir_reload_options options = WEIR_RELOAD_OPTIONS_INIT;

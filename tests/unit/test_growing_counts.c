@@ -80,7 +80,8 @@ static void a_batch_into_a_large_layer_is_counted(void **state)
 /* ---- large layers count a sample of the keys: a layer accepts its capacity and at most six
  * standard deviations of the sample more ---- */
 
-enum { LARGE = 40000, BEYOND = 2079 }; /* one key in four is counted: 6 * sqrt(40000 * 3) */
+/* BEYOND: six standard deviations if the sample is one key in four, 6 * sqrt(40000 * 3) */
+enum { LARGE = 40000, BEYOND = 2079 };
 
 static void a_counted_sample_is_enough(void **state)
 {
@@ -92,7 +93,7 @@ static void a_counted_sample_is_enough(void **state)
 	}
 }
 
-/* A layer that is loaded half full continues to count a sample. */
+/* The layer is half full when it is loaded. */
 static void a_loaded_layer_continues_its_sample(void **state)
 {
 	enum { SMALL = LARGE / 4, BEFORE = 20000 };
@@ -168,7 +169,7 @@ static void copies_merges_and_images_of_a_full_filter_are_full(void **state)
 	assert_full(f);
 }
 
-/* A key that both filters have counts once, unless collisions hide the duplicate. */
+/* A merge may count a duplicate twice only if collisions hide the duplicate. */
 static void a_merge_counts_duplicates_once(void **state)
 {
 	enum { ROOM = 1000 };
@@ -187,7 +188,7 @@ static void a_merge_counts_duplicates_once(void **state)
 /* ---- keys that are inserted during a copy, merge or save ---- */
 
 static struct weir_filter *source; /* filter to insert the keys into; NULL: insert none */
-static uint64_t inserted_meanwhile;              /* how many of the keys were new */
+static uint64_t inserted_meanwhile;              /* number of those keys that were new */
 
 static void insert_some(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of a growing filter (a head and the images of its layers) in every form. Also damaged
- * images, and images with members of another image. */
+ * Images of a growing filter (a head and the images of its layers) in every form. Damaged images
+ * and images with members of another image are refused. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "../image_bytes.h"
@@ -298,7 +298,7 @@ static size_t member_at(unsigned i)
 	return at;
 }
 
-/* Each member must match the table and its own checksums, at its own offset. */
+/* A member must match the table, its own checksums and its offset. */
 static void members_must_match_the_table(void **state)
 {
 	size_t first = member_at(0), second = member_at(1);

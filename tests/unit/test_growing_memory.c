@@ -34,8 +34,7 @@ static void assert_has(const struct weir_filter *f, uint64_t keys)
 	assert_false(weir_contains_hash(f, test_key(keys)));
 }
 
-/* The filter allocates a layer once when a layer is 7/8 full, and later at each insert into a full
- * layer. */
+/* The filter allocates once when a layer is 7/8 full, then at each insert into a full layer. */
 static void without_memory_a_full_layer_refuses_keys(void **state)
 {
 	struct weir_filter *f = make();
@@ -62,7 +61,6 @@ static void without_memory_a_full_layer_refuses_keys(void **state)
 	weir_destroy(f);
 }
 
-/* A batch inserts the keys that fit and stops at the first key that does not. */
 static void without_memory_a_batch_inserts_what_fits(void **state)
 {
 	static uint64_t hashes[MANY], bitmap[WEIR_BITMAP_WORDS(MANY)];
@@ -85,7 +83,7 @@ static void without_memory_a_batch_inserts_what_fits(void **state)
 	weir_destroy(f);
 }
 
-/* After weir_grow_ahead(), the filter allocates no memory until the next layer is 7/8 full. */
+/* The filter allocates again when the next layer is 7/8 full. */
 static void after_growing_ahead_nothing_is_allocated(void **state)
 {
 	struct weir_filter *f = make();
@@ -120,7 +118,7 @@ static void a_merge_that_needs_a_layer_fails_without_effect(void **state)
 	weir_destroy(into);
 }
 
-/* Every layer is allocated with the caller's memory flags, also in a loaded filter. */
+/* Later layers of a loaded filter also get the memory flags of the load. */
 static void layers_get_the_callers_memory_flags(void **state)
 {
 	const uint32_t sorts[] = { 0, WEIR_NO_HUGE_PAGES, WEIR_PREFAULT | WEIR_NO_HUGE_PAGES };

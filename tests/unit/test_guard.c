@@ -7,7 +7,7 @@
 
 enum { KEYS = 5000 };
 
-/* With a filter that has false positives, the counts of the guard equal the test's own counts. */
+/* The filter has false positives. */
 static void the_counts_equal_the_tests_own(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -76,8 +76,7 @@ static void without_asks_nothing_is_counted(void **state)
 	assert_ok(weir_guard_destroy(NULL));
 }
 
-/* If the filter stops too few keys, the thread bypasses it and asks it for one key in 64, until the
- * filter stops enough keys. */
+/* During a bypass, the thread still asks the filter for one key in 64. */
 static void a_useless_filter_is_bypassed_until_it_helps(void **state)
 {
 	const struct weir_guard_options o = of_one(0.25, 0.5);
@@ -85,8 +84,8 @@ static void a_useless_filter_is_bypassed_until_it_helps(void **state)
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
 	assert_int_equal(ask(t, 3 * WINDOW, 3 * WINDOW), 0);
-	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);     /* just enough keys stopped */
-	/* one too few, at the end of the window */
+	/* the filter stops just enough keys, and one too few in the next window */
+	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);
 	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0);
 	struct weir_guard_stats s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == 0);
@@ -123,7 +122,7 @@ static void without_bypass_below_nothing_is_bypassed(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* By default resume_above is 1.25 * bypass_below, or halfway between bypass_below and 1 if that is
+/* By default resume_above is 1.25 * bypass_below, or halfway from bypass_below to 1 if that is
  * less. */
 static void the_default_of_resume_above(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lookups through a guard in every form, single and in batches, compared with a model. The model
- * looks up each key in the filter itself. It learns from the guard which keys bypassed the filter,
- * because the guard chooses these keys at random, and checks that a bypass was allowed. */
+ * looks up each key in the filter itself. The model learns from the guard which keys bypassed the
+ * filter, because the guard chooses these keys at random, and checks that a bypass was allowed. */
 #include <errno.h>
 #include "../guards.h"
 
@@ -69,7 +69,7 @@ static bool bit_of(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> i % 64 & 1;
 }
 
-/* During a bypass, account for a word of up to 64 keys, of which the guard looks up one.
+/* During a bypass, account for a word of up to 64 keys. The guard looks up one key of a full word.
  * Return: the index after the word. */
 static size_t model_word(struct model *m, const struct batch *b, size_t i)
 {
@@ -182,7 +182,7 @@ static void assert_as_the_model(struct weir_guard *g, const struct model *m)
 	assert_int_equal(s.unreported, 0);
 }
 
-/* Batches of every length, in every form. The traffic alternates between keys that are mostly
+/* Asks in batches of every length and form. The traffic alternates between keys that are mostly
  * absent and keys that are mostly present. */
 static void every_form(struct weir_guard_options o)
 {
@@ -239,7 +239,7 @@ static void asks_of_a_filter(void **state)
 	every_form(o);
 }
 
-/* Numbers are never normalised, whether the guard looks them up or bypasses the filter. */
+/* Numbers are hashed as they are, whether the guard asks or bypasses the filter. */
 static void numbers_are_never_normalised(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;
@@ -289,7 +289,7 @@ static bool is_next(const void *wanted, const void *key, size_t len)
 	return len == next->iov_len && memcmp(key, next->iov_base, len) == 0;
 }
 
-/* Fixed keys of each width from 1 to 6, and a batch of keys of different lengths. */
+/* The keys have fixed widths from 1 to 6, or different lengths within one batch. */
 static void the_callers_set_gets_each_key_unchanged(void **state)
 {
 	static char bytes[] = "keys of any length";
@@ -314,7 +314,7 @@ static void the_callers_set_gets_each_key_unchanged(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* A batch may be reported in two halves. The counts are the same as for a report of the whole. */
+/* Two reports of half a batch count the same as a report of the whole batch. */
 static void a_batch_may_be_reported_in_halves(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);
@@ -337,8 +337,7 @@ static void a_batch_may_be_reported_in_halves(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* During a bypass, a report counts only the keys in its own bitmap, whatever the other two bitmaps
- * contain for other keys. */
+/* A report counts only the keys in its own bitmap, whatever the other two bitmaps contain. */
 static void a_bypassed_batch_may_be_reported_in_halves(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);
@@ -366,7 +365,6 @@ static void a_bypassed_batch_may_be_reported_in_halves(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* A guard without contains_hash refuses hashes and counts nothing. */
 static void without_contains_hash_hashes_are_refused(void **state)
 {
 	struct weir_guard_options o = of_one(0, 0);

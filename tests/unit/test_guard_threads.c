@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Threads join one guard, ask it, read its statistics and leave, all concurrently. */
+ * Threads join one guard, look up keys, read its statistics and leave, all concurrently. */
 #include <errno.h>
 #include <pthread.h>
 #include "../guards.h"
@@ -64,7 +64,6 @@ static void *come_and_go(void *guard)
 	return NULL;
 }
 
-/* Statistics that are read while threads leave count each thread once. */
 static void statistics_count_leaving_threads_once(void **state)
 {
 	const struct weir_guard_options o = of_one(0.2, 0);
@@ -80,7 +79,7 @@ static void statistics_count_leaving_threads_once(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* Threads may leave in any order. The first thread to leave is the middle one of the list. */
+/* The first thread to leave is in the middle of the list. */
 static void threads_leave_in_any_order(void **state)
 {
 	const struct weir_guard_options o = of_one(0, 0);

@@ -154,8 +154,7 @@ static void test_batches_equal_single_calls(void **state)
 	free(k);
 }
 
-/* During a reload a batch of a million keys also reaches the next filter. After the commit a second
- * batch also reaches the previous filter. */
+/* The first batch reaches current and next, the second batch current and previous. */
 static void test_batches_reach_every_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;
@@ -237,7 +236,7 @@ static double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* An aborted reload or a dropped previous filter does not change the age of the current filter. */
+/* An aborted reload or a dropped previous filter does not change the age. */
 static void test_the_age_is_that_of_the_current_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;

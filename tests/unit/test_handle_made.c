@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Creation of a handle from parameters, in shards, and from filters with required abilities. Also
- * what a sharded handle refuses. */
+ * Creation of a handle from parameters, in shards, and from filters with required abilities. The
+ * tests also cover what a sharded handle refuses. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"
@@ -55,7 +55,6 @@ static int fill(struct weir_reload *r, uint32_t shard, void *calls)
 	return *(unsigned *)calls > 100 ? 17 : 0;
 }
 
-/* The same call reloads a plain handle and a sharded handle. */
 static void test_reload_all_works_with_and_without_shards(void **state)
 {
 	static const uint32_t shards[] = { 0, 4 };
@@ -87,7 +86,6 @@ static void test_reload_all_works_with_and_without_shards(void **state)
 	}
 }
 
-/* The reload of a shard changes the statistics of the whole set. */
 static void test_statistics_include_a_shards_reload(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -187,8 +185,8 @@ static void refused_next(const struct weir_reload_options *o)
 	assert_int_equal(stats_of(made).bytes, before.bytes);
 }
 
-/* A next filter without a required ability is refused, whether the filter comes from parameters,
- * from the caller or from a file. Nothing is published. */
+/* The next filter comes from parameters, from the caller or from a file. A refused filter is not
+ * published. */
 static void test_later_filters_need_the_abilities(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -260,7 +258,7 @@ static void test_unsupported_calls_on_shards_are_refused(void **state)
 	assert_ok(weir_handle_destroy(made));
 }
 
-/* A sharded handle has one set. A kind with several sets cannot be sharded. */
+/* A kind with several sets cannot be sharded. */
 static void test_a_sharded_handle_has_one_set(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);
@@ -285,7 +283,6 @@ static void test_a_sharded_handle_has_one_set(void **state)
 	assert_null(made);
 }
 
-/* A sharded handle does not normalise keys. */
 static void test_a_sharded_handle_does_not_normalise(void **state)
 {
 	struct weir_params p = params_of(WEIR_BLOCKED);

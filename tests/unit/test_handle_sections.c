@@ -182,8 +182,7 @@ static void batches_of_removals(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A refused batch clears its whole bitmap, including the bits of sections that were never
- * entered. */
+/* The bits of read sections that were never entered are cleared, too. */
 static void a_refused_batch_clears_its_bitmap(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);
@@ -246,8 +245,6 @@ static void batches_of_lookups_and_inserts(void **state)
 	}
 }
 
-/* With WEIR_HANDLE_ANY_SEED, the handle hashes a key for the current filter. The seed of a given
- * hash is unknown, so a lookup of a hash always answers yes. */
 static void lookups_of_hashes_answer_yes_if_seeds_may_differ(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, WEIR_HANDLE_ANY_SEED);
@@ -268,7 +265,6 @@ static void lookups_of_hashes_answer_yes_if_seeds_may_differ(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A function that routes or hashes keys opens one section. */
 static void routing_and_hashing_open_one_section(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_BLOCKED, 0);
@@ -290,7 +286,6 @@ static void routing_and_hashing_open_one_section(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* In a sharded set, too, a function for one hash opens one section. */
 static void a_sharded_set_opens_one_section_for_a_hash(void **state)
 {
 	static struct rcu_flavor_struct flavor;

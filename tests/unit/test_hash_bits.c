@@ -68,8 +68,7 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING, WEI
 	                          WEIR_CUCKOO, WEIR_FUSE, WEIR_LAYERED, WEIR_SPLIT,
 	                          WEIR_FREQUENCY, WEIR_WINDOW };
 
-/* The measured rate is within the requested rate. The plan states which part of the rate comes from
- * equal hashes. */
+/* The plan states which part of the rate comes from equal hashes. */
 static void the_rate_includes_equal_hashes(void **state)
 {
 	(void)state;
@@ -99,8 +98,7 @@ static void the_rate_includes_equal_hashes(void **state)
 	}
 }
 
-/* From rate and bytes the plan computes the largest capacity: 0.1 % more keys would exceed the
- * rate. */
+/* With 0.1 % more keys, the rate would exceed the requested rate. */
 static void bytes_and_rate_give_the_largest_capacity(void **state)
 {
 	(void)state;
@@ -130,8 +128,6 @@ static void bytes_and_rate_give_the_largest_capacity(void **state)
 	}
 }
 
-/* With 60 hash bits, equal hashes are so rare that the plan finds the same capacity as with 64
- * bits. */
 static void sixty_hash_bits_cost_no_capacity(void **state)
 {
 	(void)state;
@@ -186,8 +182,7 @@ static void too_low_a_rate_is_refused(void **state)
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "hash_bits 65", "8 to 64");
 }
 
-/* Some hash bits choose the shard, so the hashes within a shard have fewer values. The set still
- * has the rate of one filter. */
+/* Some hash bits choose the shard, so the hashes within a shard have fewer values. */
 static void shards_have_the_rate_of_one_filter(void **state)
 {
 	(void)state;
@@ -279,7 +274,6 @@ static uint64_t bytes_built(const struct weir_params *p, uint64_t *keys)
 	return s.bytes;
 }
 
-/* Without a capacity, the builder plans after it has counted the keys. */
 static void without_a_capacity_the_builder_plans_after_counting(void **state)
 {
 	static const uint32_t built[] = { WEIR_FUSE, WEIR_LAYERED };
@@ -297,7 +291,7 @@ static void without_a_capacity_the_builder_plans_after_counting(void **state)
 	}
 }
 
-/* hash_bits may state that most keys are equal, but excuses at most a rate of 0.5. */
+/* The field hash_bits may state that most keys are equal. */
 static void hash_bits_excuse_at_most_a_rate_of_one_half(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };
@@ -313,7 +307,6 @@ static void hash_bits_excuse_at_most_a_rate_of_one_half(void **state)
 	}
 }
 
-/* The hash_bits of a shard are at least 8, however few values the hashes have. */
 static void hash_bits_of_a_shard_are_at_least_8(void **state)
 {
 	static const uint32_t shards[] = { 4, 1024 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Hashes that are not uniform, although sums over all blocks look right ([SPREAD]): one crowded
- * block, few values of the lower half, few partner buckets. Also windows and routers, which consist
- * of other filters. */
+ * block, few values of the lower half, few partner buckets. The tests also cover windows and
+ * routers, which consist of other filters. */
 #include <weir/window.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -21,8 +21,8 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* Some keys among well-hashed keys are identifiers that were not hashed. The identifiers crowd into
- * one block. The test skips classic, which mixes hashes itself. */
+/* Some keys are identifiers that were not hashed and crowd into one block. The test skips classic,
+ * which mixes hashes itself. */
 static void one_crowded_block_is_reported(void **state)
 {
 	static const uint64_t percent[] = { 2, 5, 20, 50, 90 };
@@ -52,8 +52,8 @@ static void all_keys_in_one_block_are_reported(void **state)
 }
 
 /* In a split filter only the lower half of a hash chooses a key's bits in the block. Keys with
- * equal lower halves in the same block are therefore equal to the filter. They add 25 keys a block
- * / 2^bits to the rate. */
+ * equal lower halves in the same block are therefore equal to the filter. The equal keys add 25
+ * keys a block / 2^bits to the rate. */
 static void few_lower_halves_of_split_are_reported(void **state)
 {
 	(void)state;
@@ -75,8 +75,7 @@ static void few_lower_halves_of_split_are_reported(void **state)
 	}
 }
 
-/* The items of 8,000 users fall into 8,000 buckets. The partner buckets are spread over the whole
- * array. */
+/* The items of 8,000 users fall into 8,000 buckets, with partner buckets all over the array. */
 static void few_partner_buckets_of_a_million_are_reported(void **state)
 {
 	enum { MILLION = 1000000 };

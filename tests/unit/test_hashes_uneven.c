@@ -192,7 +192,7 @@ static void uneven_hashes_are_reported(void **state)
 		}
 }
 
-/* The _u64 functions mix the numbers. Of 32-bit hashes, one pair in 2^32 is equal. */
+/* Of the 32-bit values, one pair in 2^32 is equal, and equal numbers are equal keys. */
 static void numbers_are_mixed(void **state)
 {
 	(void)state;
@@ -276,17 +276,16 @@ static void uniform_hashes_are_never_reported(void **state)
 	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
 }
 
-/* The sample of a large array includes both ends. The keys crowd into a few lines at either end, or
- * into one line a thousandth of the way in. */
+/* The keys crowd into a few lines at either end, or into one line a thousandth of the way in. */
 static void a_sample_includes_both_ends(void **state)
 {
 	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
 	(void)state;
 	for (size_t end = 0; end < COUNT_OF(from); end++)
 		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-			if (kinds[k] == WEIR_CLASSIC) /* mixes hashes itself */
+			if (kinds[k] == WEIR_CLASSIC) /* the kind mixes hashes itself */
 				continue;
-			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* has four cells a word */
+			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* a word has four cells */
 				continue;
 			struct weir_filter *f = test_filter(kinds[k], 5000000, asked);
 			struct weir_stats s = WEIR_STATS_INIT;
@@ -333,8 +332,8 @@ static void *fill_on(void *argument)
 	return NULL;
 }
 
-/* Keys that are inserted while the array is read make the beginning appear emptier than the end.
- * Regression: a save during inserts was refused for uneven hashes. */
+/* Regression: keys that were inserted during a save made the beginning appear emptier than the end,
+ * so the save was refused. */
 static void inserts_during_a_measurement_are_not_reported(void **state)
 {
 	enum { THREADS = 4 };
@@ -365,7 +364,7 @@ static void a_save_refuses_uneven_hashes(void **state)
 	uint64_t refused;
 	(void)state;
 	for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-		if (kinds[k] == WEIR_CLASSIC) /* mixes hashes itself */
+		if (kinds[k] == WEIR_CLASSIC) /* the kind mixes hashes itself */
 			continue;
 		struct weir_filter *f = filled(kinds[k], &poor, false, &refused);
 		o.allow_uneven = false;
@@ -405,7 +404,7 @@ static void the_gate_refuses_uneven_hashes(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The filter of a shard gets hashes whose top bits chose the shard and no longer vary. */
+/* The hashes within a shard all have the same top bits, which chose the shard. */
 static void a_sharded_set_reports_uneven_hashes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -453,7 +452,6 @@ static void the_builder_refuses_uneven_hashes(void **state)
 	}
 }
 
-/* Duplicates of a key count as one hash. */
 static void the_builder_counts_duplicates_once(void **state)
 {
 	struct weir_builder *b = test_builder(WEIR_FUSE, asked);

@@ -15,7 +15,7 @@ static void an_empty_histogram_has_no_quantiles(void **state)
 	assert_true(a.most == 0);
 }
 
-/* With a single value, every quantile equals the value to half a class. */
+/* Quantiles are exact to half a class. */
 static void every_quantile_of_one_value_is_the_value(void **state)
 {
 	(void)state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Images at a path. A load restores what a save wrote, for every kind, layout, size and
- * instruction set. Also file modes, links and other file system effects of a save. */
+ * instruction set. The tests also cover file modes, links and other file system effects of a
+ * save. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"
@@ -103,8 +104,7 @@ static void test_every_kind_can_be_saved_and_loaded(void **state)
 					           level);
 }
 
-/* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. One image is smaller, the
- * other has exactly 2 MiB. */
+/* In an image of 2 MiB or more, the bits begin at a multiple of 2 MiB. */
 static void test_bits_of_large_images_are_aligned(void **state)
 {
 	static const uint64_t sizes[] = { (UINT64_C(2) << 20) - 128 * 1024, UINT64_C(2) << 20 },

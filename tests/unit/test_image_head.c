@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, by itself, with the fields of a kind's shape. Of the first two kinds, a
- * shape has two numbers in fields of their own. Of every later kind, it has seven numbers in a
- * shared area. */
+ * The head of an image, by itself, with the fields of a kind's shape. The first two kinds have
+ * two fields at fixed offsets. Every later kind has seven fields in a shared area. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
@@ -91,7 +90,7 @@ static void the_first_kinds_have_small_fields(void **state)
 		}
 }
 
-/* For a builder, seed 0 means a random seed, so the parameters of the image could not recreate the
+/* For a builder, seed 0 means a random seed, so an image with seed 0 could not recreate its
  * filter. */
 static void seed_0_is_refused(void **state)
 {
@@ -105,7 +104,7 @@ static void seed_0_is_refused(void **state)
 	assert_string_equal(fault.field, "seed");
 }
 
-/* The largest and smallest legal values, and the values just beyond. */
+/* The cases are the largest and smallest legal values, and the values just beyond. */
 static void each_field_has_limits(void **state)
 {
 	static const struct {
@@ -163,9 +162,9 @@ static void only_known_hashes_are_accepted(void **state)
 	}
 }
 
-/* Marks in the lowest or the highest byte, with each hash. Without marks the format is 1. Known
- * marks are read back. The mark keyed and hash 3 require each other. An unknown mark comes from a
- * newer weir. */
+/* The test sets marks in the lowest or the highest byte, with each hash. Without marks the format
+ * is 1. Known marks are read back. The mark keyed and hash 3 require each other. An unknown mark
+ * comes from a newer weir. */
 static void marks_are_known_or_newer(void **state)
 {
 	(void)state;
@@ -188,9 +187,10 @@ static void marks_are_known_or_newer(void **state)
 	}
 }
 
-/* The bytes from the marks on. In format 1 they are reserved. In format 2, an unknown mark or step,
- * or any byte from LATER on, comes from a newer weir, and the fault names the field. A length
- * without its step is damage. Weir writes format 2 only for a mark or a step. */
+/* The test changes each byte from the marks on. In format 1 these bytes are reserved. In format 2,
+ * an unknown mark or step, or any byte from LATER on, comes from a newer weir, and the fault names
+ * the field. A length without its step is damage. Weir writes format 2 only for a mark or a
+ * step. */
 static void unknown_words_come_from_a_newer_weir(void **state)
 {
 	(void)state;
@@ -221,8 +221,8 @@ static void unknown_words_come_from_a_newer_weir(void **state)
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 
-/* With each combination of normalisation steps, each bit of the lengths is either read back and
- * written again, or refused. */
+/* With each combination of steps, each bit of the lengths is either read back and written again, or
+ * refused. */
 static void lengths_need_their_steps(void **state)
 {
 	(void)state;

@@ -112,7 +112,7 @@ static void test_a_keyed_image_is_refused_without_its_key(void **state)
 #endif
 }
 
-/* A keyed image is mapped live, inserted into and sealed. The new head keeps the marks. */
+/* The image is mapped live, inserted into and sealed. */
 static void test_a_seal_keeps_the_marks_of_a_keyed_image(void **state)
 {
 	struct weir_load_options right = with_key(key);
@@ -176,8 +176,7 @@ static void test_head_and_statistics_need_no_key(void **state)
 	               -ENOENT, path, "");
 }
 
-/* A filter that was loaded without its key answers each key with maybe, also in batches of every
- * form. */
+/* Lookups in batches of every form answer maybe, too. */
 static void test_without_the_key_every_lookup_answers_maybe(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
@@ -216,8 +215,7 @@ static void test_without_the_key_every_lookup_answers_maybe(void **state)
 	assert_null(f);
 }
 
-/* Images without marks keep their bytes from one version to the next. tests/golden has such
- * images. */
+/* Images without marks keep their bytes from version to version. tests/golden has such images. */
 static void test_images_without_marks_have_format_1(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -253,7 +251,6 @@ static void test_marks_are_not_inherited(void **state)
 	weir_destroy(f);
 }
 
-/* A handle's refresh uses the key of its current filter. */
 static void test_a_refresh_uses_the_handle_s_key(void **state)
 {
 	struct weir_load_options right = with_key(key);

@@ -40,8 +40,7 @@ static void test_read_only_maps_refuse_changes(void **state)
 	}
 }
 
-/* A kind that supports merges and inserts reports that the map is read-only, not that the kind
- * cannot. */
+/* The error must not say that the kind cannot merge or take inserts. */
 static void test_a_capable_kind_is_called_read_only(void **state)
 {
 	struct weir_filter *f;

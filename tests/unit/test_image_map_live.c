@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images that are mapped live. Several processes insert into one image at once. Also the live
- * mark and the seal. */
+ * Images that are mapped live. Several processes insert into one image at once. The tests also
+ * cover the live mark and the seal. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -71,8 +71,8 @@ static void test_several_processes_insert_into_one_image(void **state)
 	live_in_several_processes(insert_each);
 }
 
-/* In a private filter weir_fill_keys() uses plain stores. In a live map, a plain store would undo
- * another process's insert into the same word. */
+/* Plain stores, as weir_fill_keys() uses in a private filter, would undo another process's insert
+ * into the same word of a live map. */
 static void test_fills_of_a_live_map_are_atomic(void **state)
 {
 	(void)state;
@@ -98,8 +98,7 @@ static void protect(int protection)
 	assert_true(found);
 }
 
-/* weir_fill_keys() stores no bit that is already set. The store could undo another process's insert
- * into the same word. */
+/* A second store could undo another process's insert into the same word. */
 static void test_a_fill_of_a_live_map_stores_no_bit_twice(void **state)
 {
 	uint64_t hashes[1000];
@@ -183,8 +182,7 @@ static void test_the_live_mark_lasts_until_the_seal(void **state)
 	weir_destroy(g);
 }
 
-/* An inline view from before the seal cannot know of the seal. Its inserts must not reach the
- * sealed image. */
+/* A view that was made before the seal cannot know of the seal. */
 static void test_a_view_cannot_insert_after_the_seal(void **state)
 {
 	struct weir_inline_mut view;
@@ -210,8 +208,7 @@ static void test_a_view_cannot_insert_after_the_seal(void **state)
 	weir_destroy(f);
 }
 
-/* An insert into a live map cannot add a prefix length, because other processes would not see the
- * length. */
+/* Other processes would not see a new prefix length. */
 static void test_a_live_map_refuses_new_prefix_lengths(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -233,7 +230,7 @@ static void test_a_live_map_refuses_new_prefix_lengths(void **state)
 	weir_destroy(f);
 }
 
-/* WEIR_CAN_MAP_LIVE says which kinds can be mapped live. A refused map leaves no live mark. */
+/* A refused map leaves no live mark. */
 static void test_only_capable_kinds_can_be_mapped_live(void **state)
 {
 	uint64_t hashes[100];

@@ -37,7 +37,7 @@ static void test_verify_names_the_shard(void **state)
 	}
 }
 
-/* Verification and loading both name a damaged byte between the table and the bits. */
+/* The damaged byte is between the table and the bits. */
 static void test_verify_names_a_reserved_byte(void **state)
 {
 	struct weir_filter *f;

@@ -86,8 +86,7 @@ static void test_names_that_are_too_long_are_refused(void **state)
 	unlink(link);
 }
 
-/* The longest name in a folder, a name of one byte more, and a path that is one byte too long for
- * the kernel. */
+/* A name that is one byte longer, and a path that is too long for the kernel, are refused. */
 static void test_the_longest_names_are_accepted(void **state)
 {
 	static char name[4097], longest[4400];

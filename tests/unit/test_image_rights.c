@@ -180,7 +180,7 @@ static void test_the_owner_is_not_kept_in_an_open_folder(void **state)
 	assert_int_equal(stat_of(path).st_uid, 0);
 }
 
-/* If the folder's group may write to it, any member of the group may have created the file. */
+/* Any member of the folder's group may have created the file. */
 static void test_the_owner_is_not_kept_in_a_folder_of_a_group(void **state)
 {
 	(void)state;
@@ -228,8 +228,8 @@ static int save_over_unreadable(void)
 	return save_with(0) || (stat_of(path).st_mode & 07777) != 0200;
 }
 
-/* A user without root cannot set the old owner on a new file, but can keep the group as a member of
- * the group. */
+/* Without root, a saver cannot keep the old owner, but can keep a group that the saver belongs
+ * to. */
 static void test_a_user_keeps_the_group(void **state)
 {
 	(void)state;
@@ -242,7 +242,7 @@ static void test_a_user_keeps_the_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, GROUP);
 }
 
-/* If a saver may not read a file, it cannot tell whether the file had an access control list. */
+/* A file that the saver may not read may have an access control list. */
 static void test_an_unreadable_file_opens_to_no_group(void **state)
 {
 	(void)state;
@@ -265,7 +265,6 @@ static void test_a_user_saves_over_roots(void **state)
 	assert_int_equal(as_stranger(save_over_own), 0);
 }
 
-/* A save with options.replaces must read the old image. */
 static void test_options_replaces_needs_read_permission(void **state)
 {
 	(void)state;

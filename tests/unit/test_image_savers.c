@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several threads and users that save to one path. Also files that already have a temporary name,
- * left behind by a killed saver or created by another user. */
+ * Several threads and users that save to one path. In some tests a killed saver or another user
+ * left a file with a temporary name. */
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void *save_many_times(void *count)
 }
 
 /* A saver must not remove a temporary file that another saver is about to rename. The last rename
- * wins, and no temporary file remains. */
+ * wins. */
 static void test_several_threads_save_to_one_path(void **state)
 {
 	struct weir_filter *g;
@@ -62,8 +62,7 @@ static void test_several_threads_save_to_one_path(void **state)
 	assert_int_equal(mkdir(folder, 0700), 0);
 }
 
-/* Two users save to one path in a folder that both may write to. Neither user can read the other's
- * temporary files, and neither removes them. */
+/* Neither user can read or remove the other user's temporary files. */
 static void test_two_users_save_to_one_path(void **state)
 {
 	unsigned count = SAVES;
@@ -112,8 +111,7 @@ static bool there(void)
 	return lstat(occupied, &st) == 0;
 }
 
-/* A file already has a temporary name: the fixed name of older versions, or a name in the current
- * form. */
+/* The occupied name is the fixed name of older versions, or a name in the current form. */
 static void test_an_occupied_temporary_name_is_avoided(void **state)
 {
 	(void)state;
@@ -232,8 +230,7 @@ static void test_a_claim_of_another_user_denies_no_save(void **state)
 	close(fd);
 }
 
-/* After a saver was killed, a reader can lock the saver's claim, because the claim has its final
- * permissions. */
+/* A reader can lock a killed saver's claim, because the claim has its final permissions. */
 static void test_a_readers_lock_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;
@@ -265,7 +262,7 @@ static void *replace_many_times(void *unused)
 	return unused;
 }
 
-/* Keep creating claims of killed savers, each locked by a reader. Also lock the image. */
+/* Keep creating claims of killed savers, each locked by a reader, and lock the image. */
 static void *leave_claims(void *name)
 {
 	struct flock lock = { .l_type = F_RDLCK, .l_start = 504, .l_len = 8 };
@@ -283,7 +280,7 @@ static void *leave_claims(void *name)
 	return NULL;
 }
 
-/* A saver that lost its claim to another saver would replace an image that it has not read. */
+/* A saver without its claim could replace an image that it has not read. */
 static void test_the_claim_of_a_running_saver_is_kept(void **state)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -93,7 +93,6 @@ static void test_images_through_a_socket(void **state)
 	through(fds);
 }
 
-/* A stream has the same bytes as a file, so either can be loaded in place of the other. */
 static void test_a_stream_has_the_bytes_of_a_file(void **state)
 {
 	char file[4200];
@@ -157,8 +156,8 @@ static void test_images_in_the_middle_of_a_file(void **state)
 	close(fd);
 }
 
-/* The bytes before the file's read position are not part of the image. A load detects that the
- * remaining length is too short before it reads any bytes. */
+/* The bytes before the read position do not count. A load checks the remaining length before it
+ * reads. */
 static void test_a_short_rest_of_a_file_is_refused(void **state)
 {
 	size_t n = 0;
@@ -189,8 +188,8 @@ static int insert_more(void *filter, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A stream contains each checksum before the bits. Keys are inserted after the checksum was written
- * and before the bits are. */
+/* A stream contains each checksum before the bits. Keys are inserted after the checksum was
+ * written. */
 static void test_an_image_streamed_during_inserts_is_valid(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

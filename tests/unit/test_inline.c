@@ -103,8 +103,7 @@ static void same_bits_and_answers(void **state)
 		}
 }
 
-/* An insert of a present key writes nothing, because threads with hot keys share the keys'
- * lines. */
+/* Threads that insert the same hot keys share the lines of these keys. */
 static void an_insert_of_a_present_key_writes_nothing(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -142,8 +141,6 @@ static void a_read_only_view_refuses_inserts(void **state)
 	placed_free(&p);
 }
 
-/* A caller supports every layout, unless it is compiled for a single layout. Such a caller refuses
- * all other layouts. */
 static void a_caller_for_one_layout_refuses_the_others(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -175,8 +172,6 @@ static void a_caller_for_one_layout_refuses_the_others(void **state)
 		}
 }
 
-/* The inlined layouts are the layouts that the planner may choose, or the single layout that the
- * caller is compiled for. */
 static void only_default_layouts_or_the_callers_are_inlined(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -192,8 +187,7 @@ static void only_default_layouts_or_the_callers_are_inlined(void **state)
 		}
 }
 
-/* The default inlined layouts are exactly the layouts that the planner chooses for rates from 10 %
- * to 0.01 %. */
+/* The planner chooses these layouts for rates from 10 % to 0.01 %. */
 static void exactly_the_planners_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;
@@ -216,8 +210,7 @@ static void exactly_the_planners_layouts_are_inlined(void **state)
 			assert_int_equal(seen[z][g], 0);
 }
 
-/* The inlined functions hash keys without normalisation and without a secret. Sets that need either
- * have no inline form. */
+/* The inlined functions hash without normalisation and without a secret. */
 static void sets_that_normalise_have_no_inline_form(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_TRIM, WEIR_TEXT_LOWERCASE, WEIR_TEXT_CIDR,

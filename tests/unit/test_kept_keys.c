@@ -50,7 +50,6 @@ static void test_a_batch_longer_than_a_section_is_kept(void **state)
 	free(keys);
 }
 
-/* The first set gets both kept copies of a key, and the second copy is a duplicate. */
 static void test_duplicates_are_kept(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -111,7 +110,7 @@ static void more_copies_than_the_first_set_holds(const char *often, int most)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Of 2,000 keys, a few have only one bucket. */
+/* Among 2,000 keys, a few have only one bucket. */
 static void test_surplus_copies_do_not_prevent_the_first_set(void **state)
 {
 	const struct weir_params p = small_cuckoo();
@@ -145,7 +144,6 @@ static void keep_too_many(struct weir_handle *h, struct weir_params *p,
 		assert_int_equal(weir_handle_insert_u64(h, test_key(i)), WEIR_NEW);
 }
 
-/* A reload fails if the first filter is too small for the kept keys. */
 static void test_a_first_set_too_small_for_kept_keys_is_refused(void **state)
 {
 	struct weir_handle *h = without_a_set();
@@ -166,8 +164,7 @@ static void test_a_first_set_too_small_for_kept_keys_is_refused(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With drop_kept the first filter may be too small, and the handle counts the dropped keys.
- * Regression: every such reload failed. */
+/* Regression: a reload into a first filter too small for the kept keys always failed. */
 static void test_drop_kept_drops_and_counts_surplus_keys(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;
@@ -225,8 +222,7 @@ static uint64_t bytes_for(size_t first, size_t second)
 	}
 }
 
-/* keep_inserts limits the bytes of keys and of what is stored with each key, exactly. A key that
- * does not fit uses no bytes. */
+/* The limit includes what is stored with each key. A key that does not fit uses no bytes. */
 static void test_keep_inserts_is_exact_to_the_byte(void **state)
 {
 	static const char bytes[64];

@@ -102,7 +102,7 @@ static void files_that_others_may_read_are_refused(void **state)
 	assert_memory_equal(key, secret, sizeof secret);
 }
 
-/* A process may write to a pipe in several parts, in this test one byte at a time. */
+/* The writer of the pipe writes one byte at a time. */
 static void a_secret_may_arrive_in_parts(void **state)
 {
 	char path[512];

@@ -169,7 +169,7 @@ static void test_a_builder_accepts_every_form(void **state)
 	}
 }
 
-/* Results and bitmaps of a reload's batches are about the next filter, with a pace and without. */
+/* A pace does not change the answers. */
 static void test_a_reload_answers_for_the_next_filter(void **state)
 {
 	(void)state;
@@ -303,8 +303,7 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* A guard, a handle before its first set, and an exclude list also refuse a batch that exceeds the
- * limits. */
+/* An exclude list also refuses such a batch. */
 static void test_guards_and_kept_keys_refuse_a_batch_beyond_the_limits(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;

@@ -207,7 +207,6 @@ static void a_field_beyond_a_shorter_struct_is_refused(void **state)
 	}
 }
 
-/* A struct that ends before a field, or at it, cannot store the field. */
 static void a_struct_that_ends_at_a_field_cannot_store_it(void **state)
 {
 	const size_t at = offsetof(struct weir_params, classic.probes);
@@ -293,8 +292,7 @@ static void keys_lie_in_their_partition(void **state)
 	free(words);
 }
 
-/* With an odd number of blocks, a partition boundary would fall into the middle block, so the
- * kernel has no partitions. */
+/* With an odd number of blocks, a partition boundary would fall into the middle block. */
 static void odd_blocks_have_no_partitions(void **state)
 {
 	const struct weir_shape odd = { WEIR_SPLIT, .field = { 7 } };
@@ -308,7 +306,6 @@ static void odd_blocks_have_no_partitions(void **state)
 	}
 }
 
-/* A measurement reads only the lines that it is asked to read. */
 static void a_measurement_reads_only_the_lines_asked_for(void **state)
 {
 	uint64_t random = 1;
@@ -334,7 +331,7 @@ static void a_measurement_reads_only_the_lines_asked_for(void **state)
 	free(words);
 }
 
-/* More blocks than the counters of one portion can count. */
+/* The filter has more blocks than the counters of one portion can count. */
 static void each_cell_of_many_blocks_is_counted(void **state)
 {
 	static struct weir_spread s;

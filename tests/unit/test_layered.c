@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Filters of an include list and an exclude list. Answers are exact for both lists, and other
- * keys have half of the first level's rate. The bits equal the reference implementation's. Also
- * errors. */
+ * keys have half of the first level's rate. The bits equal the reference implementation's. The
+ * tests also cover errors. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -133,8 +133,7 @@ static void several_threads_add_and_exclude(void **state)
 
 /* ---- memory ---- */
 
-/* Included keys in memory leave less memory for the excluded keys that pass the first level. The
- * builder has 7 MiB for two times about 450,000 hashes of 8 bytes. */
+/* The builder has 7 MiB for two times about 450,000 hashes of 8 bytes. */
 static void included_and_excluded_keys_share_max_memory(void **state)
 {
 	enum { MANY = 450000 };
@@ -165,8 +164,7 @@ static void included_and_excluded_keys_share_max_memory(void **state)
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 }
 
-/* Excluded keys that pass the first level are spilled to a file like included keys. Without a file
- * the call fails. */
+/* Without a spill file the call fails. */
 static void excluded_keys_that_pass_are_spilled(void **state)
 {
 	enum { MANY = 1500000 };
@@ -204,7 +202,6 @@ static void excluded_keys_that_pass_are_spilled(void **state)
 	free(hashes);
 }
 
-/* The report counts the bytes that were spilled before the seal. */
 static void the_report_counts_bytes_spilled_before_the_seal(void **state)
 {
 	enum { MANY = 1500000 };
@@ -264,9 +261,8 @@ static void other_kinds_have_no_exclude_list(void **state)
 	               "2^48");
 }
 
-/* Without a spill file, included keys may use more than half of the memory. With a spill file, the
- * builder writes the included keys to the file, and the memory is free for the excluded keys that
- * pass. */
+/* With a spill file, the builder writes the included keys to the file, and the memory is free for
+ * the excluded keys that pass. */
 static void included_keys_may_use_most_of_the_memory(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -297,8 +293,7 @@ static void included_keys_may_use_most_of_the_memory(void **state)
 	on_cpus(&all);
 }
 
-/* The builder reports the smallest hash that is in both lists, at any position in the lists. Hash 0
- * is not special. */
+/* The hash may be at any position in the lists. Hash 0 is not special. */
 static void the_smallest_hash_in_both_lists_is_reported(void **state)
 {
 	static const uint64_t both[][3] = { { 17, 1, 1000 }, { 0, 1, 1000 }, { 17, 2, 1000 },
@@ -345,8 +340,8 @@ static void equal_lists_are_refused(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Hashes that are only a counter have their first cells in one place. The second level cannot be
- * built, whatever its size. */
+/* The first cells of a counter are all in one place, so the second level cannot be built at any
+ * size. */
 static void uneven_excluded_hashes_are_refused(void **state)
 {
 	const struct weir_params p = params(1);
@@ -363,8 +358,8 @@ static void uneven_excluded_hashes_are_refused(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Regression, as in alike_when_multiplied() of test_fuse.c: half of the excluded hashes pass the
- * first level, and the table of these hashes is searched for the included keys. */
+/* Regression, as in test_fuse.c. Half of the excluded hashes pass the first level, and the table of
+ * these hashes is searched for the included keys. */
 static void excluded_hashes_that_are_alike_when_multiplied_build_fast(void **state)
 {
 	enum { SIDE = 1024 };

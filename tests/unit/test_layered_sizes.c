@@ -4,7 +4,6 @@
 #include <math.h>
 #include "layered.h"
 
-/* The second level must fit within max_bytes. */
 static void the_second_level_fits_in_max_bytes(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -42,8 +41,6 @@ static void the_second_level_fits_in_max_bytes(void **state)
 	weir_builder_destroy(b);
 }
 
-/* With a rate, max_bytes is only a limit. The filter does not use more bytes than the rate
- * needs. */
 static void with_a_rate_max_bytes_is_only_a_limit(void **state)
 {
 	struct weir_params p = params(6);
@@ -111,8 +108,7 @@ static void progress_can_stop_seal_and_build(void **state)
 	assert_true(in_seal && in_finish);
 }
 
-/* Progress counts duplicates in either list as done once they are sorted, so each stage ends at its
- * total. */
+/* Each stage of the build ends at its total. */
 static void progress_counts_duplicates_as_done(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -189,8 +185,7 @@ static uint64_t lines_of(uint32_t width, const uint32_t *segments)
 	return (8 + (bits + 7) / 8 + 8 + 63) / 64 << segments[2];
 }
 
-/* The planner uses the remaining bytes for larger cells of the second level, in each of its
- * parts. */
+/* Every part of the second level gets larger. */
 static void remaining_bytes_enlarge_the_second_level(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

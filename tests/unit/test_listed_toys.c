@@ -143,7 +143,7 @@ static void a_build_sets_the_capacity(void **state)
 	weir_destroy(f);
 }
 
-/* The kind's own error reaches the caller. No filter leaks, and the output is unchanged. */
+/* A failed call leaks no filter and leaves its output unchanged. */
 static void errors_of_the_kind_reach_the_caller(void **state)
 {
 	static const uint64_t hash = 1;
@@ -176,8 +176,7 @@ static void a_merge_of_some_lines_changes_no_others(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* A merge requires equal values in all fields of a shape. The error names the field that
- * differs. */
+/* The error names the field that differs. */
 static void a_merge_compares_every_field_of_the_shape(void **state)
 {
 	static const uint64_t hash = 1;
@@ -188,7 +187,7 @@ static void a_merge_compares_every_field_of_the_shape(void **state)
 	weir_destroy(f), weir_destroy(other);
 }
 
-/* The image names the kind's hash. A load checks the shape together with the number of lines. */
+/* A load checks the shape together with the number of lines. */
 static void an_image_names_hash_and_shape(void **state)
 {
 	static const uint64_t hash = 5;
@@ -222,8 +221,7 @@ static void a_sharded_set_uses_the_kinds_hash(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A next filter with the same seed but another hash function is refused, because each function's
- * hashes are meaningless to the other. */
+/* Hashes of one function are meaningless to the other function, even with an equal seed. */
 static void a_next_filter_with_another_hash_is_refused(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

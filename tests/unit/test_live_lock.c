@@ -33,7 +33,7 @@ static void test_links_lead_to_the_same_lock(void **state)
 	assert_same_lock(same);
 }
 
-/* A name in another folder has another lock file, so the second live map is refused. */
+/* A name in another folder would have another lock file. */
 static void test_a_hard_link_in_another_folder_is_refused(void **state)
 {
 	char beside[4400];
@@ -68,8 +68,7 @@ static void test_a_map_of_the_old_image_does_not_keep_the_new_one_live(void **st
 	assert_sealed(old);
 }
 
-/* The process that mapped the image can still seal it. A process that opens it in the new folder
- * cannot map it live. */
+/* A process that opens the moved image cannot map it live. */
 static void test_a_moved_live_image_can_be_sealed(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -81,7 +80,6 @@ static void test_a_moved_live_image_can_be_sealed(void **state)
 	seal_it(map_live(other));
 }
 
-/* Two mounts of a file system share one lock file. */
 static void test_two_mount_namespaces_share_the_lock(void **state)
 {
 	struct weir_filter *f = map_live(path);
@@ -218,7 +216,7 @@ static void test_a_file_of_a_mere_reader_is_not_used_as_the_lock(void **state)
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	assert_not_used(-EPERM, "may not write the image");
-	/* a member of the image's group, who may first only read the image, and later write it */
+	/* a member of the image's group, first with read and later with write permission */
 	assert_int_equal(chown(path, 0, GROUP), 0);
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
@@ -282,7 +280,7 @@ static const unsigned char acl[] = {
 	255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255
 };
 
-/* With an access control list, the group bits are a mask. The group itself may have fewer
+/* With an access control list, the group bits are only a mask. The group itself may have fewer
  * permissions. */
 static void test_with_an_access_list_the_group_cannot_lock(void **state)
 {
@@ -301,8 +299,7 @@ static void test_with_an_access_list_the_group_cannot_lock(void **state)
 	assert_sealed(path);
 }
 
-/* Another user of the image's group has created the lock file. A mapper uses the lock file only if
- * users outside the group cannot create files in the folder. An access control list of the folder
+/* Users outside the group must not be able to create files in the folder. An access control list
  * may let other users in, and a folder that the mapper cannot read may have such a list. */
 static void test_a_lock_file_of_a_group_member_may_be_used(void **state)
 {

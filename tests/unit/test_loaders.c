@@ -144,7 +144,7 @@ static int load_while_owned(const pthread_attr_t *attributes, bool cancel)
 	return 0;
 }
 
-/* The loader collects the keys of all partitions first, so it loads the free partitions without
+/* The loader collects the keys of all partitions first, so it loads free partitions without
  * waiting. */
 static void test_a_waiting_loader_sleeps(void **state)
 {
@@ -153,7 +153,7 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* A single key, so no other key joins the key in its partition's bucket. */
+/* No other key joins the key in its partition's bucket. */
 static void test_a_loader_of_one_key_sleeps(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void test_without_futex_a_loader_sleeps_in_steps(void **state)
 	assert_in_range(refused, 1, 10000);
 }
 
-/* A cancelled loader finishes the load, because no other thread would release its partitions. */
+/* No other thread would release the partitions of a loader that stops. */
 static void test_a_cancelled_loader_finishes(void **state)
 {
 	(void)state;

@@ -207,7 +207,7 @@ static void prefault_touches_every_page(void **state)
 	weir_destroy(f);
 }
 
-/* Every function beyond bit 2^32. The test touches only the pages of its keys. */
+/* Every function must work beyond bit 2^32. The test touches only the pages of its keys. */
 static void more_than_2_to_the_32_bits(void **state)
 {
 	enum { KEYS = 4000 };

@@ -294,7 +294,6 @@ static void factors_that_do_not_divide_are_refused(void **state)
 		}
 }
 
-/* The capacity of a folded filter is at least 1. */
 static void the_capacity_of_a_fold_is_at_least_1(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -308,7 +307,6 @@ static void the_capacity_of_a_fold_is_at_least_1(void **state)
 	weir_destroy(f), weir_destroy(folded);
 }
 
-/* Every power of two up to the plan's number of shards is a valid factor. */
 static void every_power_of_two_up_to_the_shards_folds(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000003, 0.01), *folded = NULL;

@@ -114,7 +114,7 @@ static void test_infinite_estimates_are_written(void **state)
 	assert_ok(weir_handle_destroy(full));
 }
 
-/* Consecutive numbers used as hashes are not uniform. A series reports uneven hashes. */
+/* Consecutive numbers used as hashes are not uniform. */
 static void test_uneven_hashes_have_a_series(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -148,7 +148,6 @@ static void test_several_handles_in_one_text(void **state)
 	close_handle(flavors, second);
 }
 
-/* The metrics of a filter have the same names as the metrics of a handle's current filter. */
 static void test_filters_and_handles_share_metric_names(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CUCKOO, 500, 0.01);
@@ -228,8 +227,7 @@ static void test_metrics_of_the_callers_objects(void **state)
 	assert_refused(weir_metrics_write(bad, 2, text, 1), -EINVAL, "object 0", "form 4");
 }
 
-/* The buffer gets as much text as fits, and never a byte more. The call always returns the length
- * of the whole text. */
+/* The call always returns the length of the whole text. */
 static void test_text_is_cut_to_the_buffer(void **state)
 {
 	char part[4096];

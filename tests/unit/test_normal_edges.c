@@ -130,7 +130,7 @@ static struct weir_filter *with(const struct weir_text *t, double fp_rate)
 	return f;
 }
 
-/* Lengths around the number of bytes that are hashed in one piece. */
+/* The lengths are around the number of bytes that are hashed in one piece. */
 static void long_texts_are_hashed_in_pieces(void **state)
 {
 	static const size_t lengths[] = { 1, 255, 256, 257, 511, 512, 513, 8193 };
@@ -149,7 +149,6 @@ static void long_texts_are_hashed_in_pieces(void **state)
 	weir_destroy(f);
 }
 
-/* Merge every bit that a set can record, in every word. */
 static void a_merge_includes_every_recorded_bit(void **state)
 {
 	(void)state;
@@ -163,7 +162,6 @@ static void a_merge_includes_every_recorded_bit(void **state)
 	}
 }
 
-/* A merge adds the source's new lengths, in every word. A closed set refuses them. */
 static void a_merge_adds_lengths_unless_the_set_is_closed(void **state)
 {
 	static const struct weir_text other[] = {

@@ -84,7 +84,6 @@ static void a_prefix_covers_its_addresses(void **state)
 	weir_destroy(f);
 }
 
-/* An address is a key of binary bytes, which WEIR_TEXT_LOWERCASE must not change. */
 static void an_address_is_not_lowercased(void **state)
 {
 	struct weir_filter *f = empty(WEIR_TEXT_CIDR | WEIR_TEXT_LOWERCASE);
@@ -339,8 +338,6 @@ static void maps_refuse_new_texts_or_lengths(void **state)
 	weir_destroy(more);
 }
 
-/* In a filter that is larger than a core's cache, a lookup of several keys prefetches. The answers
- * must be the same as without prefetching. */
 static void prefetching_does_not_change_answers(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

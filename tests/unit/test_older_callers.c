@@ -199,8 +199,7 @@ static int by_follow(const struct weir_gate *gate)
 	return follow(&follow_options);
 }
 
-/* The gate has a struct_size of its own. Two option structs, which may also be shorter, point to a
- * gate. */
+/* Two option structs point to a gate, and each of the three structs has a struct_size. */
 static void test_gates_may_be_shorter(void **state)
 {
 	struct weir_gate whole = WEIR_GATE_INIT;

@@ -83,8 +83,6 @@ static void equal_keys_of(uint32_t kind, uint32_t steps, bool keyed)
 	}
 }
 
-/* In a filter that is larger than a core's cache, a batch prefetches. The answers must be the same
- * as without prefetching. */
 static void prefetching_does_not_change_answers(void **state)
 {
 	struct weir_filter *f = made(WEIR_COUNTING, 10000000, 0, false);
@@ -267,7 +265,7 @@ static void images_keep_the_flag(void **state)
 	each_kind(made_so_by_a_load, NULL);
 }
 
-/* The image of a blocked filter with WEIR_MARK_ONCE and a repaired checksum. */
+/* The image is of a blocked filter, with WEIR_MARK_ONCE and a repaired checksum. */
 static void a_forged_mark_is_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -314,8 +312,7 @@ static void merged(uint32_t kind)
 	weir_destroy(copies), weir_destroy(f), weir_destroy(g);
 }
 
-/* The bitmap of a batch is valid up to the first refused key, including the bits of the last
- * word. */
+/* The bitmap is valid up to the first refused key, including the bits of the last word. */
 static void a_refused_batch_has_its_answers(void **state)
 {
 	enum { KEYS = 5000 };
@@ -338,7 +335,7 @@ static void a_refused_batch_has_its_answers(void **state)
 	weir_destroy(f);
 }
 
-/* A merge that runs out of slots removes no key that the destination had before. */
+/* A key that both filters have stays in the destination. */
 static void a_failed_merge_removes_no_old_key(void **state)
 {
 	enum { LESS = 150 }; /* keys in both filters, one copy each */
@@ -366,8 +363,7 @@ static void merges_add_no_copies(void **state)
 
 /* ---- during a reload ---- */
 
-/* The next filter is full and refuses the insert. The current filter already had the key, so the
- * key must stay there. */
+/* The full next filter refuses a key that the current filter already has. */
 static void a_refused_duplicate_stays_in_current(void **state)
 {
 	struct weir_filter *initial = made(WEIR_CUCKOO, 1000, 0, false);

@@ -73,8 +73,7 @@ static void test_a_second_handle_does_not_publish_the_filter(void **state)
 	assert_ok(weir_handle_destroy(second));
 }
 
-/* A filter that a handle created belongs to the handle. The filter of a shard belongs to the
- * sharded handle. */
+/* The filter of a shard belongs to the sharded handle. */
 static void test_created_filters_belong_to_their_handle(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -103,7 +102,6 @@ static void test_created_filters_belong_to_their_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* If a call refuses a filter, the caller still owns the filter. */
 static void test_a_refused_filter_stays_the_callers(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

@@ -106,8 +106,8 @@ static void make_inserts_take_time(struct weir_reload *r)
 	next->raw.insert_hash = insert_for_a_while;
 }
 
-/* One in WEIR__PACE_SINGLES calls for a single key is timed and represents all of them. Timing a
- * call reads the clock three times (P5), which counts once. */
+/* One in WEIR__PACE_SINGLES calls is timed and represents all of them. Timing a call reads the
+ * clock three times (P5), which counts once. */
 static void test_single_keys_are_timed_by_sample(void **state)
 {
 	(void)state;
@@ -120,15 +120,15 @@ static void test_single_keys_are_timed_by_sample(void **state)
 			assert_ok(i % 2 ? weir_reload_insert(r, &i, sizeof i) :
 			                  weir_reload_insert_hash(r, hashes[i]));
 		assert_int_equal(fake.looks, 3 * 10);
-		double calls = 10.0 * WEIR__PACE_SINGLES * (double)work / STEP; /* in steps */
+		/* the time of the calls, in steps */
+		double calls = 10.0 * WEIR__PACE_SINGLES * (double)work / STEP;
 		assert_rested(0.5, 3 * 10 + calls);
 		assert_ok(weir_reload_commit(r));
 		close_handle(flavors, h);
 	}
 }
 
-/* An interrupt delays the second reading of the clock, so the call seems to take negative time.
- * Negative time must not become a debt of years. */
+/* An interrupt delays the second reading of the clock, so the call seems to take negative time. */
 static void test_a_slow_clock_makes_no_debt_of_years(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
@@ -142,7 +142,7 @@ static void test_a_slow_clock_makes_no_debt_of_years(void **state)
 	close_handle(flavors, h);
 }
 
-/* P1: a loader inside a read section does not sleep. It sleeps after the section ends. */
+/* P1: the loader sleeps after the section ends. */
 static void test_a_loader_never_sleeps_inside_a_section(void **state)
 {
 	(void)state;
@@ -163,7 +163,7 @@ static void test_a_loader_never_sleeps_inside_a_section(void **state)
 	}
 }
 
-/* With a pace, the bits are the same as without, for every form of keys. */
+/* The keys are inserted in every form. */
 static void test_a_pace_does_not_change_the_bits(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);
@@ -205,8 +205,8 @@ static size_t absent_pages(const struct weir_filter *f)
 	return absent;
 }
 
-/* With a pace, all pages of the next filter are present before the first insert, so inserts never
- * fault. The larger filter does not fit in the cache, and the commit must not read it. */
+/* Inserts into touched pages never fault. The larger filter does not fit in the cache, and the
+ * commit must not read it. */
 static void test_a_pace_touches_all_pages_first(void **state)
 {
 	(void)state;
@@ -223,8 +223,7 @@ static void test_a_pace_touches_all_pages_first(void **state)
 	}
 }
 
-/* For a kind that is built once, most of the work is in the commit. The commit sleeps between its
- * steps. */
+/* For a kind that is built once, most of the work is in the commit. */
 static void test_the_commit_of_a_built_set_sleeps(void **state)
 {
 	(void)state;

@@ -76,8 +76,7 @@ static void test_without_a_pace_a_refresh_never_sleeps(void **state)
 	assert_int_equal(seen.after_sleep, 0);
 }
 
-/* The last step may leave a debt too small for a sleep. The refresh sleeps it off before the
- * swap. */
+/* The last step may leave a debt too small for a sleep. */
 static void test_a_refresh_sleeps_off_its_last_debt(void **state)
 {
 	static const double paces[] = { 0.3, 0.1, 0.05, 0.03, 0.02, 0.015 };
@@ -94,7 +93,7 @@ static void test_a_refresh_sleeps_off_its_last_debt(void **state)
 	}
 }
 
-/* Progress can stop a refresh between any two sleeps. The file then does not count as refused. */
+/* A stopped file does not count as refused. */
 static void test_progress_can_stop_a_refresh_between_sleeps(void **state)
 {
 	(void)state;
@@ -113,7 +112,6 @@ static void test_progress_can_stop_a_refresh_between_sleeps(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 }
 
-/* A mapped file is verified at the given pace, and its bits stay unchanged. */
 static void test_a_mapped_file_is_verified_at_the_pace(void **state)
 {
 	(void)state;
@@ -126,8 +124,7 @@ static void test_a_mapped_file_is_verified_at_the_pace(void **state)
 	assert_true(missing_in(h, 0, 1000) > 900);
 }
 
-/* The last work of a refresh is touching the pages of the mapped file. Progress is called after 2,
- * 4 and 5 MiB. */
+/* A refresh touches the pages of a mapped file last. Progress is called after 2, 4 and 5 MiB. */
 static void test_progress_can_stop_touching_mapped_pages(void **state)
 {
 	(void)state;
@@ -170,7 +167,7 @@ static void test_the_gates_check_makes_no_debt(void **state)
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
 	assert_ok(weir_reload_commit(r));
-	/* the MiB that the gate counted, and the debt of the copy */
+	/* sleeps for the MiB that the gate counted, and for the debt of the copy */
 	assert_rested_but(0.01, 6, PUT_OFF);
 }
 

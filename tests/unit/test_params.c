@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Invalid parameters. Each is refused with its errno and an error message that names the
- * parameter, the value and the allowed range. Also the three directions of weir_plan_make(). */
+ * parameter, the value and the allowed range. The tests also cover the three directions of
+ * weir_plan_make(). */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"
@@ -191,8 +192,7 @@ static const struct field {
 	FIELD(NO_KIND, window.spare),
 };
 
-/* Every kind refuses a nonzero byte in a field of another kind's group, and names the field.
- * Nonzero reserved fields are refused, too. */
+/* The error names the field of each nonzero byte. Nonzero reserved fields are refused, too. */
 static void fields_of_other_kinds_are_refused(void **state)
 {
 	(void)state;
@@ -214,7 +214,6 @@ static void fields_of_other_kinds_are_refused(void **state)
 			}
 }
 
-/* fields[] lists every field of the groups. */
 static void the_list_of_fields_is_complete(void **state)
 {
 	size_t end = offsetof(struct weir_params, blocked);
@@ -303,7 +302,6 @@ static void wrong_pointers_and_struct_sizes_are_refused(void **state)
 	weir_destroy(f);
 }
 
-/* The bounds of every range are inside the range. */
 static void the_bounds_of_every_range_are_valid(void **state)
 {
 	struct weir_params params = good();
@@ -330,7 +328,7 @@ static void the_bounds_of_every_range_are_valid(void **state)
 		}
 }
 
-/* Any two of capacity, rate and size give the third, and the three results agree. */
+/* The three values are capacity, rate and size. */
 static void any_two_of_three_agree_on_the_third(void **state)
 {
 	static const double rate[] = { 0.2, 0.01, 0.001, 1e-5 };

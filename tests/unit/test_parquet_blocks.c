@@ -109,8 +109,7 @@ static void an_export_equals_the_formats_example(void **state)
 	weir_destroy(f);
 }
 
-/* For each number of blocks, an export of the imported bits returns the same bytes. The import
- * reads from an unaligned address, and other bytes follow the bits. */
+/* The import reads from an unaligned address, and other bytes follow the bits. */
 static void every_size_survives_import_and_export(void **state)
 {
 	(void)state;
@@ -135,7 +134,7 @@ static void every_size_survives_import_and_export(void **state)
 	}
 }
 
-/* From 128 KiB on, an imported filter has as many shards as a created one. All shards have the same
+/* From 128 KiB on, an import has as many shards as a created filter. All shards have the same
  * number of lines, so an odd number of lines gives one shard. */
 static void large_imports_have_shards(void **state)
 {
@@ -182,8 +181,7 @@ static void exports_suit_strict_readers_by_default(void **state)
 	weir_destroy(other);
 }
 
-/* The size exceeds the format's i32. Nothing is written to the bits, so their pages are never
- * allocated. */
+/* Nothing is written to the bits, so their pages are never allocated. */
 static void exports_beyond_an_i32_are_refused(void **state)
 {
 	(void)state;
@@ -280,7 +278,6 @@ static void headers_of_other_filters_are_refused_by_name(void **state)
 	refuse_header(two, sizeof two, -EBADMSG, "a choice has two answers", "byte 6");
 }
 
-/* Headers and bits that are truncated at any byte. */
 static void truncated_headers_and_bits_are_refused(void **state)
 {
 	(void)state;
@@ -296,7 +293,7 @@ static void truncated_headers_and_bits_are_refused(void **state)
 	}
 }
 
-/* A header of 19 bytes declares two gigabytes. The import must not allocate memory for them. */
+/* A header of 19 bytes declares two gigabytes. */
 static void declared_sizes_allocate_no_memory(void **state)
 {
 	(void)state;
@@ -305,8 +302,7 @@ static void declared_sizes_allocate_no_memory(void **state)
 	refuse_header(bytes, sizeof bytes, -EBADMSG, "numBytes is 2147483616", "0 bytes follow");
 }
 
-/* An unknown field is skipped if it is nested 64 levels deep, and refused if it is nested 65 levels
- * deep. */
+/* A field that is nested 65 levels deep is refused. */
 static void unknown_fields_are_skipped(void **state)
 {
 	(void)state;
@@ -369,8 +365,7 @@ static void other_kinds_cannot_be_exported(void **state)
 	weir_destroy(f);
 }
 
-/* The estimate for a full filter is infinite and for an empty filter 0. Both filters get a valid
- * capacity. */
+/* The estimate for a full filter is infinite, and for an empty filter 0. */
 static void full_and_empty_imports_have_a_capacity(void **state)
 {
 	(void)state;

@@ -346,7 +346,6 @@ static void test_an_ambiguous_path_is_refused(void **state)
 	weir_parquet_close(p);
 }
 
-/* A column may have an empty name. */
 static void test_a_column_may_have_an_empty_name(void **state)
 {
 	static struct bytes b;
@@ -373,7 +372,6 @@ static void test_a_column_may_have_an_empty_name(void **state)
 	weir_parquet_close(p);
 }
 
-/* The filter of a chunk that is in another file is also in that file. */
 static void test_a_filter_in_another_file_is_refused(void **state)
 {
 	static struct bytes b;
@@ -398,8 +396,7 @@ static void test_a_filter_in_another_file_is_refused(void **state)
 	weir_parquet_close(p);
 }
 
-/* The footer declares a length that is one byte shorter than the length in the filter's own
- * header. */
+/* The declared length is one byte shorter than the length in the filter's own header. */
 static void test_a_wrong_declared_length_is_refused(void **state)
 {
 	struct weir_parquet_chunk chunk = WEIR_PARQUET_CHUNK_INIT;
@@ -514,8 +511,6 @@ static void test_damaged_footers_lose_filters(void **state)
 	damage("nested", 9);
 }
 
-/* If the footer does not record a filter's length, the length comes from numBytes in the filter's
- * header. */
 static void test_the_header_gives_a_missing_length(void **state)
 {
 	static unsigned char bytes[FILE_ROOM];

@@ -42,8 +42,7 @@ static void refused(const struct bytes *b, const char *why)
 	assert_refused(parse(&footer, b, b->n), -EBADMSG, "f.parquet: byte ", why);
 }
 
-/* Return: a footer with one column and one row group. The filter of the row group's chunk is at
- * @offset. */
+/* Return: a footer with one column and one row group, whose filter is at @offset. */
 static struct bytes *plain(int64_t offset, int64_t length)
 {
 	static struct bytes b;
@@ -130,8 +129,7 @@ static void test_filters_outside_the_file_are_refused(void **state)
 	weir__footer_free(&footer);
 }
 
-/* Return: a footer with @n row groups. Each has one filter, at an offset and with a length from
- * @places. */
+/* Return: a footer with @n row groups, each with a filter at an offset and length from @places. */
 static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 {
 	static struct bytes b;
@@ -147,8 +145,7 @@ static struct bytes *filters(const int64_t (*places)[2], unsigned n)
 	return &b;
 }
 
-/* Filters must not share bytes. Otherwise a sparse file of 50 kB could declare terabytes of
- * filters. */
+/* With overlaps, a sparse file of 50 kB could declare terabytes of filters. */
 static void test_overlapping_filters_are_refused(void **state)
 {
 	static const int64_t wrong[][3][2] = {
@@ -246,8 +243,7 @@ static void test_different_counts_are_refused(void **state)
 	refused(&b, "ends within a group");
 }
 
-/* Write a schema in which the only column is @levels levels deep, including the column's own
- * level. */
+/* Write a schema with a single column that is @levels levels deep, its own level included. */
 static void nest(struct bytes *b, unsigned levels)
 {
 	b->n = 0;
@@ -537,7 +533,7 @@ static void test_wrong_chunks_are_refused(void **state)
 	refused(&b, "a number of rows is negative");
 }
 
-/* If a chunk is encrypted or in another file, the parser accepts any place for its filter. */
+/* The chunk is encrypted, or is in another file. */
 static void test_places_of_unreadable_filters_are_ignored(void **state)
 {
 	static struct bytes b;

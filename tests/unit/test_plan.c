@@ -75,9 +75,9 @@ static double least_rate(double bits_per_key, unsigned z)
 	return least;
 }
 
-/* The planner's rule of 6 %, in both directions. For a rate, it chooses the fewest words whose size
- * is within 6 % of the smallest size. For a size, it chooses the fewest words that reach the best
- * rate of a size 6 % smaller. */
+/* The planner's rule of 6 %, in both directions. For a rate, the planner chooses the fewest words
+ * whose size is within 6 % of the smallest size. For a size, the planner chooses the fewest words
+ * that reach the best rate of a size 6 % smaller. */
 static void the_fewest_words_within_6_percent(void **state)
 {
 	unsigned same = 0, all = 0;
@@ -114,7 +114,7 @@ static void the_fewest_words_within_6_percent(void **state)
 	assert_true(same * 100 >= all * 90);
 }
 
-/* Two keys with the same 64-bit hash are one key to the filter, which sets a floor for the rate. */
+/* Two keys with the same hash are one key to the filter. */
 static void equal_64_bit_hashes_set_a_floor(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -155,8 +155,7 @@ static void contradictory_parameters_are_refused(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 131072", "65536");
 }
 
-/* The size is a multiple of the number of shards that the caller asked for. Each shard has at least
- * 1024 lines. */
+/* Each shard has at least 1024 lines. */
 static void the_requested_shards_are_planned(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -193,7 +192,6 @@ static void the_requested_shards_are_planned(void **state)
 	}
 }
 
-/* With one word per key, no layout of a single line reaches this rate. */
 static void a_size_too_small_for_one_key_is_refused(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -204,8 +202,7 @@ static void a_size_too_small_for_one_key_is_refused(void **state)
 	               "too small for one key");
 }
 
-/* With eight bits per word, four or eight words are impossible, so the plan uses one or two
- * words. */
+/* With eight bits per word, four or eight words per key are impossible. */
 static void many_bits_per_word_leave_few_words(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;
@@ -248,8 +245,7 @@ static void a_plan_gives_its_reason(void **state)
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));
 }
 
-/* A filter that cannot grow is full at its capacity. The bits per key when full are then the bits
- * per key of the plan. */
+/* The bits per key of a full filter equal the bits per key of the plan. */
 static void filters_that_cannot_grow_are_full_at_capacity(void **state)
 {
 	(void)state;
@@ -268,7 +264,6 @@ static void filters_that_cannot_grow_are_full_at_capacity(void **state)
 	}
 }
 
-/* Parameters from weir_params_of() create a filter with the same shape and size. */
 static void parameters_of_a_filter_create_its_like(void **state)
 {
 	(void)state;
@@ -295,7 +290,6 @@ static void parameters_of_a_filter_create_its_like(void **state)
 		}
 }
 
-/* The struct of a caller with an older header has no fields for newer parameters. */
 static void parameters_of_a_filter_fit_an_older_header(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: which files it accepts, which it refuses, how often it reports a refusal, and which
+ * Refresh: which files a refresh accepts and refuses, how often a refusal is reported, and which
  * keys are in the handle afterwards. */
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -135,8 +135,7 @@ static void test_a_missing_file_is_reported_each_time(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder, NULL), 0);
 }
 
-/* An image of an unknown, later kind is reported once. An image that is mapped live by another
- * process is reported each time. */
+/* A refresh reports an unknown kind once, and an image that is mapped live each time. */
 static void test_live_images_and_unknown_kinds_are_refused(void **state)
 {
 	struct weir_filter *live;
@@ -229,8 +228,6 @@ static void test_compressed_files_are_accepted(void **state)
 }
 #endif
 
-/* max_bytes limits the bytes of all filters of the handle. With fewer bytes in use, the handle
- * accepts the file that it refused before. */
 static void test_max_bytes_limits_all_filters_together(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -296,8 +293,7 @@ static void test_deferred_free_does_not_wait(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* If the process has no free descriptor, a refresh fails, and a later refresh of the same file
- * succeeds. */
+/* A later refresh of the same file succeeds. */
 static void test_without_descriptors_a_refresh_fails_for_now(void **state)
 {
 	struct rlimit before, none;
@@ -336,7 +332,6 @@ static void test_wrong_options_are_refused(void **state)
 	assert_false(stats_of(h).previous_kept);
 }
 
-/* Operators read error messages in a log, so each message names the remedy. */
 static void test_a_refusal_names_its_remedy(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

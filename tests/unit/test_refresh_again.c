@@ -74,7 +74,7 @@ static void test_a_repaired_file_with_equal_times_is_accepted(void **state)
 	free(image);
 }
 
-/* A new mtime is enough to make a file count as new. The refresh does not compare the bytes. */
+/* The refresh does not compare the bytes of the files. */
 static void test_a_new_mtime_makes_a_new_file(void **state)
 {
 	struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
@@ -90,7 +90,7 @@ static void test_a_new_mtime_makes_a_new_file(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* Only ctime is new, because a process that rewrites a file in place can restore mtime. */
+/* A process that rewrites a file in place can restore mtime. */
 static void test_a_new_ctime_makes_a_new_file(void **state)
 {
 	struct stat st;
@@ -113,8 +113,7 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A refresh keeps reading a damaged file while the file is new, because a later write may leave the
- * times unchanged. After some seconds the refresh stops, because reading costs disk bandwidth. */
+/* A later write may leave the times unchanged, but reading costs disk bandwidth. */
 static void test_a_new_damaged_file_is_read_again_for_a_while(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;
@@ -147,7 +146,7 @@ static void test_other_file_types_are_refused(void **state)
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* On tmpfs, sealing an image does not change the file's times. */
+/* On tmpfs, sealing does not change the file's times. */
 static void test_a_sealed_file_counts_as_new(void **state)
 {
 	struct weir_filter *live;
@@ -182,7 +181,6 @@ static int stop_at_once(void *arg, uint64_t done, uint64_t total)
 	return ++*calls < 3;
 }
 
-/* A refresh that progress stops does not count as a refusal. */
 static void test_a_stop_by_progress_is_no_refusal(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

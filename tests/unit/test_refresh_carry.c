@@ -120,7 +120,6 @@ static void test_must_miss_checks_the_merged_filter(void **state)
 	refuses("key 0 of must_miss, \"in the current one\"", "is in the next filter");
 }
 
-/* The gate's must_hit and min_keys also count keys of the current filter. */
 static void test_must_hit_and_min_keys_check_the_merged_filter(void **state)
 {
 	struct iovec hit = { "in the current one", 18 };
@@ -176,8 +175,7 @@ static void reload_with(const char *word)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* A refusal that depends on the current filter is remembered while the filter is current. Until
- * then, further refreshes do not verify the file again. */
+/* While the current filter stays, the handle remembers the refusal and does not read the file. */
 static void test_a_file_is_checked_again_with_another_current_filter(void **state)
 {
 	(void)state;
@@ -213,8 +211,7 @@ static void test_a_file_is_checked_again_after_a_rollback(void **state)
 	assert_int_equal(times_checked, 2);
 }
 
-/* The file is refused before the gate runs, because of the current filter's shape. A refresh checks
- * the file again when another filter is current. */
+/* The file is refused before the gate runs, because of the current filter's shape. */
 static void test_a_file_of_another_shape_is_checked_again(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -233,7 +230,6 @@ static void test_a_file_of_another_shape_is_checked_again(void **state)
 	passes();
 }
 
-/* A filter of another kind, seed or layout cannot be merged with the current filter. */
 static void test_other_kinds_seeds_and_layouts_cannot_be_carried(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -264,7 +260,6 @@ static void test_other_kinds_seeds_and_layouts_cannot_be_carried(void **state)
 	assert_refused(refresh(), -EINVAL, "differs", "");
 }
 
-/* Without carry a refusal does not depend on the current filter, so it is remembered. */
 static void test_without_carry_a_refusal_is_remembered(void **state)
 {
 	struct iovec hit = { "in no image", 11 };

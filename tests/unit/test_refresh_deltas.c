@@ -138,7 +138,6 @@ static void deltas_apply_one_after_another(void **state)
 	assert_swaps_to(6);
 }
 
-/* Deltas that lead back to an earlier version, and from there to a later version. */
 static void deltas_may_lead_back_and_on(void **state)
 {
 	(void)state;
@@ -164,7 +163,6 @@ static void without_the_option_deltas_are_ignored(void **state)
 	assert_swaps_to(3);
 }
 
-/* Removing a delta file removes its keys from the set, as an older image would. */
 static void a_removed_delta_takes_its_keys_with_it(void **state)
 {
 	(void)state;
@@ -204,7 +202,7 @@ static void a_path_without_folder_has_deltas(void **state)
 	assert_version(2);
 }
 
-/* A damaged delta is refused once, by name. The current set stays until the delta is repaired. */
+/* The current set stays until the delta is repaired. */
 static void a_damaged_delta_is_refused_once(void **state)
 {
 	char name[4300];
@@ -232,7 +230,7 @@ static void a_damaged_delta_is_refused_once(void **state)
 	assert_true(stats_of(h).refused_since == 0);
 }
 
-/* The delta changes in place and keeps its length, so that only its times reveal the change. */
+/* The delta keeps its length, so that only its times reveal the change. */
 static void a_delta_repaired_in_place_is_accepted(void **state)
 {
 	char name[4300];
@@ -257,7 +255,6 @@ static bool within_a_second(const struct stat *before, const struct stat *after)
 	       before->st_ctim.tv_nsec != after->st_ctim.tv_nsec;
 }
 
-/* Only the nanoseconds of the file's times change. */
 static void nanoseconds_of_the_times_count(void **state)
 {
 	struct stat before, after;
@@ -276,7 +273,7 @@ static void nanoseconds_of_the_times_count(void **state)
 	assert_swaps_to(2);
 }
 
-/* A process that rewrites a delta in place can restore mtime, but not ctime. */
+/* A process that rewrites a delta in place can restore mtime. */
 static void a_new_ctime_of_a_delta_counts(void **state)
 {
 	char name[4300];
@@ -323,7 +320,6 @@ static void an_image_overwritten_during_a_read_is_not_refused(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &how), 1);
 }
 
-/* Deltas of a keyed set are keyed, too. */
 static void deltas_of_a_keyed_set_are_keyed(void **state)
 {
 	static const char key[] = "sixteen secrets!";
@@ -381,8 +377,7 @@ static void deltas_of_another_image_are_ignored(void **state)
 	assert_swaps_to(1);
 }
 
-/* Files with a delta's name that are unfinished copies, dangling links or no files must not block a
- * refresh. */
+/* Unfinished copies, dangling links and other file types may have a delta's name. */
 static void files_that_are_not_deltas_block_no_refresh(void **state)
 {
 	char name[4300];
@@ -410,8 +405,7 @@ static int bytes_read(void *sum, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Of deltas that do not continue the chain, a refresh reads only the heads. Such deltas do not
- * change the set, so the refresh does not verify the image again for each of them. */
+/* Unconnected deltas do not change the set, so the image is not verified again. */
 static void unconnected_deltas_cost_only_their_heads(void **state)
 {
 	char number[16];
@@ -469,8 +463,6 @@ static int count_and_stop(void *arg, uint64_t done, uint64_t total)
 	return *left == 0 || --*left == 0;
 }
 
-/* Progress stops the refresh at its first call, then at its second call, and so on, until the
- * refresh succeeds. */
 static void progress_can_stop_a_refresh_at_every_call(void **state)
 {
 	unsigned left, calls = 1;
@@ -491,8 +483,7 @@ static void progress_can_stop_a_refresh_at_every_call(void **state)
 	assert_version(2);
 }
 
-/* A set that shrank by a delta is refused unless the publisher allowed shrinking, as with an
- * image. */
+/* As with an image, the publisher can allow a shrunk set. */
 static void a_set_shrunk_by_a_delta_is_refused(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -519,7 +510,6 @@ static void a_set_shrunk_by_a_delta_is_refused(void **state)
 	}
 }
 
-/* A refresh needs one more descriptor, for the folder. */
 static void without_a_descriptor_for_the_folder_a_refresh_fails(void **state)
 {
 	struct rlimit limit, none;
@@ -541,7 +531,6 @@ static void without_a_descriptor_for_the_folder_a_refresh_fails(void **state)
 	assert_swaps_to(2);
 }
 
-/* An empty file with a delta's name does not change how the image is loaded. */
 static void an_empty_delta_changes_nothing(void **state)
 {
 	char name[4300];
@@ -552,7 +541,6 @@ static void an_empty_delta_changes_nothing(void **state)
 	assert_swaps_to(1);
 }
 
-/* A delta of a newer format is refused, as is an image of a newer format. */
 static void deltas_of_a_newer_format_are_refused(void **state)
 {
 	char name[4300];

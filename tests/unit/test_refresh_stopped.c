@@ -13,7 +13,7 @@ static struct weir_gate gate;
 
 /* The calls of the progress function. bytes_done starts again with each step. */
 static struct {
-	unsigned steps, stop_in; /* stop_in: the step to stop at its second call, or 0 */
+	unsigned steps, stop_in; /* stop_in: the step whose second call stops the refresh, or 0 */
 	unsigned calls;          /* calls in the current step */
 	uint64_t done, longest;  /* longest: most bytes between two calls */
 } seen;
@@ -103,13 +103,13 @@ static void test_the_gates_count_can_be_stopped(void **state)
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 }
 
-/* The image has 50 keys, the current filter 100. A sample cannot show whether 50 is less than a
+/* The image has 50 keys, the current filter 100. A sample cannot show whether 50 is below a
  * tenth. */
 static void test_the_sanity_check_can_be_stopped(void **state)
 {
 	(void)state;
 	save_large(0, 50);
-	stops_each(3); /* the steps are read, count the current filter and count the next */
+	stops_each(3); /* the steps are read, count current filter and count next filter */
 	assert_int_equal(missing_in(h, 0, 50), 0);
 }
 
@@ -134,7 +134,6 @@ static void test_the_gates_count_after_carry_can_be_stopped(void **state)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* The gate still refuses the file if progress is called during its count. */
 static void test_the_gate_refuses_even_with_progress(void **state)
 {
 	(void)state;
@@ -147,7 +146,6 @@ static void test_the_gate_refuses_even_with_progress(void **state)
 	assert_int_equal(refresh(0), 0);
 }
 
-/* weir_image_measure() counts in pieces, too. */
 static void test_measuring_an_image_can_be_stopped(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;

@@ -58,8 +58,7 @@ static void test_the_last_failure_and_its_time_are_reported(void **state)
 	not_refused_after("check the path");
 }
 
-/* A file is unreachable for a while, for example because its folder is not mounted. The handle had
- * accepted one such file and refused another. */
+/* One unreachable file had been accepted before, the other had been refused. */
 static void test_a_file_that_is_reachable_again(void **state)
 {
 	(void)state;
@@ -77,7 +76,7 @@ static void test_a_file_that_is_reachable_again(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 }
 
-/* A file that was refused permanently is not read again, but still counts as refused. */
+/* The handle does not read a refused file again. */
 static void test_a_refused_file_keeps_counting_as_refused(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

@@ -196,8 +196,8 @@ static void test_an_aborted_reload_changes_nothing(void **state)
 	}
 }
 
-/* If the current filter refuses an insert, the insert fails. If only the previous filter refuses an
- * insert, the insert succeeds and a rollback is no longer possible. */
+/* If only the previous filter refuses an insert, the insert succeeds and a rollback is no longer
+ * possible. */
 static void test_read_only_filters_refuse_inserts(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01), *mapped;

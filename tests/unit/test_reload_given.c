@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A reload that begins with a filter of the caller: which keys the filter gets before the commit,
- * who owns the filter after a failure, and errors. */
+ * A reload that begins with a filter of the caller: the keys that the filter gets before the
+ * commit, the owner of the filter after a failure, and errors. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -79,8 +79,7 @@ static void test_a_given_filter_may_get_a_copy(void **state)
 	close_handle(flavors, h);
 }
 
-/* The commit checks for uniform hashes only if the reload filled the filter. A filter from the
- * caller may be mapped, and the check would read all of its pages. */
+/* A filter from the caller may be mapped, and the check would read all of its pages. */
 static void test_a_given_filter_may_have_uneven_hashes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -202,8 +201,6 @@ static struct weir_filter *fuse_of(uint64_t from, uint64_t to)
 	return f;
 }
 
-/* A filter that takes no inserts may be the next filter only if the handle never accepts
- * inserts. */
 static void test_a_built_filter_needs_a_handle_without_inserts(void **state)
 {
 	struct weir_handle *h;
@@ -227,8 +224,8 @@ static void test_a_built_filter_needs_a_handle_without_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The first filter gets the inserts that the handle has kept. If they do not fit, the caller keeps
- * the filter, and the handle keeps the inserts for another filter. */
+/* If the inserts do not fit, the caller keeps the filter, and the handle keeps the inserts for
+ * another filter. */
 static void test_the_first_filter_gets_the_kept_inserts(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -279,8 +276,6 @@ static void test_read_only_after_read_only(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The filter that a rollback returns to belongs to the handle, so the caller cannot give it to a
- * reload. */
 static void test_the_previous_filter_cannot_be_given(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

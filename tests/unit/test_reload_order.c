@@ -103,8 +103,8 @@ static void test_a_second_writer_is_refused(void **state)
 	}
 }
 
-/* Inside a read section each of these functions would wait for its own caller, so it fails and
- * changes nothing. With qsbr, weir cannot detect a section, and the functions must not hang. */
+/* Each call would wait for its own caller. With qsbr, weir cannot detect a section, and the calls
+ * must not hang. */
 static void test_inside_a_section_writers_are_refused(void **state)
 {
 	(void)state;

@@ -138,7 +138,7 @@ static void limits_of_version_1_are_read(void **state)
 	left_with(GROUPS, "9:memory:/a/b/gone\n", 2 * MIB);
 }
 
-/* One version has the memory controller, and the other version has only group names. */
+/* One cgroup version has the memory controller, and the other version has only group names. */
 static void both_versions_are_read(void **state)
 {
 	(void)state;
@@ -149,7 +149,7 @@ static void both_versions_are_read(void **state)
 	left_with(OF_2 "unified/a/memory.max", "4194304\n", 4 * MIB);
 }
 
-/* In a container, the group has its name on the host, but the mount shows only a part of the host's
+/* A group has the name that it has on the host, but the mount shows only a part of the host's
  * tree. */
 static void groups_in_containers_are_found(void **state)
 {

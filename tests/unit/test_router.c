@@ -70,7 +70,6 @@ static uint64_t plain_route(const struct plain *p, uint64_t hash)
 	return mask;
 }
 
-/* Routers of every width and number of rows answer as the plain implementation does. */
 static void answers_equal_the_plain_layout(void **state)
 {
 	static const uint32_t sets[] = { 1, 7, 8, 9, 16, 31, 32, 33, 64 };
@@ -148,8 +147,6 @@ static void every_function_agrees(void **state)
 		weir_destroy(each[r]);
 }
 
-/* In a router that is larger than a core's cache, a batch prefetches. The answers must be the same
- * as without prefetching. */
 static void prefetching_does_not_change_answers(void **state)
 {
 	enum { N = 4000 };
@@ -219,8 +216,7 @@ static void sets_have_names(void **state)
 	weir_destroy(r);
 }
 
-/* A filter of another kind acts as a router with the single set 0. The set has the figures of the
- * filter. */
+/* Set 0 has the figures of the filter. */
 static void a_filter_acts_as_a_router_with_one_set(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000, 0.01);
@@ -270,8 +266,7 @@ static void the_saturated_set_is_named(void **state)
 	weir_destroy(r);
 }
 
-/* A sample shows more keys than the capacity, but within its error, so the set is not reported as
- * saturated. */
+/* The sample shows more keys than the capacity. */
 static void a_sample_within_its_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 1000000 };
@@ -316,7 +311,7 @@ static void statistics_count_each_set(void **state)
 	weir_destroy(r);
 }
 
-/* One of the two pages stores the names of the sets, so the other page has all keys. */
+/* A second page stores the names of the sets. */
 static void a_router_of_one_page_of_keys(void **state)
 {
 	struct weir_filter *r = router_of(8, 100, 0);
@@ -329,8 +324,7 @@ static void a_router_of_one_page_of_keys(void **state)
 	weir_destroy(r);
 }
 
-/* A lookup probes one page, so the rate is the mean over the rates of the pages, not the rate of a
- * mean page. */
+/* A lookup probes one page, so the rate is not the rate of a mean page. */
 static void the_rate_is_the_mean_over_pages(void **state)
 {
 	struct weir_filter *r = router_of(3, 20000, 4);

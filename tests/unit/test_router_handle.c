@@ -22,8 +22,7 @@ static uint64_t all_of(const struct weir_handle *h, uint64_t first, uint64_t n)
 	return all;
 }
 
-/* A reload that copies all sets except 4 clears set 4. Set 4 then has only the keys that were
- * inserted after weir_reload_begin(). */
+/* The reload copies all sets except set 4. Inserts since weir_reload_begin() stay in set 4. */
 static void a_reload_can_clear_one_set(void **state)
 {
 	struct weir_handle *h = published();
@@ -71,8 +70,7 @@ static void aborts_and_rollbacks_lose_nothing(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The caller gives the reload a larger router. Inserts during the reload also reach the larger
- * router. */
+/* Inserts during the reload also reach the larger router. */
 static void the_next_router_may_be_larger(void **state)
 {
 	struct weir_handle *h = published();
@@ -156,8 +154,7 @@ static struct weir_filter *mapped(void)
 	return r;
 }
 
-/* A read-only router cannot be the next router. As the previous router it becomes void with the
- * first insert. */
+/* A read-only previous router becomes void with the first insert. */
 static void a_read_only_router_cannot_be_next(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -177,7 +174,6 @@ static void a_read_only_router_cannot_be_next(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A filter of another kind acts as a router with one set, also in a handle and in a reload. */
 static void a_filter_acts_as_a_router_in_a_handle(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -241,7 +237,7 @@ static void through_the_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Before the first router, every lookup gets the same answer, and inserts cannot choose a set. */
+/* Inserts before the first router cannot choose a set. */
 static void lookups_before_the_first_router_are_equal(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -273,7 +269,7 @@ static void lookups_before_the_first_router_are_equal(void **state)
 	}
 }
 
-/* If seeds may differ, a lookup by hash answers with every set, and an insert by hash fails. */
+/* Inserts by hash fail if seeds may differ. */
 static void if_seeds_may_differ_a_hash_is_in_every_set(void **state)
 {
 	const uint64_t hashes[] = { 1, 2 };
@@ -301,7 +297,7 @@ static void if_seeds_may_differ_a_hash_is_in_every_set(void **state)
 	}
 }
 
-/* Inserts during a reload with another seed also reach set 0 of the next filter. */
+/* The next filter has another seed and one set. */
 static void inserts_during_a_reload_reach_set_0(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * The planner for routers: its formula compared with a simulation and with measured routers, with
- * bounds on both sides. Also errors. */
+ * The planner for routers: its formula is compared with a simulation and with measured routers,
+ * with bounds on both sides. The tests also cover errors. */
 #include <math.h>
 #include "router.h"
 #include "router/router.h"
 
-/* Simulates the model of the formula: a Poisson number of keys per page, each of which sets k
- * random rows. */
+/* Simulates the model of the formula: a Poisson number of keys per page, and k random rows per
+ * key. */
 static double simulated(double load, unsigned columns, unsigned k, unsigned pages)
 {
 	const unsigned rows = 32768 / columns;
@@ -45,8 +45,7 @@ static void the_formula_matches_a_simulation(void **state)
 	}
 }
 
-/* A full set has the requested rate. A set with half as many keys has less than a tenth of that
- * rate. */
+/* A set with half as many keys has less than a tenth of the requested rate. */
 static void measured_rates_match_the_plan(void **state)
 {
 	enum { KEYS = 30000, OTHERS = 400000 };
@@ -92,8 +91,7 @@ static struct weir_plan planned(const struct weir_params *o)
 	return p;
 }
 
-/* For 64 sets at 1 %, the plan has 9.9 bits per key and set, and 0.64 false sets for an absent
- * key. */
+/* The plan has 9.9 bits per key and set, and 0.64 false sets for an absent key. */
 static void a_plan_for_64_sets_at_1_percent(void **state)
 {
 	struct weir_params o = router_params(64, 1000000);
@@ -183,7 +181,6 @@ static void wrong_parameters_are_refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "weir_plan", "4");
 }
 
-/* A router of terabytes has at most 65536 shards, like every filter. */
 static void a_router_has_at_most_65536_shards(void **state)
 {
 	struct weir_params o = router_params(64, UINT64_C(1) << 36);

@@ -69,8 +69,7 @@ static void test_a_tenth_of_the_keys_is_enough(void **state)
 	assert_int_equal(refreshed(10000, 120, 0), 1);
 }
 
-/* Large filters are sampled. If there are few keys, the sample may miss all of them, so the refresh
- * reads every bit. */
+/* A sample of a large filter may miss all of a few keys. */
 static void test_few_keys_are_counted_exactly(void **state)
 {
 	(void)state;
@@ -92,7 +91,6 @@ static double estimated(struct weir_filter *f, uint64_t first, uint64_t keys)
 	return s.keys_estimated;
 }
 
-/* If the sample has no keys, the refresh reads every bit. */
 static void test_a_sample_without_keys_is_counted_exactly(void **state)
 {
 	struct weir_filter *f;
@@ -112,7 +110,6 @@ static void test_a_sample_without_keys_is_counted_exactly(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 }
 
-/* With carry the image's keys are added to the current set, so the image may have few keys. */
 static void test_with_carry_an_image_may_be_small(void **state)
 {
 	struct weir_refresh_options carry = WEIR_REFRESH_OPTIONS_INIT;
@@ -138,8 +135,7 @@ static void test_an_overfull_image_is_refused(void **state)
 }
 
 /* With 1000 keys at a capacity of 1000, one set in eight has more than twice the requested rate of
- * 1e-6, because some line has far more keys than others. A refresh must not refuse such an image as
- * overfull. */
+ * 1e-6, because some line has far more keys than others. */
 static void test_a_rate_missed_by_chance_is_not_overfull(void **state)
 {
 	unsigned missed = 0;
@@ -158,7 +154,7 @@ static void test_a_rate_missed_by_chance_is_not_overfull(void **state)
 	assert_in_range(missed, 1, 30);
 }
 
-/* The head of an image may claim any capacity, so the refresh computes the rate from the bits. */
+/* A refresh computes the rate from the bits, not from the claimed capacity. */
 static void test_the_claimed_capacity_does_not_matter(void **state)
 {
 	size_t n = 0;
@@ -173,7 +169,7 @@ static void test_the_claimed_capacity_does_not_matter(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
 }
 
-/* A refresh accepts full sets of any kind, size and rate, and sets of a few keys. */
+/* The sets are of any kind, size and rate. Sets of a few keys are accepted, too. */
 static void test_full_sets_are_not_overfull(void **state)
 {
 	const enum weir_kind_id kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING,
@@ -193,8 +189,6 @@ static void test_full_sets_are_not_overfull(void **state)
 			}
 }
 
-/* If an image is both overfull and shrunk, one error message names both reasons with their
- * remedies. */
 static void test_one_message_names_both_reasons(void **state)
 {
 	(void)state;
@@ -225,7 +219,6 @@ static void test_marks_of_mapped_images_are_respected(void **state)
 }
 
 #if TEST_ZSTD
-/* The marks are respected in compressed and uncompressed images. */
 static void test_marks_of_compressed_images_are_respected(void **state)
 {
 	(void)state;
@@ -239,7 +232,6 @@ static void test_marks_of_compressed_images_are_respected(void **state)
 }
 #endif
 
-/* A refusal that depends on the current filter is remembered only while the filter is current. */
 static void test_a_file_is_checked_again_with_another_current_filter(void **state)
 {
 	struct weir_reload *r;
@@ -255,8 +247,7 @@ static void test_a_file_is_checked_again_with_another_current_filter(void **stat
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* A set with 1.5 times the requested rate is better than no set, so the refresh publishes it and
- * reports the saturation. */
+/* A set with 1.5 times the requested rate is better than no set. */
 static void test_a_saturated_image_is_published_and_reported(void **state)
 {
 	(void)state;
@@ -277,7 +268,6 @@ static void test_a_saturated_image_is_published_and_reported(void **state)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* The check for shrinking applies to refreshes. Only the gate checks a reload by the caller. */
 static void test_a_reload_by_the_caller_may_shrink(void **state)
 {
 	struct weir_reload *r;

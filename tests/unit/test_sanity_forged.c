@@ -29,7 +29,7 @@ static void is_refused(void)
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
-/* weir_measure() would sample the start of each shard, which is empty. */
+/* weir_measure() would sample only the start of each shard. */
 static void test_overfull_except_at_the_start_of_each_shard(void **state)
 {
 	(void)state;
@@ -37,7 +37,7 @@ static void test_overfull_except_at_the_start_of_each_shard(void **state)
 	is_refused();
 }
 
-/* weir_measure() would sample the start of some shards, which is empty. */
+/* weir_measure() would sample only the start of some shards. */
 static void test_overfull_except_at_the_start_of_some_shards(void **state)
 {
 	(void)state;
@@ -45,7 +45,7 @@ static void test_overfull_except_at_the_start_of_some_shards(void **state)
 	is_refused();
 }
 
-/* All shards that weir_measure() would sample are empty. */
+/* weir_measure() would sample only the empty shards. */
 static void test_overfull_except_in_some_shards(void **state)
 {
 	size_t n = 0;
@@ -64,7 +64,6 @@ static void test_overfull_except_in_some_shards(void **state)
 	is_refused();
 }
 
-/* For equal bits, weir_measure() returns equal figures. */
 static void test_measuring_again_gives_equal_figures(void **state)
 {
 	struct weir_stats a = WEIR_STATS_INIT, b = WEIR_STATS_INIT;

@@ -143,8 +143,7 @@ static void test_a_removed_lock_file_prevents_no_seal(void **state)
 	assert_sealed(path);
 }
 
-/* Without the lock file, only the lock on the image shows that another process has mapped the image
- * live. */
+/* Only the lock on the image shows that another process may have mapped the image live. */
 static void test_without_its_lock_file_a_locked_image_is_refused(void **state)
 {
 	int end;

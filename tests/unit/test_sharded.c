@@ -66,8 +66,7 @@ static double fill_of_one(uint32_t kind, uint64_t capacity)
 	return s.fill;
 }
 
-/* A set that is full to its capacity has every key and the requested rate. Routing by the top bits
- * of the hash leaves the filters of the shards uniform. */
+/* Routing by the top bits of the hash leaves the filters of the shards uniform. */
 static void a_full_set_has_all_keys_at_the_planned_rate(void **state)
 {
 	(void)state;
@@ -105,7 +104,6 @@ static void a_full_set_has_all_keys_at_the_planned_rate(void **state)
 	}
 }
 
-/* Batches of every length return the same answers as single calls. */
 static void batches_equal_single_calls(void **state)
 {
 	(void)state;
@@ -153,7 +151,7 @@ static void batches_equal_single_calls(void **state)
 	}
 }
 
-/* What fill() offers to each shard: all keys, in one of four forms. */
+/* The keys that fill() offers to each shard, in one of four forms. */
 struct source {
 	uint64_t keys[KEYS];
 	unsigned form;
@@ -209,8 +207,7 @@ static void every_shard_is_replaced(void **state)
 	free(s);
 }
 
-/* A key that is inserted during a shard's reload stays in the set, whether the key's own shard was
- * reloaded before or is reloaded later. */
+/* The key's own shard was reloaded before, or is reloaded later. */
 static void inserts_during_a_shards_reload_stay(void **state)
 {
 	(void)state;
@@ -268,7 +265,6 @@ static void the_hash_chooses_the_shard(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Each shard can grow to its share of the keys and a little more. */
 static void each_shard_can_grow_to_its_share(void **state)
 {
 	struct weir_params p = params(WEIR_GROWING);

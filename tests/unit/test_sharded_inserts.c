@@ -14,8 +14,7 @@ static uint64_t hash_in(uint32_t shard, uint64_t i)
 	return (uint64_t)shard << 61 | test_key(i) >> 3;
 }
 
-/* The keys that precede the refused key are inserted and marked as new. No later key is
- * inserted. */
+/* The keys that precede the refused key are inserted and marked as new. */
 static void test_a_batch_ends_at_the_first_refusal(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -40,7 +39,6 @@ static void test_a_batch_ends_at_the_first_refusal(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* A batch of removals also ends at the first refused key, and reports the reason. */
 static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 {
 	static const struct { uint32_t kind; bool read_only; int err; } sets[] = {
@@ -111,8 +109,8 @@ static void test_a_shards_loader_reports_how_many_were_inserted(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The bits of the keys after the refused key are 0, and no word beyond the bitmap is written. The
- * refused key is in the last piece of the batch, or in an earlier piece. */
+/* No word beyond the bitmap is written. The refused key is in the last piece of the batch, or in an
+ * earlier piece. */
 static void test_a_shards_loader_clears_the_answers_after_a_refusal(void **state)
 {
 	static uint64_t answers[WEIR_BITMAP_WORDS(MANY) + 1];

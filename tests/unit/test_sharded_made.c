@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The creation of a sharded set: the seed of its shards, their sizes, and the figures of the set.
- * Also errors. */
+ * The tests also cover errors. */
 #include <errno.h>
 #include "../test.h"
 #include "../sharded.h"
@@ -40,7 +40,7 @@ static void figures_combine_the_shards_figures(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The set hashes a key before it selects the shard, so all shards share one random seed. */
+/* The set hashes a key before it selects the shard. */
 static void all_shards_share_one_random_seed(void **state)
 {
 	struct weir_params p = params(), first = WEIR_PARAMS_INIT;
@@ -64,8 +64,7 @@ static void all_shards_share_one_random_seed(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* All shards together stay within max_bytes. Hashes spread unevenly, so max_bytes must include the
- * slack of each shard. */
+/* Hashes spread unevenly, so max_bytes must include the slack of each shard. */
 static void all_shards_fit_in_max_bytes(void **state)
 {
 	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {

@@ -42,8 +42,7 @@ static void test_hashes_equal_the_reference_vectors(void **state)
 	}
 }
 
-/* Messages at any address, a NULL pointer for an empty message, and messages of more than 255
- * bytes. */
+/* The messages include a NULL pointer for no bytes, and messages of more than 255 bytes. */
 static void test_any_address_and_length(void **state)
 {
 	static const unsigned char key[WEIR_SIPHASH_KEY] = { 1 };
@@ -68,8 +67,8 @@ static void test_any_address_and_length(void **state)
 	assert_true(weir__siphash(reference, count, 300) == UINT64_C(0x4b0b710db6117839));
 }
 
-/* Equal fingerprints show that two seeds are equal, but a fingerprint cannot be inverted to the
- * seed. One half of XXH3 of the seed could be inverted. */
+/* Equal fingerprints show that seeds are equal, but cannot be inverted. One half of XXH3 of the
+ * seed could be inverted. */
 static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
 {
 	static const char text[] = "weir seed fingerprint";

@@ -160,7 +160,7 @@ static void rates_agree_with_the_formula_by_terms(void **state)
 			}
 }
 
-/* Over the whole range of rates, the computed bits are the fewest that keep the rate. */
+/* The computed bits are the fewest that keep the rate, over the whole range of rates. */
 static void bits_and_rate_are_inverse(void **state)
 {
 	(void)state;

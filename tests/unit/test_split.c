@@ -105,7 +105,6 @@ static void forged_steps_are_refused(void **state)
 	}
 }
 
-/* A filter of the split kind has no seed. */
 static void a_forged_seed_is_refused(void **state)
 {
 	enum { SEED = 56, BLOCKS = 104 };
@@ -141,8 +140,7 @@ static void a_forged_seed_is_refused(void **state)
 	assert_null(f);
 }
 
-/* Other programs read filters of the split kind, so the kind has one fixed hash without a
- * secret. */
+/* Other programs read the split kind, so the kind has one fixed hash without a secret. */
 static void a_forged_hash_is_refused(void **state)
 {
 	enum { HASH = 48, SEED = 56 };
@@ -169,8 +167,7 @@ static void a_forged_hash_is_refused(void **state)
 	assert_null(f);
 }
 
-/* The next filter of a reload must be of the split kind, because no other kind has the same
- * hash. */
+/* No other kind has the same hash. */
 static void a_handle_accepts_only_the_split_kind(void **state)
 {
 	struct weir_params p = split_params(1000, 0.01), other = p;
@@ -205,8 +202,6 @@ static void parameters_of_a_filter_create_its_like(void **state)
 	weir_destroy(again);
 }
 
-/* weir_params_of() fails for an odd number of blocks, because no parameters create a filter with an
- * odd number. */
 static void an_odd_number_of_blocks_has_no_parameters(void **state)
 {
 	(void)state;
@@ -257,8 +252,7 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 	}
 }
 
-/* weir_fill_keys() loads a filter with an odd number of blocks as one partition, because several
- * partitions would share the middle block. */
+/* Several partitions would share the middle block. */
 static void odd_numbers_of_blocks_fill_as_one_partition(void **state)
 {
 	(void)state;
@@ -279,7 +273,7 @@ static void odd_numbers_of_blocks_fill_as_one_partition(void **state)
 	weir_destroy(inserted);
 }
 
-/* The image of a filter with an odd number of blocks includes the half line. */
+/* The image of an odd number of blocks includes the half line. */
 static void odd_numbers_of_blocks_are_saved(void **state)
 {
 	(void)state;
@@ -340,7 +334,7 @@ static void the_factor_of_a_fold_must_divide_the_blocks(void **state)
 
 /* ---- sizes ---- */
 
-/* Bits per key, computed by hand for this layout. */
+/* The bits per key in the table were computed by hand. */
 static void sizes_match_the_layout(void **state)
 {
 	(void)state;

@@ -24,7 +24,7 @@ static uint64_t word_of(const struct weir_law *law, uint64_t word)
 	                                     (uint32_t)(bits >> (32 * (word % 2)));
 }
 
-/* Every block is counted, in portions of all sizes. */
+/* The blocks are counted in portions of all sizes. */
 static void each_cell_is_counted_for_every_width(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_SPLIT, WEIR_COUNTING,
@@ -66,7 +66,7 @@ static void each_cell_is_counted_for_every_width(void **state)
 	}
 }
 
-/* So few blocks that the measurement compares all pairs of blocks. */
+/* There are so few blocks that the measurement compares all pairs. */
 static void pairs_of_blocks_are_summed_as_defined(void **state)
 {
 	struct weir_filter *f = filled(WEIR_SPLIT, 2000, UINT64_MAX);
@@ -133,8 +133,8 @@ static double variance_of_few(uint64_t seed, uint64_t n)
 	return s.common_variance;
 }
 
-/* Over all pairs of blocks, the sum shows that lower halves recur. The first pairs show this only
- * weakly. The comparison ends early for 19 filters. With a threshold of one standard deviation
+/* Over all pairs of blocks, the sum shows that lower halves recur, but the first pairs show this
+ * only weakly. The comparison ends early for 19 filters. With a threshold of one standard deviation
  * more, it would end early for 109. */
 static void pairs_that_show_a_little_continue_the_comparison(void **state)
 {
@@ -153,8 +153,7 @@ static void pairs_that_show_a_little_continue_the_comparison(void **state)
 	assert_in_range(early, 0, MOST);
 }
 
-/* One block is full in the words that the measurement reads first, and another block is full in all
- * words. */
+/* One block is full in the words that are read first, another block in all words. */
 static void the_fullest_of_several_full_words_is_found(void **state)
 {
 	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
@@ -242,9 +241,8 @@ static struct weir_spread counted(double share, double off, double vary)
 	return s;
 }
 
-/* A cell may be used by 4 % more or less than the other cells, and the number of used cells may
- * vary by 6 % more than by chance. Wider tolerances would accept hashes whose false-positive rate
- * users notice. */
+/* A cell may be used by 4 % more or less than others, and words may have 6 % more variance. Wider
+ * tolerances would accept hashes whose false-positive rate users notice. */
 static void the_tolerances_are_exact(void **state)
 {
 	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * How much stack the functions use that worker threads call: at most 6 KiB, batches included.
- * Batches into a layered filter use 7 KiB, and so does a cuckoo filter that moves keys. A cuckoo
- * filter that moves keys during a reload uses 9 KiB, and so do batches of texts. Servers have
- * threads and coroutines of 16 to 24 KiB. The stack of an idle thread is subtracted. With another
- * compiler or on another machine the functions may use twice as much. */
+ * How much stack the functions use that worker threads call. Servers have threads and coroutines
+ * of 16 to 24 KiB. The functions use at most 6 KiB, batches included. Exceptions are batches into a
+ * layered filter and a cuckoo filter that moves keys (7 KiB), and batches of texts and a cuckoo
+ * filter that moves keys during a reload (9 KiB). The stack of an idle thread is subtracted. With
+ * another compiler or on another machine the functions may use twice as much. */
 #include <limits.h>
 #include <sys/mman.h>
 #include <weir/guard.h>

@@ -25,8 +25,7 @@ static void assert_near(double value, double wanted, double share, const char *w
 		fail_msg("%s is %g, wanted %g within %g %%", what, value, wanted, 100 * share);
 }
 
-/* The statistics name the kernel that the filter uses, not the best one of the machine. Classic has
- * a single kernel. */
+/* Classic has a single kernel, which need not use the machine's best instruction set. */
 static void the_isa_is_the_kernels(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_CLASSIC, 100, 0.01);
@@ -185,8 +184,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 	}
 }
 
-/* The number of keys above the capacity is within the error of a sample, so only an exact
- * measurement reports saturation. */
+/* Only an exact measurement reports saturation. */
 static void a_surplus_within_the_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 3000000 };
@@ -248,7 +246,7 @@ static void the_rate_includes_every_layer(void **state)
 	weir_destroy(f);
 }
 
-/* The errors of the layers' samples are independent, so their squares add up. */
+/* The errors of the samples are independent. */
 static void errors_of_layers_add_up_as_squares(void **state)
 {
 	struct weir_filter *f = of_several_layers(300000, 0.01);
@@ -260,8 +258,8 @@ static void errors_of_layers_add_up_as_squares(void **state)
 	weir_destroy(f);
 }
 
-/* A sample of a filter with many shards reads one whole page from each of some shards. Reading a
- * few lines from every shard would take a hundred times as long. */
+/* A sample reads one page from each of some shards. A few lines from every shard would take a
+ * hundred times as long. */
 static void a_sample_reads_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };
@@ -285,7 +283,7 @@ static void a_sample_reads_whole_pages(void **state)
 	free(bits);
 }
 
-/* A single full shard raises fill_max, but hardly the mean fill. */
+/* A single full shard hardly raises the mean fill. */
 static void fill_max_shows_the_fullest_shard(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 1000000, 0.01);

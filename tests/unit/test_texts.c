@@ -88,8 +88,8 @@ static void test_each_filter_applies_its_own_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A closed set refuses a new prefix length, in single inserts and in batches. The error message
- * quotes only the beginning of a long text. */
+/* Single inserts and batches are refused. The error message quotes only the beginning of a long
+ * text. */
 static void test_a_closed_set_refuses_new_lengths(void **state)
 {
 	const struct weir_text closed = { .steps = WEIR_TEXT_TRIM | WEIR_TEXT_CIDR |
@@ -115,9 +115,8 @@ static void test_a_closed_set_refuses_new_lengths(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Keys that were kept before the first set. Fixed keys become addresses once the first set has
- * WEIR_TEXT_CIDR, even during a reload. A closed set that refuses a kept key cannot become the
- * first set, so the key is not lost. */
+/* Fixed keys become addresses in a set with WEIR_TEXT_CIDR, even during a reload. A closed set that
+ * refuses a kept key cannot become the first set, so the key is not lost. */
 static void test_kept_keys_are_in_the_first_set(void **state)
 {
 	static const unsigned char four[2][4] = { { 10, 1, 2, 3 }, { 192, 0, 2, 9 } };
@@ -200,8 +199,7 @@ static void test_texts_are_inserted_into_every_filter(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A text that is not a key of the set is also refused during a reload, in single inserts and in
- * batches. Earlier keys of the batch are inserted. */
+/* Single inserts and batches stop at a wrong text. Earlier keys of the batch are inserted. */
 static void test_wrong_texts_are_refused_during_a_reload(void **state)
 {
 	static char net[] = "10.1.0.0/24", bad[] = "nonsense";
@@ -225,7 +223,6 @@ static void test_wrong_texts_are_refused_during_a_reload(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The parameters of a reload cannot change the normalisation steps. */
 static void test_a_reload_cannot_change_the_steps(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -240,8 +237,7 @@ static void test_a_reload_cannot_change_the_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Fixed keys that were kept before the first set. A closed set refuses new addresses. A key that
- * cannot be an address is ignored. */
+/* A closed set refuses new addresses. A key that cannot be an address is ignored. */
 static void test_kept_fixed_keys_become_addresses(void **state)
 {
 	static const unsigned char four[] = { 192, 0, 3, 9 };
@@ -278,8 +274,7 @@ static void test_kept_fixed_keys_become_addresses(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* With other steps in the file, weir_handle_contains() would answer no for every key that a server
- * asks for. */
+/* weir_handle_contains() would answer no for every key that a server asks for. */
 static void test_a_file_with_other_steps_needs_a_flag(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -309,8 +304,7 @@ static void test_a_file_with_other_steps_needs_a_flag(void **state)
 	unlink(path);
 }
 
-/* Kept texts are found with any steps of the first file, even if the file has no key of an equal
- * length. */
+/* The file may have other steps, and no key of an equal length. */
 static void test_kept_texts_are_found_in_the_first_file(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -375,8 +369,7 @@ static void have_a_first_set(struct weir_handle *h, enum way way)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* The first set must record the numbers of labels of kept texts. Otherwise a lookup would not probe
- * keys with that many labels. */
+/* Without these lengths, a lookup would not probe keys with that many labels. */
 static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 {
 	static char one[] = "test", four[] = "a.b.c.net", five[] = "d.a.b.c.com";
@@ -403,8 +396,7 @@ static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 	}
 }
 
-/* The next filter has no key of the text's prefix length. Inserting the kept text records the
- * length. */
+/* The next filter has no other key of the text's prefix length. */
 static void test_replaying_a_kept_text_records_its_length(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -434,8 +426,7 @@ static void test_replaying_a_kept_text_records_its_length(void **state)
 	weir_destroy(placeholder);
 }
 
-/* A read-only set reports that it is read-only for every form of a key, even if the set would also
- * refuse hashes. */
+/* The set would also refuse the hashes, but the error says that the set is read-only. */
 static void test_a_read_only_set_reports_that_it_is_read_only(void **state)
 {
 	const struct iovec text = { (char[]){ "a.example" }, 9 };

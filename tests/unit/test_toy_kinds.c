@@ -98,7 +98,7 @@ static void no_removals_and_counts(struct weir_filter *f)
 	assert_true(bitmap == 0xa5 && counts[0] == 5 && counts[1] == 5 && counts[2] == 5);
 }
 
-/* The error names the missing capability of the kind, for read-only and for writable filters. */
+/* The filters are read-only or writable. */
 static void a_missing_capability_is_named(void **state)
 {
 	static const int errors[] = { 0, -EROFS };
@@ -125,7 +125,7 @@ static unsigned files_in(const char *name)
 	return n;
 }
 
-/* A refused save creates no file under any name, and keeps an existing file. */
+/* A refused save creates no file, and keeps an existing file. */
 static void a_refused_save_leaves_the_folder_unchanged(void **state)
 {
 	struct weir_filter *f = toy_make(&poor, LINES, 1, 0);
@@ -145,7 +145,6 @@ static void a_refused_save_leaves_the_folder_unchanged(void **state)
 	weir_destroy(f);
 }
 
-/* A kind that cannot be built reports this error. */
 static void kinds_that_cannot_be_built_are_refused(void **state)
 {
 	(void)state;
@@ -229,8 +228,8 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	free(f);
 }
 
-/* Above 4 GiB the number of shards no longer grows, so planned sizes are a multiple of 65536 lines.
- * Sizes after a fold need not be. */
+/* Above 4 GiB, planned sizes are a multiple of 65536 lines, because the number of shards no longer
+ * grows. Sizes after a fold need not be. */
 static void a_fold_above_4_gib_has_parameters(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };
@@ -286,7 +285,7 @@ static void a_foreign_size_has_parameters(void **state)
 	}
 }
 
-/* The hashes equal those of xxHash, through their function pointers and through weir__hash_by(). */
+/* The hashes are computed through function pointers and through weir__hash_by(). */
 static void hashes_equal_xxhash(void **state)
 {
 	const struct weir_hashing xxh3 = weir__hashing_seeded(&weir__xxh3, SEED),

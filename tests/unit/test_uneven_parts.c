@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Hashes that are not uniform in one place only ([SPREAD]): in one word of a block, in the first
- * or last blocks, or in one layer. Also filters without a verdict. */
+ * or last blocks, or in one layer. The tests also cover filters without a verdict. */
 #include "../folder.h"
 
 enum { KEYS = 30000 };
@@ -14,8 +14,7 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* In nearly full blocks, uniform and uneven hashes set almost the same bits, so there is no
- * verdict. */
+/* Uniform and uneven hashes set almost the same bits. */
 static void nearly_full_blocks_give_no_verdict(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);
@@ -45,8 +44,7 @@ static void a_verdict_needs_enough_keys(void **state)
 	}
 }
 
-/* Hashes that are uneven in a single word of their block. The test tries each word, and finally
- * none. */
+/* The test makes the hashes uneven in each word in turn, and finally in no word. */
 static void uneven_hashes_in_one_word_are_reported(void **state)
 {
 	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
@@ -67,8 +65,8 @@ static void uneven_hashes_in_one_word_are_reported(void **state)
 	}
 }
 
-/* In the first or last 64 of many blocks, keys set only every other bit of a word. These blocks
- * have as many keys as the others. */
+/* In the first or last 64 of many blocks, keys set only every other bit of a word. Each of these
+ * blocks has as many keys as any other block. */
 static void uneven_hashes_at_the_ends_are_reported(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };
@@ -102,7 +100,6 @@ static void uneven_hashes_at_the_ends_are_reported(void **state)
 	}
 }
 
-/* A save refuses a growing filter with uneven hashes in any one layer. */
 static void a_save_refuses_uneven_hashes_in_any_layer(void **state)
 {
 	enum { LAYERS = 3, FIRST = 4000 };

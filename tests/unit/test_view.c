@@ -72,7 +72,7 @@ static void test_lookups_equal_the_sets(void **state)
 	}
 }
 
-/* A view is valid as long as the set, and sees every shard that a reload publishes. */
+/* A view is valid as long as the set. */
 static void test_a_view_sees_new_shards(void **state)
 {
 	(void)state;
@@ -120,7 +120,6 @@ static void test_counts_equal_the_sets(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The statistics of the handle equal the statistics of the view. */
 static void test_statistics_equal_the_handles(void **state)
 {
 	(void)state;
@@ -158,7 +157,7 @@ static void test_statistics_equal_the_handles(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* In a kind that refuses keys, the set is nearly full as soon as one of the shards is. */
+/* The kind of the set refuses keys when full. */
 static void test_a_set_is_nearly_full_with_one_full_shard(void **state)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
@@ -217,7 +216,6 @@ static bool view_contains(const void *view, const void *key, size_t len)
 	return weir_contains(view, key, len);
 }
 
-/* Guards and metrics accept a view wherever they accept a filter or a handle. */
 static void test_guards_and_metrics_accept_a_view(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;

@@ -13,8 +13,7 @@ static uint64_t slow_clock(void *unused)
 	return now_ns;
 }
 
-/* Key i is inserted into generation i. Each key is found for as many generations as the window has.
- * Its age grows by one per advance, and then the window forgets the key. */
+/* Key i is inserted into generation i, and is found for as many generations as the window has. */
 static void test_ages_grow_with_each_advance(void **state)
 {
 	(void)state;
@@ -39,8 +38,7 @@ static void test_ages_grow_with_each_advance(void **state)
 	}
 }
 
-/* An insert of a key from an older generation returns WEIR_SEEN, and moves the key to the newest
- * generation. */
+/* The repeated insert returns WEIR_SEEN. */
 static void test_a_repeated_insert_makes_a_key_young_again(void **state)
 {
 	(void)state;
@@ -57,8 +55,8 @@ static void test_a_repeated_insert_makes_a_key_young_again(void **state)
 	}
 }
 
-/* With G generations, a key is remembered for T to T * G/(G-1), depending on when in its generation
- * the key was inserted. */
+/* With G generations, a key is remembered for T to T * G/(G-1), depending on when it was
+ * inserted. */
 static void test_keys_are_remembered_for_the_span(void **state)
 {
 	(void)state;
@@ -81,7 +79,7 @@ static void test_keys_are_remembered_for_the_span(void **state)
 		}
 }
 
-/* A period is rounded up to whole ns, so G-1 periods are never less than the span. */
+/* G-1 rounded periods are never less than the span. */
 static void test_the_period_is_rounded_up(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -95,7 +93,7 @@ static void test_the_period_is_rounded_up(void **state)
 	weir_destroy(w);
 }
 
-/* A late tick advances only once. The next advance is due a full period after the tick. */
+/* The next advance is due a full period after the tick. */
 static void test_a_late_tick_advances_once(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -120,8 +118,7 @@ static void test_a_late_tick_advances_once(void **state)
 	weir_destroy(w);
 }
 
-/* W6: the time between reading the clock and publishing the advance must not shorten a
- * generation. */
+/* W6: time between reading the clock and publishing the advance must not shorten the generation. */
 static void test_publishing_an_advance_shortens_no_generation(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -183,7 +180,7 @@ static void test_inside_a_section_an_advance_is_refused(void **state)
 	weir_destroy(w);
 }
 
-/* The count of keys restarts in each generation, even when a slot is reused. */
+/* The count restarts even when a slot is reused. */
 static void test_the_count_restarts_in_each_generation(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -204,7 +201,7 @@ static void test_the_count_restarts_in_each_generation(void **state)
 	weir_destroy(w);
 }
 
-/* generation_keys is limited to a generation's share of the capacity. */
+/* The limit is a generation's share of the capacity. */
 static void test_generation_keys_is_limited(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -218,7 +215,6 @@ static void test_generation_keys_is_limited(void **state)
 	weir_destroy(make(&o));
 }
 
-/* Every form of a key finds the key, also in a keyed window. */
 static void test_every_form_finds_a_key_in_a_keyed_window(void **state)
 {
 	struct weir_params o = options(4, 0);

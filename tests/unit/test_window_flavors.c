@@ -51,8 +51,8 @@ static void every_function_works_in_each_flavor(void **state)
 	}
 }
 
-/* A thread that is online destroys its window's timer, although the timer's thread may be waiting
- * for a grace period. */
+/* The thread that ends the timer is online, and the timer's thread may be waiting for a grace
+ * period. */
 static void a_timer_ends_in_each_flavor(void **state)
 {
 	(void)state;
@@ -71,8 +71,7 @@ static void a_timer_ends_in_each_flavor(void **state)
 	}
 }
 
-/* A loaded window also detects a read section of its own flavor. Inside the section, an advance
- * would wait for itself. */
+/* Inside a section of its own flavor, an advance would wait for itself. */
 static void a_loaded_window_detects_its_sections(void **state)
 {
 	(void)state;
@@ -100,7 +99,7 @@ static void a_loaded_window_detects_its_sections(void **state)
 	}
 }
 
-/* With qsbr, an offline thread can save, and is offline again afterwards. */
+/* The thread is offline again after the save. */
 static void an_offline_thread_of_qsbr_can_save(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -162,8 +161,8 @@ static void *advance(void *arg)
 	return NULL;
 }
 
-/* An advance waits for a read section that began before it. Other threads see the advance at once.
- * Until the section ends, a second advance fails, and a tick is a no-op. */
+/* Other threads see the advance at once. Until the section ends, a second advance fails, and a tick
+ * is a no-op. */
 static void an_advance_waits_for_a_stalled_section(void **state)
 {
 	(void)state;
@@ -183,8 +182,8 @@ static void an_advance_waits_for_a_stalled_section(void **state)
 		flavor->thread_offline(); /* qsbr: this thread must not delay the advance */
 		assert_int_equal(pthread_create(&advancer, NULL, advance, &s), 0);
 		flavor->thread_online();
-		/* once the advance is published and its time recorded; the first reading of the
-		 * clock shows how late the advance is */
+		/* Wait until the advance is published and its time is recorded. The first reading
+		 * of the clock tells how late the advance is. */
 		while (stats_of(s.w).advances == 0 || s.looks < 2)
 			usleep(100);
 		assert_int_equal(weir_age(s.w, "key", 3), 1);
@@ -227,8 +226,8 @@ static void a_tick_gives_way_to_a_quicker_advance(void **state)
 	quick = NULL;
 	struct weir_filter *w = make(&o);
 	wait_for(2.001);
-	/* quick_clock() advances before it returns, so the tick compares its time with the old
-	 * generation */
+	/* quick_clock() advances the window before it returns. Then the tick compares the clock's
+	 * time with a generation that is no longer the newest. */
 	quick = w;
 	assert_int_equal(weir_window_tick(w), 0);
 	assert_int_equal(stats_of(w).advances, 1);
@@ -257,7 +256,6 @@ static void *tick(void *arg)
 	return NULL;
 }
 
-/* If several threads tick, a due advance happens once. */
 static void two_ticks_advance_once(void **state)
 {
 	struct weir_params o = options(4, 0);

@@ -4,7 +4,7 @@
 #include <time.h>
 #include "window_image.h"
 
-/* Saves every shape before the first advance, after a few advances, and after the slots have been
+/* Windows of every shape are saved before the first advance, after a few, and after slots were
  * reused. */
 static void a_loaded_window_continues_as_the_saved_one(void **state)
 {
@@ -37,7 +37,6 @@ static void a_loaded_window_continues_as_the_saved_one(void **state)
 	}
 }
 
-/* The time between save and load does not count. */
 static void time_between_save_and_load_does_not_count(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -102,7 +101,7 @@ static void saved_ago(double seconds)
 	free(bytes);
 }
 
-/* Seven generations of one second each. The newest generation is 0.75 s old at the save. */
+/* The window has seven generations of one second each. The newest is 0.75 s old at the save. */
 static void forget_older_counts_the_time_since_the_save(void **state)
 {
 	static const struct {
@@ -147,7 +146,6 @@ static void forget_older_counts_the_time_since_the_save(void **state)
 	}
 }
 
-/* Whatever time the machine's clock shows at a save, the image can be loaded. */
 static void any_real_time_can_be_saved(void **state)
 {
 	static const struct timespec times[] = { { -5, 7 }, { 0, 0 }, { (time_t)1 << 60, 1 } };
@@ -169,7 +167,7 @@ static void any_real_time_can_be_saved(void **state)
 	}
 }
 
-/* After more advances than 32 bits can count, the window has no keys. */
+/* The load makes more advances than 32 bits can count. */
 static void after_very_many_advances_all_keys_are_forgotten(void **state)
 {
 	struct weir_params o = options(16, 0);
@@ -191,8 +189,7 @@ static void after_very_many_advances_all_keys_are_forgotten(void **state)
 	weir_destroy(w);
 }
 
-/* Neither the window nor its image catches up on a late advance. A key that is inserted just before
- * the save is remembered for the whole span after the save. */
+/* A key that is inserted just before the save is remembered for the whole span after the save. */
 static void a_late_advance_is_not_caught_up(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -267,8 +264,7 @@ static uint64_t inserting_clock(void *unused)
 	return now_ns;
 }
 
-/* A save reads the clock after the words (W10), so no key in the image is younger than the recorded
- * time. */
+/* A save reads the clock after the words (W10). */
 static void no_key_is_younger_than_the_image(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -286,7 +282,7 @@ static void no_key_is_younger_than_the_image(void **state)
 	weir_destroy(w);
 }
 
-/* After the caller's clock has gone back, images can still be loaded. */
+/* Images can still be loaded after the clock went back. */
 static void the_clock_may_go_back(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -303,7 +299,7 @@ static void the_clock_may_go_back(void **state)
 	weir_destroy(w);
 }
 
-/* A clock that wraps around does not make ages of centuries. */
+/* Ages must not become centuries when the clock wraps around. */
 static void the_clock_may_wrap_around(void **state)
 {
 	struct weir_params o = options(7, 0);
@@ -321,7 +317,6 @@ static void the_clock_may_wrap_around(void **state)
 	weir_destroy(w);
 }
 
-/* An age that is too large for an image is saved as the largest age. */
 static void a_huge_age_is_saved_as_the_largest(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -344,7 +339,7 @@ static uint64_t stepping_clock(void *calls)
 	return now_ns - ((*n)++ > 0);
 }
 
-/* 0 is a valid time for a creation, an advance and a load. */
+/* The clock is 0 at a creation, an advance and a load. */
 static void the_clock_may_be_0(void **state)
 {
 	const struct weir_params o = options(3, 0);

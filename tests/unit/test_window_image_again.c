@@ -33,7 +33,7 @@ static int with_word(unsigned at, uint64_t value)
 	return 0;
 }
 
-/* For the smallest double, a generation's share of the rate is 0, which is invalid in an image. */
+/* For the smallest double, a generation's share of the rate is 0. */
 static void a_tiny_rate_is_refused(void **state)
 {
 	(void)state;
@@ -83,7 +83,6 @@ static void *feed(void *unused)
 	return NULL;
 }
 
-/* A load continues the window as if no time had passed since the save. */
 static void the_time_of_a_slow_load_does_not_count(void **state)
 {
 	const struct weir_load_options load = load_options();

@@ -7,7 +7,7 @@
 static unsigned char *image;
 static size_t image_bytes;
 
-/* Make an image of five generations, three of which have been the newest. */
+/* Make an image of five generations. The window has advanced twice. */
 static int image_setup(void **state)
 {
 	struct weir_params o = options(5, 0);
@@ -165,7 +165,6 @@ static void each_field_of_the_head_is_checked(void **state)
 	head_field(age + 4 * ROW, 8, second, "generation 4: age is 1000000000 ns, and the newer");
 }
 
-/* The image has more members than its head has generations. */
 static void surplus_members_are_refused(void **state)
 {
 	struct weir_params o = options(6, 0);
@@ -184,8 +183,7 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* The last generation is five blocks smaller, and the sum of blocks in the head is adjusted. A load
- * requires an equal number of blocks in every generation. */
+/* The last generation is five blocks smaller, and the sum of blocks in the head is adjusted. */
 static void a_smaller_member_is_refused(void **state)
 {
 	enum { LESS = 5, LENGTH = 96, MEMBER = 4 };

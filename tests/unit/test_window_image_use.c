@@ -42,7 +42,7 @@ static size_t member_at(const unsigned char *bytes, unsigned i)
 	return at;
 }
 
-/* W9: each member is the image of a blocked filter that has the keys of one generation. */
+/* W9: the image of a generation has the keys of that generation. */
 static void each_member_is_a_blocked_filter(void **state)
 {
 	(void)state;
@@ -68,7 +68,6 @@ static void each_member_is_a_blocked_filter(void **state)
 	}
 }
 
-/* Save options apply to streams as they do to files. */
 static void save_options_apply_to_streams(void **state)
 {
 	const struct weir_params o = options(3, 0);
@@ -128,8 +127,7 @@ static void keyed_windows_need_their_secret(void **state)
 	weir_destroy(back);
 }
 
-/* With generation_keys, a loaded window continues the count of keys. Windows that count a sample of
- * the keys do, too. */
+/* Windows that count a sample of the keys continue the sample, too. */
 static void a_loaded_window_continues_its_count(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };
@@ -161,7 +159,7 @@ static void a_loaded_window_continues_its_count(void **state)
 	}
 }
 
-/* A window cannot be published or mapped, and only a window has generations. */
+/* Only a window has generations. */
 static void windows_cannot_be_published_or_mapped(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -253,7 +251,7 @@ static void wrong_options_are_refused(void **state)
 	weir_destroy(w);
 }
 
-/* A loaded window has a timer if the load asks for one. The timer's period is 1 ms in this test. */
+/* The timer's period is 1 ms. */
 static void a_loaded_window_may_have_a_timer(void **state)
 {
 	struct weir_params o = options(3, 0);
@@ -321,7 +319,7 @@ static void memory_flags_apply_to_every_generation(void **state)
 		weir_destroy(w);
 }
 
-/* A measurement enters no read section, so its thread need not register with the flavor. */
+/* A measurement enters no read section, so its thread need not register. */
 static void a_measurement_needs_no_flavor(void **state)
 {
 	static const void *const none[64]; /* a flavor without functions */

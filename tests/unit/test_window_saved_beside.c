@@ -133,7 +133,7 @@ static void *save_offline(void *unused)
 	return unused;
 }
 
-/* A save delays advances only while it copies in memory, not while it writes to the pipe. */
+/* A save delays advances only while the save copies in memory. */
 static void a_save_into_a_pipe_delays_no_advance(void **state)
 {
 	static char bytes[1 << 16];

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include "window.h"
 
-/* A full window has the requested rate, in lookups and in the statistics. */
+/* Lookups and the statistics show the same rate. */
 static void test_a_full_window_has_the_planned_rate(void **state)
 {
 	(void)state;
@@ -78,8 +78,8 @@ static uint32_t same_answers(struct weir_params *o)
 	return bits;
 }
 
-/* Every instruction set gives the same answers, in single lookups and in batches, for each shape,
- * and in columns for each number of bits per key. */
+/* The test compares single lookups and batches for each shape, and in columns for each number of
+ * bits per key. */
 static void test_all_instruction_sets_agree(void **state)
 {
 	const char *asked = getenv("WEIR_ISA");
@@ -116,7 +116,7 @@ static void test_all_instruction_sets_agree(void **state)
 
 static const unsigned char secret[16] = "sixteen secrets";
 
-/* All forms of a key are equal, with a secret and without. */
+/* The windows have a secret or none. */
 static void test_all_forms_of_a_key_are_equal(void **state)
 {
 	enum { KEYS = 200 };
@@ -173,7 +173,6 @@ static void test_shape_texts_name_the_generations(void **state)
 	assert_refused(weir_shape_text(&neither, text), -EINVAL, "kind window", "no such shape");
 }
 
-/* The lowest rate of a window gives each generation the lowest rate of a filter. */
 static void test_the_lowest_rate_is_per_generation(void **state)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -249,8 +248,7 @@ static void test_wrong_options_are_refused(void **state)
 
 static const char flavor; /* a pointer for the tests; never used as a flavor */
 
-/* Only windows accept the parameters of the group window, and windows refuse the parameters of
- * other groups. */
+/* Windows refuse the parameters of other groups. */
 static void test_only_windows_accept_their_parameters(void **state)
 {
 	(void)state;
@@ -290,8 +288,6 @@ static void test_only_windows_accept_their_parameters(void **state)
 	REFUSED(window.run.reserved, 1, -EINVAL, "leave it 0");
 }
 
-/* The parameters of a window create a window of the same size, shape, seed, span and
- * generation_keys. */
 static void test_parameters_of_a_window_create_its_like(void **state)
 {
 	(void)state;
@@ -320,7 +316,7 @@ static void test_parameters_of_a_window_create_its_like(void **state)
 	weir_destroy(w);
 }
 
-/* The bits of a window, created or loaded, can lie in memory of the caller. */
+/* Windows that are created and windows that are loaded can use the caller's memory. */
 static void test_bits_may_lie_in_the_callers_memory(void **state)
 {
 	struct weir_load_options load = WEIR_LOAD_OPTIONS_INIT;
@@ -356,7 +352,7 @@ static void test_bits_may_lie_in_the_callers_memory(void **state)
 	}
 }
 
-/* Two of capacity, rate and bytes give the third. */
+/* The three values are capacity, rate and bytes. */
 static void test_any_two_of_three_give_the_third(void **state)
 {
 	struct weir_plan one = WEIR_PLAN_INIT, two = WEIR_PLAN_INIT;

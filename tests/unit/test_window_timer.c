@@ -25,7 +25,6 @@ static struct weir_params timed(void)
 	return o;
 }
 
-/* The timer thread advances the window, by time and by the number of keys. */
 static void test_the_timer_advances_by_time_and_number(void **state)
 {
 	struct weir_params o = timed();
@@ -50,8 +49,7 @@ static void test_the_timer_advances_by_time_and_number(void **state)
 	weir_destroy(w);
 }
 
-/* The timer sleeps until the next advance is due. A window that advances only by number lets the
- * timer sleep without a timeout. */
+/* A window that advances only by number lets the timer sleep without a timeout. */
 static void test_the_timer_sleeps_until_an_advance_is_due(void **state)
 {
 	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
@@ -84,7 +82,6 @@ bool __wrap_weir__window_wake(const struct weir_window *window)
 	return __real_weir__window_wake(window);
 }
 
-/* The last key of a generation wakes the timer thread once. No other key does. */
 static void test_only_the_last_key_of_a_generation_wakes(void **state)
 {
 	enum { NUMBER = 50 };
@@ -197,9 +194,8 @@ static void test_a_cancelled_insert_returns_its_result(void **state)
 	weir_destroy(counted);
 }
 
-/* A child of fork() may destroy a window although the child has no timer thread. The parent's timer
- * thread continues. The test cannot detect a pthread_join() in the child, because glibc's returns
- * at once there. */
+/* The child has no timer thread, and the parent's timer thread continues. The test cannot detect a
+ * pthread_join() in the child, because glibc's returns at once there. */
 static void test_a_forked_child_can_destroy_a_window(void **state)
 {
 	struct weir_params o = timed();
@@ -223,7 +219,7 @@ static void test_a_forked_child_can_destroy_a_window(void **state)
 	weir_destroy(w);
 }
 
-/* The timer thread blocks all signals, and the mask of the creating thread stays unchanged. */
+/* The mask of the creating thread stays unchanged. */
 static void test_the_timer_thread_blocks_signals(void **state)
 {
 	struct weir_params o = timed();
@@ -237,7 +233,7 @@ static void test_the_timer_thread_blocks_signals(void **state)
 	weir_destroy(w);
 }
 
-/* A timer thread that waits for a number of keys sleeps until weir_destroy() wakes it. */
+/* A timer thread that waits for a number of keys sleeps without a timeout. */
 static void test_destroy_wakes_an_idle_timer(void **state)
 {
 	struct weir_params o = timed();
@@ -271,8 +267,8 @@ static void *advance_by_hand(void *window)
 	return NULL;
 }
 
-/* Inserts make an advance due while another advance waits for a grace period. With qsbr the timer
- * thread must then go offline, because the grace period may wait for the timer thread. */
+/* Inserts make an advance due while another advance waits for a grace period, which may wait for
+ * the timer thread. */
 static void test_with_qsbr_the_timer_waits_offline(void **state)
 {
 	struct weir_params o = timed();
