@@ -87,8 +87,9 @@ struct weir_build_report {
 	uint64_t added;         /* keys, each as often as it was added */
 	uint64_t keys;          /* different keys, by their hashes */
 	uint64_t spilled_bytes; /* bytes written to the file in spill_folder */
-	double sort_seconds;    /* to sort the hashes and find equal ones; layered: for level 2 */
-	double build_seconds;   /* to build the filter; layered: to build level 2 */
+	double sort_seconds;    /* to sort the hashes and find equal hashes; layered: those of the
+	                           second level */
+	double build_seconds;   /* to build the filter; layered: the second level */
 	/* The next five fields are for a kind with an exclude list (layered). */
 	uint64_t excluded;      /* keys of the list, each as often as it was excluded */
 	uint64_t passed;        /* different keys of the list that the first level let pass */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Errors of weir calls. A call that fails returns a negative errno and sets a sentence about the
- * failure, which is the thread's own. Print the sentence:
+ * Errors of weir calls. A call that fails returns a negative errno and stores a sentence about the
+ * failure. Each thread has its own sentence. Print it:
  *
  *     if (weir_create(&f, &params) < 0)
  *             fprintf(stderr, "%s", weir_error_detail());
@@ -30,7 +30,7 @@ WEIR_API const char *weir_strerror(int err);
  */
 WEIR_API const char *weir_error_name(int err);
 
-/** Bytes that are enough for any sentence with its NUL byte. */
+/** Size of a buffer that holds any sentence of weir_error_detail() and its NUL byte. */
 #define WEIR_SENTENCE_BYTES 512
 
 /**
@@ -44,31 +44,35 @@ WEIR_API const char *weir_error_name(int err);
  */
 WEIR_API const char *weir_error_detail(void);
 
-/** The check that refused a parameter. Each comment below lists what values[] in struct
- * weir_error_info has, in order. thing has the parameter's name; if the parameter is reserved or
- * belongs to another kind, its group comes first: "classic.probes". The numbers never change. */
+/** The check that refused a parameter: the field code of struct weir_error_info. Each comment below
+ * lists the elements of that struct's values[], in order. Its field thing names the parameter, with
+ * the group if the parameter is reserved or belongs to another kind: "classic.probes". The numbers
+ * never change. */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* no values: read the sentence */
-	WEIR_ERROR_RANGE = 1,        /* given, least, most */
-	WEIR_ERROR_CHOICE = 2,       /* given, and the sum of 2^n over all allowed n */
-	WEIR_ERROR_TWO_OF_THREE = 3, /* capacity, fp_rate, max_bytes; 0: not given */
-	WEIR_ERROR_KIND_LACKS = 4,   /* given, kind */
-	WEIR_ERROR_RATE_LEAST = 5,   /* fp_rate, capacity, least, bits (hash or fingerprint) */
-	WEIR_ERROR_TOO_LARGE = 6,    /* capacity, fp_rate, bytes needed, most bytes */
-	WEIR_ERROR_LISTS_LARGE = 7,  /* capacity, exclude_keys, bytes needed, most bytes */
-	WEIR_ERROR_ONE_KEY = 8,      /* max_bytes, fp_rate: too few bytes for one key */
-	WEIR_ERROR_KEYS_MOST = 9,    /* capacity, max_bytes, most keys that fit in max_bytes */
-	WEIR_ERROR_BLOCK = 10,       /* max_bytes, bytes of a block */
-	WEIR_ERROR_RATE_MOST = 11,   /* max_bytes, capacity, resulting rate, most */
-	WEIR_ERROR_WIDTH = 12,       /* fingerprint_bits, resulting rate, fp_rate */
-	WEIR_ERROR_WIDTH_BYTES = 13, /* max_bytes, capacity, fingerprint_bits, exclude_keys */
-	WEIR_ERROR_MORE_KEYS = 14,   /* capacity, different keys that were added */
-	WEIR_ERROR_HASHES = 15,      /* max_memory, bytes of the hashes so far */
-	WEIR_ERROR_THREADS = 16,     /* max_memory, least, threads */
-	WEIR_ERROR_PASSED = 17,      /* exclude_keys, keys that the first level let pass */
-	WEIR_ERROR_SETS_LARGE = 18,  /* capacity, sets, bytes needed, most bytes */
-	WEIR_ERROR_OPEN = 19,        /* errno of opening the file that the sentence names */
-	WEIR_ERROR_UNEVEN = 20,      /* no values; for different_keys: keys, hashes, added rate */
+	WEIR_ERROR_RANGE = 1,        /* values: given, least, most */
+	WEIR_ERROR_CHOICE = 2,       /* values: given, and the sum of 2^n over all allowed n */
+	WEIR_ERROR_TWO_OF_THREE = 3, /* values: capacity, fp_rate, max_bytes; 0: not given */
+	WEIR_ERROR_KIND_LACKS = 4,   /* values: given, kind */
+	WEIR_ERROR_RATE_LEAST = 5,   /* values: fp_rate, capacity, least fp_rate, bits of a hash
+	                                or fingerprint */
+	WEIR_ERROR_TOO_LARGE = 6,    /* values: capacity, fp_rate, bytes needed, most bytes */
+	WEIR_ERROR_LISTS_LARGE = 7,  /* values: capacity, exclude_keys, bytes needed, most bytes */
+	WEIR_ERROR_ONE_KEY = 8,      /* values: max_bytes (too few for one key), fp_rate */
+	WEIR_ERROR_KEYS_MOST = 9,    /* values: capacity, max_bytes, most keys that fit in it */
+	WEIR_ERROR_BLOCK = 10,       /* values: max_bytes, bytes of a block */
+	WEIR_ERROR_RATE_MOST = 11,   /* values: max_bytes, capacity, resulting rate, most */
+	WEIR_ERROR_WIDTH = 12,       /* values: fingerprint_bits, resulting rate, fp_rate */
+	WEIR_ERROR_WIDTH_BYTES = 13, /* values: max_bytes, capacity, fingerprint_bits,
+	                                exclude_keys */
+	WEIR_ERROR_MORE_KEYS = 14,   /* values: capacity, different keys that were added */
+	WEIR_ERROR_HASHES = 15,      /* values: max_memory, bytes of the hashes so far */
+	WEIR_ERROR_THREADS = 16,     /* values: max_memory, least max_memory, threads */
+	WEIR_ERROR_PASSED = 17,      /* values: exclude_keys, keys that the first level let pass */
+	WEIR_ERROR_SETS_LARGE = 18,  /* values: capacity, sets, bytes needed, most bytes */
+	WEIR_ERROR_OPEN = 19,        /* value: errno of opening the file that the sentence names */
+	WEIR_ERROR_UNEVEN = 20,      /* values for different_keys: keys, hashes, added rate;
+	                                else no values */
 };
 
 /** A thread's last failed call in numbers, for a program that words its own messages. Start from
@@ -92,8 +96,8 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
  * Get the number of keys that this thread's last failed batch inserted. A batch fails if a verb
- * named _keys returns a negative errno. It stops at the first key that the filter refuses
- * because it is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
+ * named _keys returns a negative errno. The batch stops at the first key that the filter refuses,
+ * since the filter is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
  * inserted. The caller can give that key and all later ones again.
  * Return: 0 or more, but fewer than the batch has; valid until the thread's next weir call.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.

@@ -185,7 +185,7 @@ WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys,
  * Insert a key.
  * @key: @len bytes; may be NULL when len is 0.
  * Return: WEIR_NEW, WEIR_SEEN or a negative errno. If several threads insert one new key at the
- *   same time, at least one gets WEIR_NEW. With words_per_key = 1 exactly one does.
+ *   same time, at least one gets WEIR_NEW. If the filter has WEIR_CAN_DECIDE, exactly one does.
  * Errors: -EROFS if the filter is mapped read-only; -ENOTSUP if the kind takes no inserts; -EINVAL
  *   if a set with normalisation cannot parse the text, or is closed and has no key of this length
  *   (<weir/text.h>); errors of the kind (blocked and classic have none).
@@ -235,7 +235,7 @@ WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key
 
 /**
  * Look up a batch: hash, prefetch, then test, so that the cache misses of many keys overlap.
- * @keys: of any form (<weir/keys.h>). Fixed keys of 8 bytes are the fastest.
+ * @keys: of any form (<weir/keys.h>). Numbers and fixed keys of 8 bytes are hashed the fastest.
  * @bitmap: WEIR_BITMAP_WORDS(n) words that receive the answers, bits past n cleared; NULL if only
  *   the count matters.
  * Return: how many keys may be in the set.
@@ -252,8 +252,8 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was WEIR_NEW. May be NULL. After
  *   -ENOSPC it has the answers of the keys that were inserted.
  * Return: how many were WEIR_NEW, or a negative errno. If a new key comes several times, in one
- *   batch or in batches of several threads, at least one of them is WEIR_NEW. With
- *   words_per_key = 1 exactly one is.
+ *   batch or in batches of several threads, at least one of them is WEIR_NEW. If the
+ *   filter has WEIR_CAN_DECIDE, exactly one is.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
  *   -EINVAL for a text, the keys before the refused one were: weir_error_taken() tells how many.
  * Threads, Order: as weir_insert() of each key.
@@ -291,8 +291,9 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  * Return: 1 if the key was removed, or stays because all its counters are at their largest value; 0
  *   if it is absent and nothing has changed; or a negative errno. If two threads remove a key that
  *   was inserted once, the one that gets 0 may have hidden other keys from lookups for a moment.
- * Errors: -ENOTSUP if the kind cannot (all but counting and cuckoo), or the filter has WEIR_ONCE;
- *   -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the text.
+ * Errors: -ENOTSUP if the kind cannot remove keys (only counting and cuckoo can), or the filter has
+ *   WEIR_ONCE; -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the
+ *   text.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
  * Progress: counting lock-free: a thread retries a word only if another has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
@@ -320,7 +321,7 @@ WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, 
  * @key: @len bytes; may be NULL when len is 0.
  * Return: an upper bound, never less than the key's inserts that happen-before the call minus its
  *   removals; or WEIR_COUNT_FULL; or a negative errno.
- * Errors: -ENOTSUP if the kind cannot (weir_can() tells).
+ * Errors: -ENOTSUP if the filter cannot count keys: weir_can() lacks WEIR_CAN_COUNT.
  * Threads: any, with lookups and inserts.  Order, Progress, Cost: as weir_contains().
  */
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
@@ -344,7 +345,7 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
  * Errors: -EINVAL if the two differ in kind, size, shape, hash function, seed, key, WEIR_ONCE or
  *   normalisation (<weir/text.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS if @dst is mapped read-only;
- *   -ENOTSUP if the kind cannot; -EAGAIN if @src is the placeholder of a handle without a set
+ *   -ENOTSUP if the kind cannot merge; -EAGAIN if @src is the placeholder of a handle without a set
  *   (weir_handle_get()); growing: -ENOSPC if a merged layer would have more keys than it may hold,
  *   -ENOMEM; cuckoo: -ENOSPC if @dst cannot hold all keys, -EAGAIN if a fingerprint must move while
  *   @dst is being copied. After these two errors lookups may have found keys of @src for a moment.
@@ -359,8 +360,9 @@ WEIR_API WEIR_MUST_CHECK int weir_merge(struct weir_filter *dst, const struct we
  * Make a private copy with the same shape, seed and bits.
  * @out: receives the copy; untouched on failure.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL if @out is NULL; -ENOMEM; -ENOTSUP if the kind cannot, or for WEIR_ISA as
- *   weir_create(); -EAGAIN if @f is the placeholder of a handle without a set (weir_handle_get()).
+ * Errors: -EINVAL if @out is NULL; -ENOMEM; -ENOTSUP if the kind cannot be copied, or for WEIR_ISA
+ *   as weir_create(); -EAGAIN if @f is the placeholder of a handle without a set
+ *   (weir_handle_get()).
  * Threads: any, with lookups and inserts (not in counting, see <weir/filter.h>). An insert
  *   concurrent with the call may be missed.
  * Order: relaxed.  Progress: blocking (memory).  Cost: memory bandwidth.
@@ -397,7 +399,7 @@ WEIR_API WEIR_MUST_CHECK int weir_grow_ahead(struct weir_filter *f);
 struct weir_stats {
 	size_t struct_size;        /* sizeof(struct weir_stats) */
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
-	uint32_t shards;           /* contiguous runs of lines */
+	uint32_t shards;           /* contiguous runs of cache lines */
 	uint64_t bytes;            /* size of the bit array; growing: of all layers so far */
 	uint64_t capacity;         /* keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for, at capacity */
@@ -418,8 +420,9 @@ struct weir_stats {
 	                              every bit was read */
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              no longer change; extrapolated from the sample */
-	uint64_t max_capacity;     /* growing: most keys in all layers, or up to 3 % more; capacity
-	                              is then that of the first layer. Other kinds: capacity */
+	uint64_t max_capacity;     /* growing: most keys in all layers, of which the filter may take
+	                              up to 3 % more; capacity is then that of the first layer.
+	                              Other kinds: capacity */
 	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
 	                              keys that fit: make a larger one now */
 	uint32_t steps;            /* enum weir_text_steps of the normalisation */
@@ -454,13 +457,13 @@ enum weir_uneven {
 
 /** How many bits weir_measure() reads. */
 enum weir_effort {
-	WEIR_SAMPLED = 0, /* up to 1 MiB: up to a millisecond */
-	WEIR_EXACT = 1,   /* every bit: memory bandwidth */
+	WEIR_SAMPLED = 0, /* at most 1 MiB of bits, which takes up to a millisecond */
+	WEIR_EXACT = 1,   /* every bit, at memory bandwidth */
 };
 
 /**
- * Measure a filter from its bits. The call reads all bits up to 1 MiB, and with WEIR_EXACT always.
- * Otherwise it reads a sample of 1 MiB: a run of lines from each of up to 256 shards.
+ * Measure a filter from its bits. The call reads all bits if they take at most 1 MiB, or with
+ * WEIR_EXACT. Otherwise it reads a sample of 1 MiB: a run of lines from each of up to 256 shards.
  * @effort: enum weir_effort.
  * @out: from WEIR_STATS_INIT.
  * Return: 0 or a negative errno.

@@ -30,7 +30,8 @@ struct weir_follow_options {
 	/* Options of each check, copied with their gate; NULL: the defaults. The gate's keys and
 	 * context, and progress_arg, must live until the follower is stopped. */
 	const struct weir_refresh_options *refresh;
-	double poll_seconds; /* between checks if inotify is silent: 0.001 to 86400; 0: 1 */
+	double poll_seconds; /* seconds between checks if inotify reports nothing: 0.001 to 86400;
+	                        0: 1 */
 	bool poll_only;      /* do not use inotify */
 	/* Called on the follower's thread after a check that swapped (@result 1) or failed (a
 	 * negative errno). @sentence is valid until the callback returns. After a swap it warns if
@@ -58,10 +59,10 @@ struct weir_follow_options {
  *   sharded; -EBUSY if the handle has a follower already; -ENOMEM; -EMFILE, -ENFILE if there is no
  *   descriptor for the stop signal; -EAGAIN if no thread can start. Errors of a check go to report,
  *   or to standard error; weir_handle_measure() counts them and has the last refusal's sentence.
- * Threads: any one. Other threads may reload, roll back and refresh between two checks. A child of
- *   fork() has no such thread. It calls weir_follower_stop() and may then follow again. But if
- *   fork() came during a check that swaps, the child's copy of the handle stays -EBUSY. So a server
- *   should fork before it follows.
+ * Threads: any, one at a time. Other threads may reload, roll back and refresh between two checks.
+ *   A child of fork() does not have the follower's thread. The child calls weir_follower_stop() and
+ *   may then follow again. But if fork() came during a check that swaps, the child cannot refresh
+ *   or reload its copy of the handle (-EBUSY). So a server should fork before it follows.
  * Progress: blocking (a thread's start).
  */
 WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, struct weir_handle *h,
@@ -70,8 +71,8 @@ WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, str
 
 /**
  * Stop following and free the follower. If a check still reads the file, counts its bits or merges
- * keys, it gives up at once. That is not a verdict on the file, and it is not reported. After these
- * steps the call waits for the check, and for the grace period that it may need.
+ * keys, the check gives up at once. That is not a verdict on the file, and it is not reported. Once
+ * a check is past these steps, the call waits until it has ended, with its grace period.
  * @f: a follower; NULL is a no-op. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower still runs.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).

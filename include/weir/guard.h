@@ -133,7 +133,7 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_ask_hash(struct weir_guard_thread *t, ui
  * @bypassed: receives as many words. A bit is set if its key's answer was WEIR_GUARD_BYPASSED; then
  *   the bit in @bitmap is set too. With NULL every key of this batch goes to the filter.
  * Return: how many bits of @bitmap are set, or a negative errno.
- * Errors: as weir_guard_ask_hash().
+ * Errors: as weir_guard_ask_hash(); -EINVAL for a batch of form WEIR_KEYS_NONE.
  * Threads, Order, Progress: as weir_guard_ask().  Cost: as weir_handle_contains_keys(), and some
  *   10 ns a batch; if bypassed, below 1 ns a key. options.contains is called for each key.
  */

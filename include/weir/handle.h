@@ -24,7 +24,7 @@
  *     at the same time  | contains insert get | reload_insert | begin commit refresh ... | destroy
  *     contains, insert  |         yes         |      yes      |           yes            |  no (a)
  *     get ... use       |         yes         |      yes      |           yes (b)        |  no (a)
- *     begin commit ...  |         yes         |   yes (begin) |   -EBUSY for all but one |  -EBUSY
+ *     begin commit ...  |         yes         |   only begin  |   -EBUSY for all but one |  -EBUSY
  *   A removal counts as an insert, a count as a lookup. A section is an RCU read-side section.
  *   (a) destroy waits for sections that began before it; later sections must not use the handle.
  *   (b) begin, commit, refresh, rollback and destroy wait for all sections. Inside a section they
@@ -46,13 +46,14 @@
  * qsbr, mb) include its urcu header, set options.flavor to &rcu_flavor, and register every thread
  * that calls the verbs. With qsbr a thread must also be online and report quiescent states. The
  * time between two quiescent states is one section. So a thread that has a filter from
- * weir_handle_get() must not call begin, commit, refresh, rollback or destroy before the next one:
- * weir cannot detect that and return -EDEADLK. For fork(), cancelled threads and plugins see
- * reload.h.
+ * weir_handle_get() must not call begin, commit, refresh, rollback or destroy before its next
+ * quiescent state: weir cannot detect such a call, so it does not return -EDEADLK. For fork(),
+ * cancelled threads and plugins see reload.h.
  *
  * Full filters. Kinds that can refuse a key return -ENOSPC when they are full. The handle accepts a
- * key only if every filter in use accepts it, and makes its promise only for accepted keys. If one
- * filter refuses, the key is removed from the others. Kinds without removal keep a false positive.
+ * key only if the current filter and, during a reload, the next filter accept it. It makes its
+ * promise only for accepted keys. If the next filter refuses a key, the handle removes the key from
+ * the current filter again. Kinds without removal keep it as a false positive.
  *   - If the current filter is full, reload into a larger one, filled from the application's record
  *     (weir_reload_copy() needs equal sizes). weir_handle_measure() reports nearly_full at 90 % of
  *     the most keys that fit. Until the commit the handle still refuses keys that the current
@@ -138,20 +139,22 @@ struct weir_handle_options {
 	uint32_t flags;          /* enum weir_handle_flags, or'ed */
 	enum weir_absent absent; /* answer before the first filter; needs WEIR_HANDLE_ANY_SEED */
 	/* Most bytes of memory to keep keys that are inserted before the first filter.
-	 * weir_reload_begin() or a refresh inserts them into it. 0: refuse such inserts. */
+	 * weir_reload_begin() or a refresh inserts the kept keys into the first filter. 0: refuse
+	 * inserts before the first filter. */
 	uint64_t keep_inserts;
 	/* true: publish a first filter that is too small for all kept keys (cuckoo), and count the
 	 * missing keys in kept_dropped. false: refuse such a filter. */
 	bool drop_kept;
-	/* 16 bytes, copied: weir_params.secret of the files to come. NULL: the files are not keyed.
-	 * Not needed with an initial filter, which has its own. */
+	/* 16 bytes, copied: the weir_params.secret with which later image files were made. NULL:
+	 * the files are not keyed. Not needed with an initial filter, which has its own secret. */
 	const void *secret;
-	/* Parameters of an empty first filter, if @initial is NULL. For a kind that is built once
-	 * the filter has no keys. All that params point to is copied, except memory, which the
-	 * filter uses. */
+	/* Parameters of an empty first filter, if @initial is NULL. If its kind is built once, the
+	 * filter stays empty until a reload. All that params point to is copied, except memory,
+	 * which the filter uses. */
 	const struct weir_params *params;
 	/* Number of shards of a sharded set: a power of two from 2 to 65536; 0: not sharded. params
-	 * describe the set as a whole. A shard gets its share, and more for uneven shares. */
+	 * describe the set as a whole. A shard gets its share of the capacity and a reserve, since
+	 * hashes do not spread keys evenly. */
 	uint32_t shards;
 	uint32_t can; /* enum weir_ability, or'ed: abilities that each filter must have */
 };
@@ -270,16 +273,16 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  * and the previous filter while it is kept.
  * Return: as weir_insert() of the current filter; or a negative errno, and the key is removed again
  *   (Full filters in <weir/handle.h>) and not promised. If several threads insert one new key at
- *   the same time, at least one gets WEIR_NEW. With words_per_key = 1 exactly one does, except
- *   across a swap, when threads may ask different filters (two got WEIR_NEW for 1 of 112,000 keys,
- *   each inserted by two threads during 27,557 reloads by copy). Until the commit a key that only
- *   the loader has inserted is WEIR_NEW. If one of the threads is refused, all others may get
- *   WEIR_SEEN. Before the first filter the answer is WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW
- *   with WEIR_ABSENT_NO.
+ *   the same time, at least one gets WEIR_NEW. If the current filter has WEIR_CAN_DECIDE,
+ *   exactly one does, except across a swap, when the threads may ask different filters. (Two
+ *   threads inserted each of 112,000 keys during 27,557 reloads by copy. For one key both got
+ *   WEIR_NEW.) Until the commit a key that only the loader has inserted is WEIR_NEW. If one of the
+ *   threads is refused, all others may get WEIR_SEEN. Before the first filter the answer is
+ *   WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert() of the current or the next filter; of the previous filter only while a
  *   rollback returns to it. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS
  *   if its bytes are used up; -ENOMEM; as weir_insert() of the next filter, and the key stays kept
- *   for a later one. The first filter may hold fewer copies of a key than were kept (cuckoo, see
+ *   for a later filter. The first filter may hold fewer copies of a key than were kept (cuckoo, see
  *   filter.h). Then remove the key no more often than the filter can hold copies.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
@@ -456,16 +459,18 @@ struct weir_handle_stats {
 	double refused_since;     /* seconds since commits and refreshes began to fail or to be
 	                             refused; 0: none did since the last success */
 	char refused_sentence[WEIR_SENTENCE_BYTES]; /* sentence of the last commit or refresh that
-	                             failed or was refused, even before a success; "": none yet */
+	                             failed or was refused. A later success does not clear it.
+	                             "": none yet */
 	bool nearly_full;         /* the current filter can refuse keys, and has 90 % of the most
 	                             keys that fit: reload into a larger one now (see
 	                             <weir/handle.h>: Full filters) */
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it. The next reload or refresh, or
 	                             weir_handle_drop_previous(), frees it */
-	uint64_t failed;          /* commits whose filter could not be built (kinds that are built
-	                             once), for lack of memory or within max_bytes, say */
-	uint64_t oldest;          /* generation of the oldest shard; without shards, generation */
+	uint64_t failed;          /* commits that could not build their filter (kinds that are built
+	                             once), since memory lacked, say, or max_bytes was too small */
+	uint64_t oldest;          /* generation of the oldest shard; without shards equal to the
+	                             field generation */
 	uint64_t kept_dropped;    /* kept keys that did not fit in the first filter: drop_kept */
 };
 #define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)

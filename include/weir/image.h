@@ -133,7 +133,7 @@ static inline struct weir_location weir_location_map_memory(const void *image, s
 }
 
 /** Locate, for reading, an image that results from an old image, plain or compressed, and @n deltas
- * (delta.h). Each delta must begin with the image that the one before results in. */
+ * (delta.h). The old image of each delta must be the result of the delta before it. */
 static inline struct weir_location weir_location_chain(const char *old_image,
                                                        const char *const *deltas, size_t n)
 {
@@ -232,7 +232,7 @@ struct weir_image_info {
 	size_t struct_size;        /* sizeof(struct weir_image_info) */
 	uint32_t format;           /* version of the format */
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
-	uint32_t shards;           /* contiguous runs of lines */
+	uint32_t shards;           /* contiguous runs of cache lines */
 	uint64_t capacity;         /* keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for */
 	uint64_t bytes;            /* size of the bit array */
@@ -260,11 +260,11 @@ struct weir_image_info {
  * lacks O_TMPFILE or a sandbox refuses linkat. The next save to the same name by the same user
  * removes that file.
  *
- * With options->replaces the temporary file has a fixed name, and a second such save waits for the
- * first. No reader can lock the file until its permissions are set, just before the rename. In a
- * folder with the sticky bit, a save waits for another user's file of that name only if that user
- * owns the image or the folder. If it does not wait, two such saves may both succeed while a reader
- * locks the old image.
+ * With options->replaces the temporary file has a fixed name, and a second save with replaces waits
+ * for the first. No reader can lock the file until its permissions are set, just before the rename.
+ * In a folder with the sticky bit, a save waits for another user's file of that name only if that
+ * user owns the image or the folder. If it does not wait, two saves with replaces may both succeed
+ * while a reader locks the old image.
  *
  * The image has padding, so that bits of 2 MiB or more can be mapped with huge pages. The padding
  * is a hole, so on disk the file takes at most 64 KiB more than its bits, or 1 MiB more from 512
@@ -292,14 +292,14 @@ struct weir_image_info {
  *   in place. Without the sync a power cut may bring the old file back, so save again.
  * Errors: the errno of open, fallocate, write, fsync, fcntl, rename and getrandom (-ENOSPC,
  *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the memory is too small; -ECANCELED if progress
- *   stopped it; -EAGAIN if the image is not the one that options->replaces names, or another such
- *   save runs: read the image again; -EAGAIN if @f is the placeholder of a handle without a set
- *   (weir_handle_get()); -ENOTRECOVERABLE if the image that options->replaces names could not be
- *   locked, and a process mapped it live just before the rename: insert that process's keys again;
- *   -EINVAL if an option is out of its range, or the path is NULL or not a regular file; -EISDIR;
- *   -ENOENT, -EACCES, -ELOOP, -EBUSY for a link that cannot be followed; -ENOMEM; -ENOTSUP if the
- *   kind cannot be saved, or for zstd_level if this build lacks zstd; -EDOM if the hashes of the
- *   filter are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is not set.
+ *   stopped it; -EAGAIN if the image is not the one that options->replaces names, or another save
+ *   with replaces runs: read the image again; -EAGAIN if @f is the placeholder of a handle without
+ *   a set (weir_handle_get()); -ENOTRECOVERABLE if the image that options->replaces names could not
+ *   be locked, and a process mapped it live just before the rename: insert that process's keys
+ *   again; -EINVAL if an option is out of its range, or the path is NULL or not a regular file;
+ *   -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY for a link that cannot be followed; -ENOMEM; -ENOTSUP
+ *   if the kind cannot be saved, or for zstd_level if this build lacks zstd; -EDOM if the hashes of
+ *   the filter are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is not set.
  * Threads: any, with lookups and inserts. If several savers save to one path, the last rename wins;
  *   with replaces only the first saver succeeds.
  * Order: relaxed.  Progress: blocking (file system).  Cost: reading the folder's names, memory
@@ -385,14 +385,14 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * Errors: -ESTALE if the image was removed or replaced since it was mapped, so that no file has the
  *   inserts; -EBUSY if the image is mapped live elsewhere too, or if strangers can rename its lock
  *   file (lock_dir) and a process has locked the image; -EINVAL if it is not mapped live; -ENOTSUP
- *   if the kind cannot; -ENOMEM; -EBADF if other code closed a descriptor of the lock; the errno of
- *   msync, fcntl and ftruncate, and of opening the lock file again if it was removed.
+ *   if the kind cannot be sealed; -ENOMEM; -EBADF if other code closed a descriptor of the lock;
+ *   the errno of msync, fcntl and ftruncate, and of opening the lock file again if it was removed.
  * Threads: one, without inserts.  Progress: blocking (file system).  Cost: memory bandwidth, then
  *   the disk.
  */
 WEIR_API WEIR_MUST_CHECK int weir_seal(struct weir_filter *f);
 
-/* ---- images without a filter; none of these needs a secret ---- */
+/* ---- images without a filter: these functions need no secret, even for a keyed image ---- */
 
 /**
  * Read and check all of an image except its bits, for a filter of any kind.
@@ -417,8 +417,8 @@ WEIR_API WEIR_MUST_CHECK int weir_image_inspect(struct weir_location from,
  * Errors: as weir_load().
  * Threads: any.  Progress: blocking (file system).
  * Cost: as weir_load(), but with at most 2 MiB of memory, or 12 MiB if the image is compressed,
- *   whatever its size. A chain needs memory for the whole image. A router does so too, since its
- *   names are checked.
+ *   whatever its size. A chain needs memory for the whole image, and so does an image of a router,
+ *   since the call checks its names.
  */
 WEIR_API WEIR_MUST_CHECK int weir_image_verify(struct weir_location from,
                                                const struct weir_load_options *options,

@@ -23,7 +23,8 @@ WEIR_BEGIN_DECLS
  *      Lanes past the group's last bit test its first bit again. A lane whose field is not in r
  *      uses field 9, the last field in r ---- */
 
-/* The row of a layout: 2z + g, modulo 8. It differs for all WEIR__DEFAULT_LAYOUTS; 2 are empty. */
+/* The row of a layout: 2z + g, modulo 8. Each of the WEIR__DEFAULT_LAYOUTS has a row of its own.
+ * Two rows are empty. */
 #define WEIR__ROW_OF(layout) ((((layout) >> 15) + ((layout) >> 8)) & 7)
 #define WEIR__ROWS(f) \
 	{ f(2, 4), f(0, 0), f(4, 2), f(4, 3), f(0, 0), f(1, 3), f(2, 2), f(2, 3) }
@@ -70,8 +71,8 @@ WEIR__INLINE __m512i weir__load8(const uint64_t lanes[8])
 	return _mm512_load_si512((const void *)lanes);
 }
 
-/* With a full mask the masked intrinsics compile to the unmasked instructions. The unmasked ones
- * make g++ 12 warn of its own undefined registers (GCC bug 105593), here on every path. */
+/* With a full mask the masked intrinsics compile to the unmasked instructions. The unmasked
+ * intrinsics make g++ 12 warn of its own undefined registers (GCC bug 105593). */
 WEIR__INLINE __m512i weir__shr8(__m512i x, __m512i by)
 {
 	return _mm512_maskz_srlv_epi64(0xff, x, by);

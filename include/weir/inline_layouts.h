@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* The layouts that the calculator chooses from 10 % (17 %) to 0.01 % (8.5e-6). */
+/* The layouts that the calculator chooses for rates from 10 % to 0.01 %. It chooses only these even
+ * up to 17 % and down to 8.5e-6. */
 #define WEIR__DEFAULT_LAYOUTS(X) X(1, 3) X(2, 2) X(2, 3) X(2, 4) X(4, 2) X(4, 3)
 /* More layouts that the calculator chooses, if the caller gives z but not g. */
 #define WEIR__OTHER_LAYOUTS(X) \
@@ -23,9 +24,9 @@
 
 /* A verb is WEIR__SWITCH(v) with a case for each layout in WEIR__INLINED, except for the vector
  * lookups of inline_lanes.h. For other layouts it calls a function that tries WEIR__OUTLINED. The
- * numbers are so far apart that compilers make comparisons of the switch, at most three for a
- * layout. A jump table would cost more where indirect jumps are not predicted. The comparisons are
- * always predicted, since a filter's layout never changes. */
+ * numbers of the cases are so far apart that compilers turn the switch into comparisons, at most
+ * three for a layout. A jump table would cost more where indirect jumps are not predicted. The
+ * comparisons are always predicted, since a filter's layout never changes. */
 #ifdef WEIR_INLINE_WORDS_PER_KEY
 
 #define WEIR__FIXED_Z WEIR_INLINE_WORDS_PER_KEY

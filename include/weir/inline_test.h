@@ -94,9 +94,9 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* A vector has four lanes, N for each group: 4 if z is 1 or 2 (the group's word in each lane), 2 if
- * z is 4 (half a line, permuted within 128 bits), 1 if z is 8 (half a line as it is). Vector p has
- * the groups from p * 4/N on. Step s tests the bits of each group from s * N on. */
+/* A vector has four lanes. Each group gets N of them: 4 if z is 1 or 2 (each lane has the group's
+ * word), 2 if z is 4 (half a line, permuted within 128 bits), 1 if z is 8 (half a line as it is).
+ * Vector p has the groups from p * 4/N on. Step s tests the bits of each group from s * N on. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)

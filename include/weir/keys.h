@@ -30,9 +30,11 @@ enum weir_keys_form {
 	WEIR_KEYS_NONE = 0,   /* a batch that is too large: 2^40 keys and more, or fixed keys above
 	                         65,535 bytes. Inserts fail with -EINVAL, lookups answer true */
 	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
-	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side: text in a set that normalises */
-	WEIR_KEYS_IOV = 3,    /* struct iovec, one a key: text in a set that normalises */
-	WEIR_KEYS_U64 = 4,    /* uint64_t numbers: never text */
+	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side. A set that normalises takes them
+	                         as text, or with cidr as binary addresses (<weir/text.h>) */
+	WEIR_KEYS_IOV = 3,    /* struct iovec, one for each key. A set that normalises takes them
+	                         as text */
+	WEIR_KEYS_U64 = 4,    /* uint64_t numbers, which no set normalises */
 };
 
 /** A batch of keys, made by the functions below. Its two words travel in registers; a third word
@@ -71,7 +73,8 @@ static inline struct weir_keys weir_keys_fixed(const void *keys, size_t width, s
 	return weir__keys(keys, n, width, WEIR_KEYS_FIXED);
 }
 
-/** Make a batch of @n numbers, the fastest keys: each is eight bytes in this machine's memory. */
+/** Make a batch of @n numbers. The key is the eight bytes of a number in this machine's memory. The
+ * library hashes such keys, and fixed keys of 8 bytes, faster than all others. */
 static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 {
 	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);

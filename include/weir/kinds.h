@@ -68,8 +68,9 @@ enum weir_kind_id {
 
 /**
  * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter. A
- * lookup works on every filter: without the ability it returns true, every set, or "not seen".
- * Any other verb that a filter lacks fails with -ENOTSUP.
+ * lookup works on every filter. A lookup that the filter cannot decide returns true, or every set;
+ * weir_route() and weir_age() treat a filter without the ability as one set and one generation. Any
+ * other verb that a filter lacks fails with -ENOTSUP.
  */
 enum weir_ability {
 	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time; not if mapped read-only */
@@ -100,8 +101,8 @@ enum weir_ability {
 	WEIR_CAN_ALL = (1 << 25) - 1,
 };
 
-/* The numbers of each kind's shape. Every struct is as large as the union below, so an initializer
- * of one sets all unused numbers to 0. */
+/* The numbers of each kind's shape. Every struct is as large as the union below, so a struct's
+ * initializer also sets the union's unused numbers to 0. */
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };

@@ -16,7 +16,7 @@
  *     weir_fp_rate_asked           gauge    rate that the filter was made for
  *     weir_saturated               gauge    1: more keys than its capacity
  *     weir_hashes_uneven           gauge    1: hashes given by callers are not uniform
- *     weir_nearly_full             gauge    1: inserts may be refused soon, reload a larger one
+ *     weir_nearly_full             gauge    1: inserts may be refused soon, load a larger filter
  *     weir_bytes                   gauge    bytes of bits; a handle: of all its filters
  *     weir_lookups                 gauge    most keys that the lookup of one text probes
  *

@@ -32,8 +32,9 @@ enum weir_flags {
 	WEIR_ONCE = 1u << 3,          /* store equal keys once: an insert of a key that the filter
 	                                 already has (WEIR_SEEN) stores nothing. Only for kinds that
 	                                 can remove keys (else -EINVAL). Removal is then off, since
-	                                 two keys may share one entry. The image keeps the flag. The
-	                                 next filter of a handle needs the flag as well */
+	                                 two keys may share one entry. An image keeps the flag, and
+	                                 so does a reload without params. If a reload has params,
+	                                 they must set the flag again */
 };
 
 /** How a window runs in this process. Set the fields at creation, and again at every load. */
@@ -86,8 +87,9 @@ struct weir_params {
 	                           must outlive the filter. NULL: the library allocates. A growing
 	                           filter uses it for the first layer only */
 	size_t memory_bytes;    /* bytes at memory: at least the plan's bytes */
-	uint32_t shards;        /* equal runs of lines in the bit array: 1, or a power of two up to
-	                           65536 with at least 1024 lines a shard; 0: the library chooses */
+	uint32_t shards;        /* equal runs of cache lines in the bit array: 1, or a power of two
+	                           up to 65536 with at least 1024 lines a shard; 0: the library
+	                           chooses */
 	uint32_t hash_bits;     /* b, from 8 to 64, if your own hashes take only about 2^b values,
 	                           uniformly; 0: 64, as for weir_hash(). Keys with equal hashes
 	                           become one key, which adds capacity / 2^b to the rate. The layout
@@ -159,8 +161,8 @@ struct weir_params {
 	 * largest set needs, so smaller sets waste memory. */
 	struct {
 		uint32_t sets;             /* 1 to 64; 0: 8, the fewest columns of a router */
-		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest whose memory is within 1 % of
-		                              the least */
+		uint32_t rows_per_key;     /* 1 to 10; 0: the fewest rows that need at most 1 % more
+		                              memory than the best number of rows */
 		const char *const *names;  /* names of the sets, copied: all different, 1 to 63
 		                              bytes of UTF-8 without control characters; NULL: "0",
 		                              "1" and so on */
@@ -199,7 +201,7 @@ struct weir_params {
 struct weir_plan {
 	size_t struct_size;      /* sizeof(struct weir_plan) */
 	struct weir_shape shape; /* the kind, and the numbers of its shape */
-	uint32_t shards;         /* contiguous runs of lines, a power of two */
+	uint32_t shards;         /* contiguous runs of cache lines, a power of two */
 	uint64_t capacity;       /* keys */
 	uint64_t bytes;          /* size of the bit array, a multiple of 64 */
 	double bits_per_key;     /* bytes * 8 / capacity */
@@ -219,9 +221,9 @@ struct weir_plan {
 	} growing;               /* other kinds: repeats capacity, bytes and bits_per_key */
 	struct {
 		double false_sets;   /* expected number of wrong sets in the answer to an absent
-		                        key, if each set has as many keys as asked */
-		double bytes_wasted; /* in the columns of sets that are smaller than the largest,
-		                        and in columns without a set */
+		                        key, if each set has as many keys as params say */
+		double bytes_wasted; /* unused bytes in the columns of sets that are smaller than
+		                        the largest, and in columns without a set */
 	} router;                 /* other kinds: 0 */
 	uint32_t lookups;         /* most keys that the lookup of one text probes, by the lengths in
 	                             params.text (weir_text_most()); fp_rate is for one probe */

@@ -18,7 +18,7 @@
 
 WEIR_BEGIN_DECLS
 
-/** How to take over a file. Start from WEIR_REFRESH_OPTIONS_INIT. */
+/** How to publish the image in a file. Start from WEIR_REFRESH_OPTIONS_INIT. */
 struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
 	uint64_t max_bytes; /* most bytes of bits of all filters together; 0: no limit, even if a
@@ -64,9 +64,9 @@ struct weir_refresh_options {
  * or from all bits if the sample does not tell the number of keys. A set of few keys may show twice
  * the rate by chance. So an image that is not saturated, by the capacity in its head, is refused
  * only if its rate exceeds twice fp_rate by more than 64 / (bytes sampled) or 0.1, whichever is
- * less; a growing filter if by 0.1. weir_save_options.marks of the image allow either (the
- * builder's --allow-overfull and --allow-shrink). A set that is only saturated is published, since
- * without it keys would be missing: weir_handle_measure() shows it.
+ * less. For a growing filter that bound is always 0.1. The marks of an image can allow either fault
+ * (weir_save_options.marks, the builder's --allow-overfull and --allow-shrink). A set that is only
+ * saturated is published, since without it keys would be missing: weir_handle_measure() shows it.
  *
  * With map a plain image is mapped, privately if the current filter takes inserts, else read-only.
  * A compressed image is still read. If a program later shortens a mapped file in place, SIGBUS
@@ -114,8 +114,9 @@ struct weir_refresh_options {
  *   different shapes or seeds, -EROFS for a read-only mapping, -ENOSPC if a growing or cuckoo
  *   filter cannot hold the keys to merge. Inserts and removals do not make another filter current:
  *   touch the file if a removal has freed slots, or has removed a must_miss key.
- *   After all others the next call tries again: -EBUSY if the image is marked live, if a process
- *   marked, sealed or overwrote it during the call, or if a reload or another refresh runs;
+ *   The third is all other errors, after which the next call tries again: -EBUSY if the image is
+ *   marked live, if a process marked, sealed or overwrote it during the call, or if a reload or
+ *   another refresh runs;
  *   -EDEADLK inside a read-side section; -EFBIG above max_bytes; -E2BIG for more than 4096 deltas;
  *   -ENOMEM; -ECANCELED if progress stopped the call; the errno of open, read and mmap, even if it
  *   is one of the above (-ENOENT, -EACCES, -EIO, -EINVAL ...); -EINVAL if an option is out of its

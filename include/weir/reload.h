@@ -25,14 +25,15 @@
  * thread that blocks all signals, or if weir is a plugin (RTLD_LOCAL) of a program that links
  * liburcu-bp. In these three cases make the calls before and after fork(), or the child may hang.
  * If a program that links liburcu-bp has registered the calls and then loads weir with RTLD_GLOBAL,
- * its fork() hangs. For another flavor make the calls that liburcu documents. If a writer in
- * another thread has claimed a handle at the moment of fork(), the child's copy stays -EBUSY.
+ * its fork() hangs. For another flavor make the calls that liburcu documents. If a reload, refresh
+ * or rollback runs in another thread at the moment of fork(), it does not end in the child. In the
+ * child these verbs then return -EBUSY for that handle.
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. weir_handle_destroy() and
- * the verbs of this header, refresh.h and follow.h that claim the handle or wait for a grace period
- * defer the cancellation until they return. So the handle does not stay claimed, and a gate's check
- * and a report run with cancellation disabled. But if a loader ends between begin and commit, its
- * reload stays open: abort it in a handler of pthread_cleanup_push().
+ * the verbs of this header, refresh.h and follow.h that replace a filter or wait for a grace period
+ * defer the cancellation until they return. So a cancelled thread does not leave the handle -EBUSY,
+ * and a gate's check and a report run with cancellation disabled. But if a loader ends between
+ * begin and commit, its reload stays open: abort it in a handler of pthread_cleanup_push().
  *
  * Plugins. A plugin may be closed by dlclose() after its handles are destroyed. libweir.so then
  * stays loaded, since some threads still use liburcu. Link a plugin that contains libweir.a with
@@ -97,14 +98,16 @@ struct weir_reload_options {
 	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory
 	                                     (which no filter of the handle may still use); NULL:
 	                                     kind, size and shape of the current filter, in private
-	                                     memory, without flags. Seed and secret stay, unless
-	                                     params give others (WEIR_HANDLE_ANY_SEED) */
+	                                     memory, without flags except WEIR_ONCE. Seed and secret
+	                                     stay, unless params give others
+	                                     (WEIR_HANDLE_ANY_SEED) */
 	uint64_t max_bytes;               /* most bytes of bits of all filters together; 0: no
 	                                     limit. A growing filter counts with its first size,
 	                                     though it may grow to its max_capacity */
 	bool keep_previous;               /* keep the old filter for a rollback, and insert into it
 	                                     too; the placeholder of a new handle is never kept */
-	bool defer_free;                  /* the commit does not wait: call_rcu frees the filter */
+	bool defer_free;                  /* the commit does not wait for readers of the old filter:
+	                                     call_rcu frees that filter later */
 	const struct weir_gate *gate;     /* copied; NULL: a filter passes if its hashes are uniform
 	                                     or it is given as next */
 	double pace;                      /* the share of a core that the loader may use, 0.001 to
@@ -263,8 +266,8 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  *   removes keys, abort the reload, since a second copy would count keys twice (as it would after a
  *   first copy that succeeded); -EINVAL if the two differ in kind, size, shape, seed or secret.
  *   Before the first filter the call merges nothing and succeeds.
- * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep. Cuckoo
- *   copies at once: its inserts may have to wait for the whole copy (filter.h).
+ * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep. A cuckoo
+ *   filter is copied in one piece, and inserts into it may wait for the whole copy (filter.h).
  * Cost: memory bandwidth; cuckoo 25 ns a key.
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r, uint64_t sets);
@@ -316,7 +319,8 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
  */
 WEIR_API int weir_reload_abort(struct weir_reload *r);
 
-/** Offers the source to a reload, of one filter or of @shard. Return: 0; anything else stops. */
+/** Offers the source to a reload: of the only filter, or of shard number @shard.
+ * Return: 0; any other value aborts the reload and ends weir_reload_all(). */
 typedef int weir_reload_fill_fn(struct weir_reload *r, uint32_t shard, void *context);
 /**
  * Replace a whole set: begin, call @fill, commit. A sharded set is replaced shard by shard.
@@ -343,8 +347,9 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_all(struct weir_handle *h,
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_rollback(struct weir_handle *h);
 /**
- * Free the previous filter of a handle, when you no longer need a rollback.
- * Return, Errors, Threads, Progress: as weir_handle_rollback().
+ * Free the previous filter of a handle, void or not, when you no longer need a rollback.
+ * Return, Threads, Progress: as weir_handle_rollback().
+ * Errors: as weir_handle_rollback(), but -ENOENT only if no previous filter is kept.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_drop_previous(struct weir_handle *h);
 

@@ -21,9 +21,10 @@
  *
  * How it works. Redis has immutable images of the set, the generations, and one log of inserted
  * hashes. Generations are numbered within eras; within an era the set only grows. A thread of the
- * library sends this node's inserts, applies those of others, and keeps what it sent until a
- * generation contains it. If redis may have lost data, it merges the newest generation into its
- * set, and publishes if redis may lack keys. A second thread moves images. Lookups never wait.
+ * library sends this node's inserts, applies those of other nodes, and keeps each insert that it
+ * sent until a generation contains it. If redis may have lost data, the thread merges the newest
+ * generation into this node's set, and publishes the set if redis may lack keys of it. A second
+ * thread moves images. Lookups never wait.
  *
  * Failures. An insert has returned, and then a failure happens. Do all nodes get the key in the
  * end? The table assumes that redis is not tampered with (see trusted_keys).
@@ -161,12 +162,14 @@ struct weir_replica_options {
 	                                  inserted since the newest signed image, confirmed keys
 	                                  too. The inserting node keeps these keys in its own set */
 	const char *state_file;        /* file that records the newest version accepted, across all
-	                                  starts of the node. Give it exactly with trusted_keys */
+	                                  starts of the node. Give trusted_keys and state_file, or
+	                                  neither */
 
 	/* Called on the library's thread when a generation is swapped in (@result 1), a failure
 	 * begins (a negative errno), or a failure ends or something is worth knowing (0).
 	 * @sentence is valid until the callback returns. Sentences that differ only in numbers are
-	 * one failure. It must not call weir_replica_*(). NULL: write to standard error. */
+	 * one failure. The callback must not call weir_replica_*(). NULL: write to standard
+	 * error. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;                 /* not copied */
 };
@@ -229,7 +232,7 @@ enum weir_replica_wait {
  */
 WEIR_API int weir_replica_insert(struct weir_replica *r, const void *key, size_t len,
                                  uint32_t wait);
-/** As weir_replica_insert(), for a number, which it takes as weir_handle_insert_u64() does. */
+/** As weir_replica_insert(), for the eight bytes at &key: see weir_contains_u64(). */
 WEIR_API int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint32_t wait);
 /** As weir_replica_insert(), for a hash of weir_handle_hash(). */
 WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait);
@@ -336,8 +339,9 @@ struct weir_replica_stats {
 	uint32_t state;           /* enum weir_replica_state */
 	bool complete;            /* within the last 2 s redis answered a heartbeat and a later read
 	                             of the log, and the node knows of nothing that it lacks */
-	bool owes;                /* it has keys that redis lacks, and publishes them if it may */
-	bool overflowed;          /* max_pending_bytes were used up, so the node will publish */
+	bool owes;                /* this node has keys that redis lacks, and publishes them if it
+	                             may */
+	bool overflowed;          /* max_pending_bytes were used up, so this node will publish */
 	uint64_t lacking_ms;      /* how long complete has been false */
 	struct weir_replica_version joined, newest; /* version of its set, and newest in redis */
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
@@ -403,7 +407,8 @@ struct weir_replica_generation {
 	uint64_t id;              /* random: tells apart two generations with one version */
 	uint64_t image_bytes;
 	uint64_t signed_ms;       /* when it was signed: ms since 1970, by its publisher's clock */
-	uint64_t expires_ms;      /* when that expires: ms since 1970, by that clock; 0: never */
+	uint64_t expires_ms;      /* when the signature expires: ms since 1970, by the publisher's
+	                             clock; 0: never */
 	uint64_t publisher;       /* id of the node that published it */
 	char image[65];           /* BLAKE2b-256 of the image, in hexadecimal digits */
 	char position[42];        /* id of the last log entry that it contains */

@@ -89,7 +89,8 @@ WEIR_API WEIR_MUST_CHECK int weir_text_key(const struct weir_text *t, const void
  * @room: scratch memory of WEIR_TEXT_ROOM(len) bytes.  @keys: receives up to WEIR_TEXT_LOOKUPS
  *   pointers into @text or @room: prefixes longest first, domains shortest first.
  * Return: how many keys; 0 if the text is certainly not in the set; or a negative errno.
- * Errors: -EINVAL as weir_text_key(), but more than 127 labels give the keys of the parents.
+ * Errors: -EINVAL as weir_text_key(), but a domain of more than 127 labels is no error: the call
+ *   returns the keys of its parents.
  * Threads: any.  Progress: wait-free.  Cost: as weir_text_key(), and some nanoseconds a key.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const void *text,
@@ -119,7 +120,7 @@ WEIR_API bool weir_text_note(struct weir_text *t, const struct iovec *key);
 /**
  * Add the lengths and numbers of labels of one normalisation, @src, to another, @dst.
  * Return: 0 or a negative errno.
- * Errors: -EINVAL if the steps differ, so that equal texts give different keys.
+ * Errors: -EINVAL if the steps differ, since equal texts could then give different keys.
  * Threads: any, each on its own @dst.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_unite(struct weir_text *dst, const struct weir_text *src);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Includes all headers of weir but two: inline.h, which needs xxhash.h, and replica.h, which
- * belongs to the library weir-redis. */
+ * Includes all public headers except inline.h, which needs xxhash.h, and replica.h, which belongs
+ * to the library weir-redis. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H
 

@@ -33,8 +33,9 @@
  * Layouts. With WEIR_WINDOW_COLUMNS a key has one word in each generation. The words lie side by
  * side in one cache line, for up to 7 generations, so a lookup reads one line. With
  * WEIR_WINDOW_RING each generation is an array of its own, and a lookup reads one line in each. A
- * ring allows words_per_key above 1, which needs less memory. Both layouts allocate one generation
- * more than G, for clearing, which the bytes of plans and statistics include.
+ * ring allows words_per_key above 1, which needs less memory. A ring allocates G+1 generations, one
+ * of them to be cleared. Columns round G+1 up to 4, 8, 16 or 24 words, half a cache line or whole
+ * lines. The bytes of plans and statistics include all of these.
  *
  * Images. A window cannot be merged, cloned, folded, mapped or published by a handle, and does not
  * normalise keys. To keep it across a restart, call weir_save() at any time and weir_load() at the

@@ -62,7 +62,7 @@ WEIR__INLINE void weir__word_or_relaxed(uint64_t *word, uint64_t mask)
 
 /* Set bits as weir__word_or_relaxed does, and return the value before, so that exactly one of any
  * number of threads sees a bit go from 0 to 1. On x86-64 an or that returns a value is a
- * compare-and-swap loop, which costs more. The loop has at most as many rounds as the word has
+ * compare-and-swap loop, which costs more. The loop loses at most as many rounds as the word has
  * bits, since in each lost round another thread has set a bit. */
 WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 {
