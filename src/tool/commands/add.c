@@ -69,8 +69,8 @@ static int fill(struct change *add, struct weir_filter *f)
 	             guard_overfull(&add->guard, &add->after, add->image);
 }
 
-/* Refuses keys of new lengths. The image's head lists the lengths that lookups probe, and other
- * processes have already read the head. */
+/* Refuses keys with a prefix length or a number of labels that no key of the image has. Lookups
+ * probe only the lengths in the image's head, and other processes have already read the head. */
 static int check_lengths(const struct change *add)
 {
 	const struct weir_text *had = &add->fill.keying.normal;
@@ -124,7 +124,7 @@ static void report(const struct change *add)
 	const struct weir_stats *s = &add->after;
 	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	                    !(s->marks & WEIR_MARK_ONCE);
-	/* a kind with copies cannot tell which keys are new */
+	/* a kind that stores each copy of a key does not count distinct keys */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
 	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates may err */
 		fresh = (double)add->keys;

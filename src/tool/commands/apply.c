@@ -78,8 +78,8 @@ static bool is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Return: true if all files are regular. For other files, the library's errno is that of a delta
- * that does not fit. */
+/* Return: true if all files are regular. The library returns -EINVAL both for a file that is not
+ * regular and for a delta that was made from another image. */
 static bool all_read(const struct apply *a)
 {
 	bool all = is_regular(a->old_image);
@@ -111,7 +111,7 @@ static int make(struct apply *a)
 	reading.progress = progress_reported;
 	size_t bytes = last.new_bytes;
 	void *room = NULL;
-	if (bytes / 2 > reading.max_bytes + PADDING) /* the library then fails: too large */
+	if (bytes / 2 > reading.max_bytes + PADDING) /* weir_image_copy() will refuse the size */
 		bytes = PADDING;
 	if (posix_memalign(&room, LINE, bytes))
 		return trouble("%s: no memory for the %s of the image that it makes", name,
@@ -127,12 +127,12 @@ static int make(struct apply *a)
 	if (!err)
 		return TOOL_OK;
 	(void)failed(a, err);
-	/* a delta does not fit, since it was made from another image */
+	/* -EINVAL with regular files: a delta was made from another image */
 	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 
-/* Refuses an image that has shrunk, unless --allow-shrink or a mark from its publisher allows
- * it. */
+/* Refuses an image that has shrunk, unless --allow-shrink or WEIR_MARK_SHRINK_ALLOWED in the new
+ * image allows the shrink. */
 static int check_shrunk(const struct apply *a)
 {
 	const struct guard guard = {

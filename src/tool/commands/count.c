@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir count: prints an upper bound on the number of times that each line is in the set. */
+ * weir count: prints how often each line is in the set. The number may be too high, and is too low
+ * only if a counter is full. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -171,7 +172,7 @@ static int print_all(struct count *c)
 	struct chunk chunk = { 0 };
 	struct keyer keyer;
 	int err = 0;
-	c->keying.keep_local = true; /* a local name gets a count too */
+	c->keying.keep_local = true; /* also count names of this machine and its network */
 	keyer_begin(&keyer, &c->keying, keying_probes_several(&c->keying) ? KEYING_LOOKUP :
 	                                                                     KEYING_TEXT);
 	while (!err && lines_next(c->lines, &chunk) > 0) {

@@ -139,9 +139,9 @@ static void on_bus_error(int number)
 	_exit(TOOL_TROUBLE);
 }
 
-/* Opens closed standard descriptors, since the next file to be opened would get such a number: weir
- * would read an image as the keys of standard input. An O_PATH descriptor can be neither read nor
- * written, so its use fails as it should. Return: false if an open fails. */
+/* Opens the standard descriptors that are closed. Otherwise the next file that weir opens would get
+ * the number of a closed descriptor, and weir could read an image as the keys of standard input. An
+ * O_PATH descriptor can be neither read nor written. Return: false if an open fails. */
 static bool standard_taken(void)
 {
 	bool taken = true;

@@ -68,7 +68,7 @@ struct merge {
 	char **images;
 	int n;
 	bool folded; /* images of different sizes were merged */
-	struct weir_text normal; /* of the union */
+	struct weir_text normal; /* normalisation of the union */
 };
 
 static uint64_t bytes_of(const struct weir_filter *f)
@@ -87,7 +87,7 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 }
 
 /* Return: true if weir build --like=@path can make a set that merges with this image. An image from
- * a pipe cannot be such a model. */
+ * a pipe cannot be read a second time. */
 static bool is_model(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -50,10 +50,10 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* A row of the table. A kind has a row for each number of words, or a single row if it has no
- * words. */
+/* A row of the table. A kind with the option -z (64-bit words per key) has a row for each number of
+ * words. Any other kind has a single row. */
 struct layout {
-	uint32_t kind, words; /* @words is 0 if the kind has no such number */
+	uint32_t kind, words; /* @words: words per key; 0 without -z */
 	char name[40];
 };
 
@@ -235,8 +235,8 @@ static int plan(const struct weir_params *params, const uint32_t *of, unsigned n
 	return status;
 }
 
-/* Refuses numbers that no kind accepts at any size. The message comes from a kind that has such
- * numbers. */
+/* Refuses shape options (such as -z or --counter-bits) if no kind accepts their values at any size.
+ * The message comes from a kind that has these options. */
 static int numbers_had(const struct weir_params *params)
 {
 	struct weir_params one = *params;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir query for a column of a Parquet file. Users skip row groups by the answer, so a wrong no
- * loses rows. Therefore a row group without a filter may contain any value, and text that is not
- * exactly a value of the column is an error. */
+ * weir query for a column of a Parquet file. Users skip row groups by the answer, so a false
+ * negative loses rows. Therefore a row group without a filter may contain any value, and text that
+ * is not exactly a value of the column is an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

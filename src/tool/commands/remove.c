@@ -61,7 +61,7 @@ static double wrongly_removed(const struct change *rm)
 	if (rm->keys == rm->removed) /* all keys were found, so none seems wrong */
 		return 0;
 	double about = (double)(rm->keys - rm->removed) * rate / (1 - rate);
-	/* also if @about is NAN */
+	/* if @about is NAN, this returns rm->removed */
 	return about < (double)rm->removed ? about : (double)rm->removed;
 }
 
@@ -141,7 +141,7 @@ static int work(struct change *rm, const struct weir_image_info *info)
 		               "share what one stored: build it without", rm->image);
 	if (rm->guard.allow_shrink)
 		rm->saving.marks |= WEIR_MARK_SHRINK_ALLOWED;
-	if (info->marks & WEIR_MARK_OVERFULL_ALLOWED) /* fewer keys may still be too many */
+	if (info->marks & WEIR_MARK_OVERFULL_ALLOWED) /* the set may still be overfull */
 		rm->saving.marks |= WEIR_MARK_OVERFULL_ALLOWED;
 	return change_replace(rm, info, take_out);
 }

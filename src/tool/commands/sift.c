@@ -13,7 +13,7 @@
 #include "output/say.h"
 #include "query.h"
 
-#define KEYS 512 /* keys of one call of the library, whose own groups are far smaller */
+#define KEYS 512 /* keys of one call of the library, which splits them into smaller groups */
 
 struct sifting {
 	struct sift *sift;
@@ -189,7 +189,7 @@ bool sift_lines(struct sift *sift)
 	                     .moved = PTHREAD_COND_INITIALIZER };
 	sift->print = sift->print && !sift->first_only;
 	sift->plain = plain_wanted(stdout);
-	sift->keying.keep_local = true; /* a local name gets an answer too */
+	sift->keying.keep_local = true; /* also look up names of this machine and its network */
 	s.keyed = keying_any(&sift->keying);
 	keying_prepare(&sift->keying, &sift->from);
 	sift->from.threads = sift->threads;

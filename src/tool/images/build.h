@@ -49,8 +49,8 @@ int build_make(struct build *build);
 /* Checks that the kind supports an exclude list if one is given, and prepares to read the list.
  * Return: as build_make(). */
 int build_excludes(struct build *build);
-/* Return: true if the build needs the number of lookups per answer, to divide the rate or for a
- * closed set. The number is known only after all keys are read. */
+/* Return: true if the build needs the number of lookups per answer, to divide the rate or for a set
+ * with WEIR_TEXT_CLOSED. The number is known only after all keys are read. */
 bool build_lookups_unknown(const struct build *build);
 /* Builds a kind that is built once. Call after the parameters are settled. Return: as
  * build_make(). */

@@ -147,7 +147,8 @@ static bool reads_input(const struct lines_options *from)
 	return false;
 }
 
-/* A closed set accepts only keys of the lengths that were known when it was made. */
+/* A set with WEIR_TEXT_CLOSED accepts only keys of the prefix lengths or numbers of labels that
+ * were known when the set was made. */
 bool build_lookups_unknown(const struct build *build)
 {
 	const bool closed = build->fill.keying.normal.steps & WEIR_TEXT_CLOSED;

@@ -7,7 +7,7 @@
 
 /* Bytes that the process takes before it reads keys: libraries, stacks and malloc()'s reserve. */
 #define PROCESS_BYTES (UINT64_C(2) << 20)
-#define HUGE_PAGE (UINT64_C(2) << 20) /* a huge page */
+#define HUGE_PAGE (UINT64_C(2) << 20)
 
 const char *build_limited_by(const struct build *build)
 {
@@ -94,7 +94,8 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 
 /* ---- kinds that are built once ---- */
 
-/* The builder's memory for each thread, as stated in weir/build.h. */
+/* The builder's memory for each thread. src/build/build.c has WORK_BYTES (room_of_thread), and
+ * weir/build.h states BUILDER_LEAST. */
 #define WORK_BYTES (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
 #define BUILD_BYTES (UINT64_C(48) << 20)      /* allocated after all keys are read */
 #define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */

@@ -51,8 +51,8 @@ static void different(struct report *r, const struct build *b, double estimated)
 		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
 }
 
-/* Prints a hint if over a tenth of the lines repeat others. An estimate from few keys errs by more
- * than a tenth, so there is no hint then. */
+/* Prints a hint if over a tenth of the lines repeat others. An estimate from fewer than FEW keys
+ * may err by more than a tenth, so it gives no hint. */
 static void hint_repeats(struct report *r, const struct build *b, double distinct, bool counted)
 {
 	if (!b->counted || !(distinct < 0.9 * (double)b->keys) || (!counted && b->keys < FEW))

@@ -13,7 +13,8 @@
 
 /* ---- windows ---- */
 
-/* Loads the image of a window. Return: 0, or a negative errno after a message. */
+/* Loads the image of a window. @forget_older: as run.forget_older in struct weir_load_options.
+ * Return: 0, or a negative errno after a message. */
 int window_load(struct weir_filter **out, const char *path, const struct image_how *how,
                 bool forget_older);
 /* Measures a window, as a whole and per generation. A keyed window needs no key. Return: 0, or a

@@ -11,7 +11,7 @@
 struct delta_how {
 	const char *output;
 	struct image_saving saving;
-	uint64_t max_memory; /* of both images together */
+	uint64_t max_memory; /* limit on the memory of both images together, in bytes */
 	bool force, as_json, quiet, no_progress;
 };
 
@@ -29,12 +29,12 @@ enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA
 	{ "help", no_argument, NULL, 'h' }
 
 /* Applies an option of DELTA_OPTIONS except --help. Return: false after a message about a wrong
- * value, and if @option is unknown. */
+ * value, or without a message if @option is unknown. */
 bool delta_option(int option, struct delta_how *how);
 /* Checks, after the options, that the output and all @n arguments have names. @missing: the message
  * after "-o" if the output is missing. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int delta_named(const struct delta_how *how, const char *missing, char **arguments, int n);
-/* Return: the limit on the bits of each of the two images, in bytes. */
+/* Return: the limit on the memory of each of the two images in bytes, half of how->max_memory. */
 uint64_t delta_most_bytes(const struct delta_how *how);
 
 /* Adds the figures of a delta's head to the report. */

@@ -54,7 +54,7 @@ int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, co
 }
 
 /* Return: true if a key was refused because it has too many copies. All copies of a key share two
- * buckets, whatever the number of free slots in other buckets. */
+ * buckets, so free slots in other buckets do not help. */
 static bool has_too_many_copies(const struct weir_stats *stats, int64_t copies)
 {
 	return weir_kind_can(stats->shape.kind, WEIR_CAN_HOLD_COPIES) &&
@@ -165,7 +165,7 @@ int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path)
 {
 	char room[4096], differ[80] = "";
-	/* exact, since there are at most guard->keys different keys */
+	/* guard->keys counts duplicates too, so it is an upper bound on the different keys */
 	const bool few = guard->keys < guard->min_keys;
 	if (!few && !fewer_differ(guard, fresh, path))
 		return TOOL_OK;
@@ -246,7 +246,7 @@ static int shrunk(const struct guard *guard, const struct weir_stats *fresh, con
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
 	struct weir_stats old = WEIR_STATS_INIT;
 	struct stat st;
-	if (stat(path, &st) || st.st_size == 0) /* such as a file from mktemp */
+	if (stat(path, &st) || st.st_size == 0) /* empty, such as a file from mktemp */
 		return TOOL_OK;
 	if (weir_image_inspect(weir_location_path(path), &info)) {
 		say("%s: not compared with the file that it replaces: %s", path,

@@ -13,7 +13,7 @@ struct guard {
 	const char *option; /* the option that raises the capacity, such as "-n" */
 	bool memory_given; /* -m is given, and the advice is to omit it */
 	uint64_t keys; /* number of keys inserted, duplicates included; 0: unknown */
-	uint64_t most; /* upper bound on keys, if the image had keys before; 0: unknown */
+	uint64_t most; /* upper bound on the keys in the set after weir add; 0: unknown */
 	uint64_t min_keys;  /* --min-keys, a number of different keys; 0: not given */
 	uint64_t different; /* number of different keys, if the builder counted them; else 0 */
 	uint64_t max_memory; /* limit for unpacking an old image, or for reading all of it */
@@ -45,8 +45,8 @@ int guard_keyless(const struct guard *guard, const struct keyless *keyless, cons
 int guard_overfull(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* Reports that a filter has refused a key, and how to raise the capacity. Reads files again to
- * count their keys. @fill: the pass that added keys, with its findings. Return: TOOL_NO after that
- * message, or TOOL_TROUBLE after another. */
+ * count their keys. @fill: the pass that added keys, with its findings. Return: TOOL_NO after this
+ * report, or TOOL_TROUBLE after the message of another error. */
 int guard_full(const struct weir_filter *f, const struct fill *fill, const char *path,
                const struct guard *guard);
 

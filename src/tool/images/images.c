@@ -15,10 +15,10 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Return: true if the path is an open pipe, a socket or a device. A FIFO in a folder does not
- * count, and the library refuses it: opening a FIFO may block until a writer comes, and a waiting
- * writer would take the tool for its reader. The path of an open pipe is in /dev or /proc, or does
- * not resolve. */
+/* Return: true if the path is an open pipe, a socket or a device. Returns false for a FIFO in a
+ * folder, which the library then refuses. To open a FIFO may block until a writer opens it, and a
+ * waiting writer would take the tool for its reader. The path of an open pipe is in /dev or /proc,
+ * or does not resolve. */
 static bool is_stream(const char *path)
 {
 	struct stat st;

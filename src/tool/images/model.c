@@ -44,13 +44,13 @@ int model_like(struct model *out, const char *path, const struct image_how *how)
 		return image_unnamed(path, true);
 	if (image_open(&f, path, how))
 		return TOOL_TROUBLE;
-	/* fails for a pipe */
+	/* weir_image_inspect() fails for a pipe, which image_open() has read to its end */
 	bool known = weir_image_inspect(weir_location_path(path), &info) == 0;
 	return take_model(out, f, path, known ? info.fp_rate : 0.0, how) ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Return: false after a message, if another user can write the image. Such a user may have chosen
- * the seed together with keys that collide under this seed. */
+/* Return: true if only this user and root can write the image. Prints a message if another user can
+ * write the image. That user may have chosen the seed and keys that collide under this seed. */
 static bool trusted(int fd, const char *path)
 {
 	struct stat st;

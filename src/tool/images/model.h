@@ -14,9 +14,11 @@
 struct model {
 	const char *path;          /* path of the image; NULL: no model */
 	double fp_rate;            /* asked rate of one lookup */
-	struct weir_text normal; /* the steps of the keys; known even without a path */
+	/* normalisation of the keys; also set if only the seed cannot be used (path is NULL) */
+	struct weir_text normal;
 	bool normal_known;         /* @normal comes from an image that may be trusted */
-	struct weir_params params; /* parameters of an equal filter, without its secret */
+	/* parameters of an equal filter; for a keyed image with the caller's secret and seed 0 */
+	struct weir_params params;
 };
 
 /* The options for the new image. */
@@ -30,7 +32,7 @@ struct model_wish {
 /* The traits that the new image took from the model. */
 struct model_taken {
 	bool seed, size;
-	int doublings; /* of the size; negative: halvings */
+	int doublings; /* number of doublings of the size; negative: halvings */
 };
 
 /* Reads the image @path of --like. Return: TOOL_OK, or TOOL_TROUBLE after a message. */

@@ -98,7 +98,7 @@ int place_check(const char *path, bool force, struct image_saving *saving)
 	}
 	if (force || strcmp(path, "-") == 0)
 		return TOOL_OK;
-	if (stat(path, &st) || st.st_size == 0) /* such as a file from mktemp */
+	if (stat(path, &st) || st.st_size == 0) /* empty, such as a file from mktemp */
 		return note(saving, path, WEIR_REPLACES_NOTHING);
 	return refuse_to_replace(path, saving);
 }
@@ -117,7 +117,8 @@ static const char *lost_of(uint32_t kind)
 	return "";
 }
 
-/* Return: true if an image at @path has traits that the new image must keep. */
+/* Return: true if there is an image at @path, whose traits the new image must keep. With @force,
+ * the new image may have any traits. */
 static bool inspect_replaced(const char *path, bool force, struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;

@@ -9,7 +9,7 @@
 
 bool probe_tells(const struct weir_stats *stats)
 {
-	/* true for an infinite estimate */
+	/* The estimate is infinite if every bit is set. */
 	return !(stats->keys_estimated < PROBE_KEYS);
 }
 

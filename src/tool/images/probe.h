@@ -19,8 +19,8 @@ struct probe probe_rate(const struct weir_filter *f, char delimiter, double expe
 
 /* Return: true if the filter has enough keys for a measured rate. Under PROBE_KEYS keys, the rate
  * mostly reflects that the size is rounded up to whole cache lines. Six sets of 100 keys had 0.13 %
- * to 0.23 % with 1 % asked (seq 100 | weir build --json -s SEED, before it stopped measuring such
- * sets). */
+ * to 0.23 % with 1 % asked (seq 100 | weir build --json -s SEED, measured before weir build had
+ * this limit). */
 bool probe_tells(const struct weir_stats *stats);
 enum { PROBE_KEYS = 1000 };
 

@@ -35,7 +35,7 @@ int place_check_delta(const char *path, bool force);
 
 /* The traits of an image that is to be saved. */
 struct place_fresh {
-	uint32_t kind, steps; /* steps: of normalisation */
+	uint32_t kind, steps; /* @steps: normalisation steps */
 	uint64_t key; /* the fingerprint of the hash key; 0: not keyed */
 	uint32_t sets; /* number of sets of a router; 0: another kind */
 	const char *names[WEIR_ROUTER_SETS]; /* valid as long as the filter */
@@ -96,8 +96,8 @@ typedef int64_t saving_fn(const void *what, struct weir_location to,
  * ends the process. Return: 0, or a negative errno without a message. */
 int saving_try(saving_fn *save, const void *what, const char *path,
                const struct image_saving *how);
-/* Return: true if @err means that another process has inserted into the image at the path. The
- * library's message says whether the new image was saved. */
+/* Return: true if @err means that another process has replaced the image at the path, or has
+ * inserted into it. The library's message says whether the new image was saved. */
 bool saving_refused(int err);
 /* Saves a changed filter over the image that it was loaded from. how->replaces is the commit record
  * of that image. Return: TOOL_OK; TOOL_NO after a message if saving_refused(); TOOL_TROUBLE after a

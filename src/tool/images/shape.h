@@ -11,7 +11,7 @@ enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS
        SHAPE_PROBES, SHAPE_EXCLUDE_KEYS };
 
 /* Commands with -k, -z, -g and --probes add the rows { "kind", ..., 'k' }, { "words", ..., 'z' }, {
- * "bits", ..., 'g' } and that of --probes. */
+ * "bits", ..., 'g' } and { "probes", ..., SHAPE_PROBES }. */
 #define SHAPE_OPTIONS \
 	{ "counter-bits", required_argument, NULL, SHAPE_COUNTER_BITS }, \
 	{ "counters-per-word", required_argument, NULL, SHAPE_COUNTERS_PER_WORD }, \

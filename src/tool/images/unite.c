@@ -55,7 +55,8 @@ static int never_merged(uint32_t kind)
 	return TOOL_TROUBLE;
 }
 
-/* Reports that the keys of both filters do not fit. The failed merge has added no keys. */
+/* Reports that the keys of both filters do not fit. The failed merge has added no keys, or with
+ * WEIR_ONCE perhaps some. */
 static int full(const struct weir_filter *sum)
 {
 	struct weir_stats s = stats_of(sum);

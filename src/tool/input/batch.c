@@ -5,8 +5,8 @@
 #include "batch.h"
 #include "output/say.h"
 
-/* Limits in hashes. All threads together get 32 Mi hashes, and a batch has 256 Ki to 4 Mi of them.
- * A batch touches only the memory of its keys. */
+/* Limits in hashes. Up to 128 threads share at most 32 Mi hashes, and a batch has 256 Ki to 4 Mi
+ * hashes. A batch touches only the memory of its keys. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)

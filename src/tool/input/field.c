@@ -100,8 +100,9 @@ static void row_field(void *bytes, size_t len, void *arg)
 	row->take(bytes, len, row->arg);
 }
 
-/* libcsv calls this at a carriage return outside of quotes, and with -0 also at a newline.
- * csv_fini() calls it at the end of the line, with -1. */
+/* libcsv calls row_read() at a carriage return outside of quotes. If the option -0 ends lines with
+ * NUL, libcsv also calls row_read() at a newline. csv_fini() passes -1 as @end at the end of the
+ * line. */
 static void row_read(int end, void *arg)
 {
 	struct row *row = arg;

@@ -96,7 +96,8 @@ static bool spool_batch(struct pass *pass, struct batch *batch)
 	return fits;
 }
 
-/* Empties a full batch, or replaces it. @longest: bytes of a text that must fit into the batch. */
+/* Loads a full batch and empties it, or moves it to the spool and allocates a new batch. @longest:
+ * bytes of a text that must fit into the batch. */
 static bool flush(struct pass *pass, struct batch **batch, size_t longest)
 {
 	if (pass->task == LOAD) {
@@ -248,8 +249,8 @@ static void read_tick(void *arg)
 	progress_at(part, keys);
 }
 
-/* Records, after a pass, how many keys the filter accepted, and how often a refused key was in
- * it. */
+/* Records, after a pass, how many keys the filter accepted, and how many copies of a refused key
+ * are in the filter. */
 static void record_refusal(struct pass *pass)
 {
 	struct fill_found *found = pass->fill->found;

@@ -21,7 +21,7 @@ struct fill_found {
 	bool wrong;               /* a wrong line ended the pass */
 	bool full;                /* a full filter ended the pass; the caller reports it */
 	uint64_t taken;           /* keys that the filter accepted */
-	int64_t copies;           /* of the refused key, if the kind counts */
+	int64_t copies;           /* number of copies of the refused key, if the kind counts */
 	bool hinted;              /* a pass has printed the hints */
 	bool steps_given;         /* the set already has its steps, so hints suggest none */
 };
@@ -34,7 +34,7 @@ struct fill {
 	unsigned threads;
 	uint64_t bytes;    /* size of the files; 0: unknown */
 	uint64_t expected; /* number of keys; 0: unknown */
-	uint64_t room;     /* limit of a pass in bytes, without filter and kept keys; 0: none */
+	uint64_t room;     /* memory limit of a pass, besides filter and spool; 0: none */
 };
 
 /* Return: the smallest fill.room for a pass with @threads threads, in bytes. */

@@ -50,7 +50,7 @@ static bool is_hosts_line(struct iovec line)
 	       is_network((struct iovec){ line.iov_base, n });
 }
 
-/* The number of lines that were examined, and of those that have some form. */
+/* @asked lines were examined, and @found of them have the form that a hint is about. */
 struct share {
 	size_t asked, found;
 };
@@ -78,7 +78,8 @@ static bool all(struct share s)
 	return s.found && s.found == s.asked;
 }
 
-/* Two thirds are enough, since a file that needs the option may have a few odd lines. */
+/* Return: true if two thirds of the lines have the form. A file that needs the hint may have a few
+ * odd lines. */
 static bool most(struct share s)
 {
 	return s.found && 3 * s.found >= 2 * s.asked;
@@ -133,7 +134,7 @@ static bool is_word(struct iovec text)
 	return text.iov_len > 0;
 }
 
-/* Return: true if the field is a word in the first line, and is not a word in all others. */
+/* Return: true if the field is a word in the first line and in no other line. */
 static bool has_header(const struct keying *how, const struct iovec *lines, size_t n)
 {
 	const struct keying as_is = { .field = how->field, .delimiter = how->delimiter };

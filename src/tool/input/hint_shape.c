@@ -19,7 +19,7 @@ static char last_of(struct iovec line)
 }
 
 /* Return: true if the line is a JSON object or array. An opening bracket alone proves nothing,
- * since GUIDs of Windows and IPv6 addresses begin with one too. */
+ * since GUIDs of Windows and IPv6 addresses begin with a bracket too. */
 static bool is_json(struct iovec line)
 {
 	line = text_trim(line);
@@ -57,7 +57,7 @@ static bool is_quoted(struct iovec line)
 }
 
 /* Return: true if the line is like "----+------", which SQL shells print below the names of
- * columns. MySQL begins it with +. */
+ * columns. MySQL begins the line with +. */
 static bool is_ruler(struct iovec line)
 {
 	size_t dashes = 0;
@@ -72,7 +72,7 @@ static bool is_ruler(struct iovec line)
 
 static const struct wrapping {
 	bool (*is)(struct iovec line);
-	size_t least; /* lines */
+	size_t least; /* fewest lines for a hint */
 	const char *what;
 } wrappings[] = {
 	{ is_json, 1, "is JSON, and is a key as a whole: jq -r .NAME takes one value" },

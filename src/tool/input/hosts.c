@@ -119,7 +119,7 @@ static bool is_local(struct iovec word)
 	        strncasecmp(bare.iov_base, whole, bare.iov_len) == 0);
 }
 
-/* Adds one word of a line as a key, unless the word is a local name. */
+/* Adds one word of a line as a key, unless is_local() is true and local names are not kept. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
 	const char *reason = fault_of(word);

@@ -19,10 +19,10 @@ struct keying {
 	uint32_t field;  /* number of the field, from 1; 0: the line is the key; or KEYING_NAMED */
 	const char *field_name; /* name to find in the header, or NULL */
 	bool header;     /* skip the first line of each file */
-	char delimiter;  /* between fields */
+	char delimiter;  /* the byte between fields */
 	bool skip_empty; /* an empty text is not a key */
 	bool skip_bad;   /* skip and count lines that cannot be keys; else they are errors */
-	bool quiet;      /* weir query -q: print no hint that only guesses */
+	bool quiet;      /* weir query -q: no hints about rows and wrapped keys */
 	/* Options of the keys, which the image contains. */
 	bool plain;      /* --plain-keys: no steps, even if the replaced image has some */
 	struct weir_text normal;
@@ -40,7 +40,7 @@ bool keying_probes_several(const struct keying *how);
 void keying_prepare(const struct keying *how, struct lines_options *from);
 
 enum keying_what {
-	KEYING_TEXT,    /* texts, which the set normalises; their lengths are recorded */
+	KEYING_TEXT,    /* texts; keyer.noted records their prefix lengths or label counts */
 	KEYING_EXCLUDE, /* texts for which the set must answer no */
 	KEYING_LOOKUP,  /* all keys that a lookup probes */
 };
@@ -55,8 +55,8 @@ struct slashed {
 struct keyer {
 	const struct keying *how;
 	enum keying_what what;
-	struct weir_text noted; /* how->normal, and the lengths found so far */
-	struct iovec *keys;       /* of the group: texts, or the keys that lookups of them probe */
+	struct weir_text noted; /* how->normal, and prefix lengths or label counts so far */
+	struct iovec *keys;       /* texts, or with KEYING_LOOKUP the keys that lookups probe */
 	uint32_t *of;             /* for each key, the number of its line in the group */
 	size_t n, room;
 	/* number of keys; an excluded text counts as all keys that its lookup probes */
@@ -142,7 +142,7 @@ bool keying_fits(const struct keying *how);
 enum hint_for { HINT_BUILD, HINT_CHANGE, HINT_LOOKUP };
 
 /* Prints hints about the lines in the first chunk of a file. Most hints are printed for the first
- * file only. With --plain-keys there are none. */
+ * file only. --plain-keys disables all hints. */
 void hint_lines(const struct lines *l, const struct chunk *c, const struct keying *how,
                 enum hint_for what);
 /* Prints the hints about rows and wrapped keys, for a lookup by a command without --field. */

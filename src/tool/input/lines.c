@@ -32,8 +32,8 @@ struct lines {
 	size_t next;          /* index in options.names of the next file */
 	bool failed, torn, stopped;
 	bool awaits_header;
-	uint32_t field;       /* of the open file, from its header */
-	/* file_...: of the open file, unpacked */
+	uint32_t field;       /* number of the key's field in the open file */
+	/* file_chunks, file_lines and file_bytes count the open file after decompression */
 	uint64_t chunks, file_chunks, file_lines, file_bytes;
 	uint64_t closed_bytes;       /* read from closed files, before decompression */
 	atomic_uint_fast64_t bytes;  /* read from all files, before decompression */
@@ -74,8 +74,8 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* Return: the size of a chunk. Each thread has one chunk, and l->rest may be as large as one
- * more. */
+/* Return: the size of a chunk. Each thread has one chunk, and l->rest may be as large as a
+ * chunk. */
 static size_t chunk_bytes(const struct lines *l)
 {
 	const uint64_t share = l->options.room / (l->options.threads + 1);

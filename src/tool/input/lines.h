@@ -89,8 +89,8 @@ struct tally;
 /* The files without keys. */
 struct keyless {
 	uint64_t files;
-	char *name;   /* of the first such file */
-	uint64_t bad; /* skipped lines of the first such file */
+	char *name;   /* name of the first file without keys */
+	uint64_t bad; /* skipped lines of the first file without keys */
 };
 
 struct tally *tally_new(const struct lines_options *from);

@@ -127,7 +127,7 @@ static int find(const struct weir_parquet *file, const char *path, const char *c
 	return trouble("%s: name a column of this file, %s:COLUMN; it has: %s", path, path, names);
 }
 
-/* ---- its filters ---- */
+/* ---- the filters of a column ---- */
 
 static int load_group(struct parquet_group *group, const struct weir_parquet *file,
                       uint32_t row_group, uint32_t column)

@@ -36,8 +36,9 @@ static void add_hash(struct parquet_value *out, const struct weir_parquet_column
 
 /* ---- integers ---- */
 
-/* Reads a sign and digits, with at most @scale digits after a point: at scale 2, 1.5 is 150.
- * Return: false for any other text, and if the number exceeds 64 bits. */
+/* Reads a sign and digits, and if @scale is above 0 a point. At scale 2, 1.5 is 150, and all digits
+ * after the first two decimals must be zeros. Return: false for any other text, and if the number
+ * exceeds 64 bits. */
 static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *out)
 {
 	const char *at = text.iov_base, *end = at + text.iov_len;
@@ -53,7 +54,7 @@ static bool read_digits(struct iovec text, int scale, bool *negative, uint64_t *
 		if (*at < '0' || *at > '9')
 			return false;
 		digits = true;
-		if (point && scale == 0) { /* further decimals must be zeros */
+		if (point && scale == 0) {
 			if (*at != '0')
 				return false;
 			continue;

@@ -15,10 +15,10 @@
 /* The files of a cgroup version. The memory in use includes the page cache, which is subtracted
  * because the kernel drops it before it kills a process. */
 struct version {
-	const char *type; /* of the mount */
+	const char *type; /* file system type of the mount */
 	const char *limits[2], *use;
-	const char *limit_above; /* in memory.stat; least of the group and all above */
-	const char *cache[2];    /* in memory.stat */
+	const char *limit_above; /* in memory.stat: least limit of this group and all above */
+	const char *cache[2];    /* names of the page cache's figures in memory.stat */
 };
 
 static const struct version older = {
@@ -173,7 +173,7 @@ static const char *below(const char *group, const char *root)
 }
 
 /* Return: the memory that the groups of one tree leave. If several mounts show parts of the tree,
- * only mounts that contain the group count. Without any such mount, all mounts count. */
+ * only mounts that contain the group count. If no mount contains the group, all mounts count. */
 static uint64_t left_by(const char *root, const char *group, const struct version *v)
 {
 	uint64_t left = ROOM_MOST, left_else = ROOM_MOST;

@@ -8,7 +8,7 @@
 #include "decode.h"
 #include "output/say.h"
 
-/* ---- gzip: a file has one or more members, perhaps with zeros between them ---- */
+/* ---- gzip: a file has one or more members, perhaps with zeros between two members ---- */
 
 static bool gzip_begin(struct decoder *d)
 {
@@ -160,7 +160,7 @@ const struct form form_zstd = { .name = "zstd",
 	                        .begin = zstd_begin,
 	                        .read = read_zstd,
 	                        .end = zstd_end };
-/* pzstd writes such frames */
+/* skippable frames, which pzstd writes */
 const struct form form_zstd_skippable = { .name = "zstd",
 	                                  .ending = ".zst",
 	                                  .bytes = 4,

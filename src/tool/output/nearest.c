@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Return: the Damerau-Levenshtein distance. */
+/* Return: the restricted Damerau-Levenshtein distance (optimal string alignment). */
 static size_t distance(const char *a, size_t n, const char *b, size_t m)
 {
 	size_t rows[3][MOST + 1] = { 0 };

@@ -99,8 +99,8 @@ const char *rate_label(const struct weir_text *n);
  * the rate of one lookup. */
 void report_normal(struct report *r, const struct weir_text *n, double rate);
 
-/* Warns if an answer takes more lookups with @now than with @before, which raises its rate. @rate:
- * the rate of one lookup. */
+/* Warns if an answer takes more lookups with @now than with @before, which raises the rate of the
+ * answer. @rate: the rate of one lookup. */
 void normal_raised(const char *path, const struct weir_text *before,
                    const struct weir_text *now, double rate);
 

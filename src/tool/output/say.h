@@ -76,9 +76,9 @@ struct nearest {
 };
 
 /* Records @word if it is near, and nearer than nearest->word. The distance counts letters inserted,
- * deleted or replaced, and neighbours swapped. A word is near if it begins with @typed, or if its
- * distance is at most a third of its length (at most 2 for a word of under 6 letters). @len: bytes
- * of @typed. */
+ * deleted or replaced, and neighbours swapped. A word is near if it begins with @typed (2 letters
+ * or more), or if its distance is below @len and at most a third of its length (at most 2 for a
+ * word of under 6 letters). @len: bytes of @typed. */
 void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 /* ---- names and keys from outside ---- */

@@ -17,7 +17,9 @@
 #include "replicate.h"
 
 enum {
-	SOON_S = 120, /* long enough even if the file system caches attributes */
+	/* Seconds within which two followers of one file replace each other's file, even if a
+	 * network file system caches the attributes of files. */
+	SOON_S = 120,
 	MOST_TRIES = 5,
 };
 
@@ -28,8 +30,8 @@ struct following {
 	bool force;          /* --force, cleared after the first file is written */
 	/* when is_from_other_follower() last found a whole image by another writer; 0: never */
 	time_t again;
-	struct weir_replica_version generation; /* of the last save */
-	struct stat file;    /* as written by this or another follower */
+	struct weir_replica_version generation; /* generation of the last save */
+	struct stat file;    /* the file, after this or another follower has written it */
 };
 
 /* Return: monotonic seconds, always above SOON_S, so that an .again of 0 is never recent. */

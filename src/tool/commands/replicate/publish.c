@@ -33,7 +33,7 @@ static int leave_set(const struct replicate *r, struct weir_replica *replica, in
 	                     err == -ENOTSUP || err == -EINVAL ||
 	                     (err == -ENOENT && r->generation.era);
 	int status = err >= 0 ? err : replica && refused ? TOOL_NO : TOOL_TROUBLE;
-	if (err == -EINVAL && replica) /* from weir_merge() */
+	if (err == -EINVAL && replica) /* weir_merge() refused IMAGE */
 		say("%s: build the image as the set's is (weir build --like)", weir_error_detail());
 	else if (err < 0)
 		say("%s", weir_error_detail());
@@ -163,8 +163,8 @@ static int publish_more(struct replicate *r)
 
 /* ---- removing keys: --replace, rollback ---- */
 
-/* Refuses while a node has keys that redis lacks: it would merge its whole set into the new one,
- * and bring removed keys back. Return: TOOL_OK, or TOOL_NO after a message. */
+/* Refuses while a node has keys that redis lacks. The node would merge its whole set into the new
+ * set, and bring removed keys back. Return: TOOL_OK, or TOOL_NO after a message. */
 static int check_owing_nodes(const struct replicate *r)
 {
 	struct weir_replica_view *v = r->force ? NULL : view_set(r);

@@ -11,9 +11,9 @@
 /* The parsed command line. */
 struct replicate {
 	struct weir_replica_options options;
-	const char *output;                     /* for follow */
-	double max_age;                         /* for status, in seconds; 0: no limit */
-	struct weir_replica_version generation; /* for rollback */
+	const char *output;                     /* option of follow */
+	double max_age;                         /* option of status, in seconds; 0: no limit */
+	struct weir_replica_version generation; /* option of rollback */
 	bool replace, force, json, prometheus, quiet;
 	char **arguments;
 	int count;

@@ -88,7 +88,8 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 	      "are published");
 }
 
-/* Alerts if no node reports, and if reports are not shown. A running node reports every 5 s. */
+/* Alerts if redis is full and no node has reported for SILENT seconds, and if the view leaves out
+ * reports of nodes. A running node reports every 5 s. */
 static void judge_reports(struct alerts *a, const char *set, const struct weir_replica_view *v)
 {
 	bool reports = false;
