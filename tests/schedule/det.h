@@ -8,11 +8,14 @@
  * library as it ships. A failure prints a schedule, which det_options.replay runs again.
  *
  * Reads. Each location keeps its history of stores, each with the clock of its thread. A load may
- * return any store that happens-before (through a later store to the location) and coherence allow.
+ * return an old store, unless a later store to the location happens before the load, or coherence
+ * forbids the old store.
+ *
  * Switches. A thread can be preempted right after a store or a read-modify-write. A preemption
  * before a load would add nothing: a value that the load could have read earlier can still be read,
  * as a stale value. So a load belongs to the same step as the thread's next store, and the search
- * stays complete with far fewer executions. test_det_orders.c compares both ways (every_step).
+ * stays complete with far fewer executions. test_det_orders.c compares this search with a search
+ * that also switches before loads (every_step).
  *
  * Limits. A location's modification order is the order of execution. No load is performed before an
  * earlier store of its thread (no load buffering). There are at most DET_THREADS threads. Data
@@ -74,7 +77,7 @@ bool det_running(void);
 
 void det_spawn(void (*run)(void *), void *argument);
 /* Spawns a thread that only loads; a store by this thread is a failure. A depth-first search runs
- * the thread last, because it can still read every value that it could have read earlier. */
+ * the thread last. The thread can then still read every value that it could have read earlier. */
 void det_spawn_reader(void (*run)(void *), void *argument);
 void det_join_all(void);
 int det_thread(void); /* the running thread; the body is 0, and spawned threads count from 1 */
@@ -111,7 +114,7 @@ void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
 
 /* Sleeps like futex(2) until det_wake() is called for the address. Return: false at once if the 32
- * bits there differ from @value. A wake gives no order; the sleeper's later loads may. */
+ * bits there differ from @value. A wake orders no accesses; only the sleeper's later loads can. */
 bool det_sleep(const void *address, uint32_t value);
 void det_wake(const void *address);
 
@@ -126,8 +129,8 @@ void det_rcu_call(enum det_flavor flavor, void (*function)(void *), void *argume
 /* Waits until all callbacks of this flavor have run. */
 void det_rcu_barrier(enum det_flavor flavor);
 
-/* For use in a loop that waits for another thread. Returns after every other thread has moved.
- * Later loads then see newer values than before, if there are any. */
+/* For use in a loop that waits for another thread. Returns after every other thread that could run
+ * has made a step, ended or begun to wait. Later loads then see newer values, if there are any. */
 void det_pause(void);
 
 #endif

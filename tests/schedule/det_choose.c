@@ -44,7 +44,7 @@ int det_choose(int candidates, enum det_choice what)
 	if (choices < prefix)
 		choice = taken[choices] < candidates ? taken[choices] : candidates - 1;
 	else if (det.options.strategy != DET_DFS &&
-	         /* mostly takes the newest value */
+	         /* a load takes the newest value with a probability of at least 3/4 */
 	         (what == DET_WHICH_THREAD || det_random() % 4 == 0))
 		choice = (int)(det_random() % (uint64_t)candidates);
 	record_choice(choice, candidates);

@@ -52,7 +52,7 @@ void *det_allocate(size_t bytes, size_t alignment)
 		abort();
 	}
 	memset(cell + first, CELL_LIVE, cells);
-	top = first + cells + 1; /* and one to guard the end */
+	top = first + cells + 1; /* one more cell guards the end of the block */
 	blocks++;
 	return memset(arena + first * CELL, 0xA5, bytes); /* callers must not rely on zeroes */
 }

@@ -24,8 +24,8 @@ enum det_wait { DET_NOT, DET_FOR_MUTEX, DET_FOR_READERS, DET_FOR_CALLBACKS, DET_
 /* A thread's read-side sections of one flavor of RCU. */
 struct det_sections {
 	int nesting;
-	uint32_t number;      /* of the current section, or of the last one */
-	struct det_clock end; /* of the last section */
+	uint32_t number;      /* number of the current section, or of the last section */
+	struct det_clock end; /* clock at the end of the last section */
 };
 
 struct det_thread {
@@ -47,10 +47,10 @@ struct det_thread {
 	uint32_t paused_clock;
 	/* for each other thread, the clock that it must reach; 0: do not wait for it */
 	uint32_t paused_at[DET_THREADS];
-	enum det_flavor flavor;          /* of the awaited grace period or callbacks */
+	enum det_flavor flavor;          /* flavor of the awaited grace period or callbacks */
 	/* for each other thread, the number of the read-side section that must end; 0: none */
 	uint32_t sections[DET_THREADS];
-	/* joined clocks at the ends of the awaited sections and of earlier ones */
+	/* joined clocks at the ends of the awaited sections and of all earlier sections */
 	struct det_clock sections_ended;
 	/* what the thread knows */
 	struct det_clock clock;
@@ -128,7 +128,7 @@ bool det_wait_over(int thread);
 void det_wait(enum det_wait wait, const void *mutex);
 void det_spawn_callback(void (*run)(void *), void *argument, enum det_flavor flavor);
 void det_operation_begins(void);
-void det_write_begins(void); /* for an operation that other threads can see */
+void det_write_begins(void); /* call before an operation that other threads can see */
 void det_operation_ends(void);
 /* det_heap.c */
 void det_heap_begin(void);

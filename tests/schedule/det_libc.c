@@ -125,7 +125,7 @@ int det_libc_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
-/* Sleeps until all other threads have moved. A sleep in a read-side section is a failure. */
+/* Sleeps as det_pause() does. A sleep in a read-side section of RCU is a failure. */
 int det_libc_clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
                              struct timespec *left)
 {

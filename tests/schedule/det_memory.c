@@ -75,7 +75,8 @@ static bool releases(enum det_order order)
 }
 
 /* Appends a store to the history. @replaced: the store that a read-modify-write has read, whose
- * release sequence the new store continues; NULL for a plain store. */
+ * release sequence the new store continues; NULL if the store is not part of a
+ * read-modify-write. */
 static void append(struct location *l, volatile void *address, unsigned bytes, uint64_t value,
                    enum det_order order, const struct store *replaced)
 {
@@ -122,7 +123,7 @@ static int readable(const struct location *l, enum det_order order)
 	int n = 1;
 	while (n < l->stores && !hides_older(&l->store[l->stores - n], order)) {
 		uint32_t seen = l->store[l->stores - n - 1].seen[det.current];
-		/* the thread has paused for a newer store */
+		/* the thread paused after it read the next older store, so that store is hidden */
 		if (seen && seen <= det_self()->paused_clock)
 			break;
 		n++;

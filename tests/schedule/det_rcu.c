@@ -140,6 +140,6 @@ void det_rcu_barrier(enum det_flavor flavor)
 		if (det.thread[i].callback && det.thread[i].callback_of == flavor)
 			det_clock_join(&t->clock, &det.thread[i].clock);
 	det_tick();
-	/* This counts as a step, so that an endless loop of calls is detected. */
+	/* The call counts as a step, so that det detects an endless loop of calls. */
 	det_operation_ends();
 }

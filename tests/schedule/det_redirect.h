@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Included before everything else (-include) when the library is compiled for det. This header
+ * The build of the library for det includes this header before all others (-include). The header
  * gives the declared libc functions the symbols of det_libc.c. The symbol of a first declaration
  * holds for the whole file, so the sources need no change. */
 #ifndef WEIR_TESTS_SCHEDULE_DET_REDIRECT_H
@@ -27,8 +27,8 @@ extern int clock_gettime(clockid_t clock, struct timespec *t) __asm__("det_libc_
 extern int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until,
                            struct timespec *left) __asm__("det_libc_clock_nanosleep");
 
-/* With 64-bit offsets, libc's own declaration gives mmap() a symbol, and clang accepts no second
- * one. */
+/* With 64-bit offsets, libc's own declaration gives mmap() a symbol, and clang rejects a second
+ * symbol. */
 extern void *det_libc_mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset);
 #define mmap(...) det_libc_mmap(__VA_ARGS__)
 

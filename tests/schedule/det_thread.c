@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * det: threads as coroutines. A stack is allocated once and kept for all executions. Between two
- * executions it waits in the trampoline. */
+ * executions the stack waits in trampoline(). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,8 @@ void det_operation_begins(void)
 		step();
 }
 
-/* A switch here lets other threads access memory that this thread has freed. */
+/* If this thread has freed memory, lets det switch threads, so that another thread may access the
+ * freed memory. */
 void det_write_begins(void)
 {
 	if (det.options.every_step || det_self()->freed) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Replaces ThreadSanitizer's run time. While det runs, the calls that the compiler inserts go to
- * det. In the setup of a test, they access memory directly. */
+ * det. Outside of det_run() the calls access memory directly. */
 #include "../tsan_calls.h"
 #include "det_internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The forms of the verbs. A batch of one gives the answer of the single verb, in its count and its
- * bitmap. */
+ * The forms in which scenarios pass keys to the library (forms.h). For a batch of one key, the
+ * count and the bitmap must both equal the answer for a single key. */
 #include <sys/uio.h>
 #include "forms.h"
 
@@ -11,7 +11,7 @@ const char *const form_names[FORMS] = {
 	[KEY_RESEEDED] = "key_reseeded", [KEYS_RESEEDED] = "keys_reseeded"
 };
 
-/* Return: the form of the verbs to call for the current form. */
+/* Return: the form that chooses the functions to call: HASH, KEY, or the form of a batch. */
 static enum form verbs(void)
 {
 	return form == KEY_RESEEDED || form == NUMBER ? KEY : form == KEYS_RESEEDED ? KEYS : form;

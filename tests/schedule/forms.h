@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * The forms of the verbs. Every scenario runs in each form, so that a promise for a hash is also
- * tested for a key and for batches. Scenarios are written in hashes. A form that takes keys gets
- * the eight bytes with that hash. */
+ * The forms in which scenarios pass keys to inserts and lookups. A scenario runs in each form that
+ * fits it, so that a promise for a hash is also tested for a key and for batches. Scenarios are
+ * written in hashes. A form that takes keys gets the eight bytes with that hash. */
 #ifndef WEIR_TESTS_SCHEDULE_FORMS_H
 #define WEIR_TESTS_SCHEDULE_FORMS_H
 
 #include "scenario.h"
 
 /* The form in which one key is passed: as a hash, as a key, or in a batch of one in the three forms
- * of batches. NUMBER passes a u64 to the handle's verbs. In the last two forms, each reload changes
- * the seed, so the filters of the handle hash differently. */
+ * of batches. NUMBER passes a u64 to the functions of a handle. In the last two forms, each reload
+ * changes the seed, so the filters of the handle hash differently. */
 enum form { HASH, KEY, HASHES, KEYS, FIXED, NUMBER, KEY_RESEEDED, KEYS_RESEEDED, FORMS };
 extern enum form form; /* the form of the current run */
 extern const char *const form_names[FORMS];

@@ -29,9 +29,9 @@ struct scenario {
 	/* in every layout, loads choose only between values that differ in the bits of the thread's
 	 * own keys */
 	bool narrowed;
-	bool batches; /* with batches of several keys, as hashes (form HASH), keys and fixed keys */
+	bool batches; /* has batches of several keys, as hashes (form HASH), keys and fixed keys */
 	bool one_seed; /* the filters of the handle must have one seed */
-	bool one_form; /* the scenario calls verbs without forms */
+	bool one_form; /* the scenario calls the library directly, so it runs in form HASH only */
 	/* the program breaks a rule of the headers, and a search must find a broken promise */
 	bool wrong;
 	/* divides the number of random executions, because each takes long; 0: do not divide */
@@ -78,8 +78,8 @@ static inline bool one_line(const struct subject *s)
 }
 
 /* The gate of each reload that has no gate of its own. Without any gate, a commit reads the words
- * of the next filter. Such loads would lengthen every schedule, and other threads would notice
- * nothing. */
+ * of the next filter. Those loads would lengthen every schedule without an effect on other
+ * threads. */
 extern const struct weir_gate any_hashes;
 
 #endif

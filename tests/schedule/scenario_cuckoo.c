@@ -14,7 +14,7 @@ unsigned cuckoo_slots(void)
 }
 
 /* Finds the buckets and the fingerprint of a key by inserting it into an empty filter. The first
- * copy goes to its first bucket. Return: true if the key has two different buckets. */
+ * copy goes to the key's first bucket. Return: true if the key has two different buckets. */
 static bool learn(struct cuckoo_key *l, uint64_t hash)
 {
 	const uint64_t *words = subject->bits[0];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
- * The common part of scenarios with filters that refuse and remove keys. The filters are toys with
- * a capacity in copies. A key's hash is its number. */
+ * The common part of scenarios with filters that refuse and remove keys. The filters come from
+ * bounded.h, and their capacity counts copies of keys. A key's hash is its number. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_FULL_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_FULL_H
 
 #include "../bounded.h"
 #include "set/generation.h"
 #include "set/reload/reload.h"
-/* Must come last: its variable has the name of a parameter in the headers above. */
+/* scenario_handle.h comes last, because its variables, such as answer, have the names of local
+ * variables in the headers above (-Wshadow). */
 #include "scenario_handle.h"
 
 /* Begins with key 0 in a filter for @most copies. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The common part of scenarios of a sharded set with two shards. Each shard is replaced by the
  * rules of a handle (H1 to H4). In addition, a hash chooses its shard and is rotated for it, and
- * the shards share one claim.
+ * only one shard at a time can be replaced.
  *
  * Keys 0 and 1 are in the first shard, and keys 2 and 3 in the second. Keys 0 and 2 are inserted at
  * the start, and keys 1 and 3 by the scenarios. A shard is a filter of the subject's layout, so a
@@ -18,7 +18,7 @@ enum { SHARDS = 2 };
 extern struct weir_handle *sharded_set; /* the set of the current execution */
 extern struct insertion sharded_one, sharded_three;
 
-/* Replaces the subject by one with keys for two shards. Return: false without such keys. */
+/* Replaces the subject by a subject with keys for two shards. Return: false without such keys. */
 bool sharded_prepare(void);
 /* sharded_hash() returns the set's hash for the hash @own in a shard. sharded_key() returns the
  * set's hash of a key. */

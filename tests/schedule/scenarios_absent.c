@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set (H10). The first set gets every key that was inserted before it, in
- * any order of the inserts, the loader's steps and an aborted reload. Before the first set, every
- * lookup returns yes, so that the promise always holds. */
+ * A handle before its first set (H10). The first set gets every key that was inserted before this
+ * set, in any order of the inserts, the loader's steps and an aborted reload. Before the first set,
+ * the handle has a placeholder for which every lookup returns yes (WEIR_ABSENT_YES) or no. */
 #include "scenario_handle.h"
 
 static void absent_begin(enum weir_absent says, uint64_t keep)
@@ -58,7 +58,7 @@ static void kept_deferred(void)
 	kept_with(load_first, &defer_free);
 }
 
-/* The placeholder does not become a previous filter. */
+/* After the first set, the handle has no previous filter: the placeholder does not become one. */
 static void kept_no_previous(void)
 {
 	kept_with(load_first, &keep_previous);
@@ -87,7 +87,8 @@ static void two_kept(void)
 	handle_end_with(2, 1);
 }
 
-/* Leaves the reload open. Its filter already has the key, and an abort would drop the key there. */
+/* Leaves the reload open. The reload's next filter has the key, which the handle must keep when the
+ * scenario aborts the reload. */
 static void begin_first(void *begun)
 {
 	*(struct weir_reload **)begun = first_begun(NULL);

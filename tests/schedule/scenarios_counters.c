@@ -112,7 +112,7 @@ static void filled_beside_a_removal(void)
 	static struct insertion out = { 0, 0 }, in[] = { { 0, 1 }, { 0, 2 } };
 	const struct key *key = &subject->key[0];
 	scenario_begin();
-	for (unsigned i = 0; i < key->words; i++) /* as after MOST - 1 inserts */
+	for (unsigned i = 0; i < key->words; i++) /* the state after MOST - 1 inserts */
 		subject->bits[0][key->word[i].index] = (MOST - 1) * key->word[i].mask;
 	det_spawn(remove_thread, &out);
 	det_spawn(insert_thread, &in[0]);

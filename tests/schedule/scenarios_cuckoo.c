@@ -6,7 +6,7 @@
 #include "scenario_cuckoo.h"
 
 /* A lookup of the twin finds the resident's copy, and starts at bucket C. In this order, a lookup
- * without C1 to C5 could miss the copy in both buckets while it moves to C. */
+ * without C1 to C5 could miss the copy in both buckets while the copy moves to C. */
 static void look_for_all(void *unused)
 {
 	(void)unused;
@@ -77,7 +77,8 @@ static void two_removers(void)
 	det_assert(cuckoo_copies(&resident) == 0 && cuckoo_free_slots() == 2);
 }
 
-/* There is always a free slot for both inserts, so neither is refused, whatever the other moves. */
+/* There is always a free slot for both inserts, so neither is refused, whatever copies the inserts
+ * move. */
 static void begin_two_moves(void)
 {
 	cuckoo_fill(2);
@@ -153,7 +154,7 @@ static void removed_for_another(void)
 	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_used() == 1);
 }
 
-/* ---- a filter of two cache lines, and so of two stripes; the fingerprint's stripe is the second
+/* ---- a filter of two cache lines, which has two stripes; the fingerprint belongs to the second
  * ---- */
 
 enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
@@ -245,8 +246,8 @@ static bool once(const struct subject *s)
 }
 
 /* A copy is added to the resident's first bucket, and then the copy in the other bucket is removed.
- * Lookups and inserts must notice this by the version that the removal changes. The insert would
- * otherwise change the word of the other bucket, which has more free slots and still equals the
+ * Lookups and inserts must notice the removal, which changes the stripe's version. Otherwise an
+ * insert would change the word of the other bucket, which has more free slots and still equals the
  * value that the insert has read. */
 static void removed_in_its_stripe(void)
 {

@@ -3,7 +3,7 @@
  * removed again. */
 #include "scenario_full.h"
 
-/* ---- next is too small ---- */
+/* ---- the next filter is too small ---- */
 
 static void load_too_small(void *unused)
 {
@@ -41,7 +41,7 @@ static void two_into_too_small(void)
 	full_end_exactly(2);
 }
 
-/* ---- the way out: current is full, and next is larger ---- */
+/* ---- the way out: the current filter is full, and the next filter is larger ---- */
 
 static void load_larger(void *unused)
 {
@@ -97,7 +97,7 @@ static void way_out_verified(void)
 
 /* ---- batches ---- */
 
-/* Inserts keys 1 and 2 in this order. Next has one free slot. */
+/* Inserts keys 1 and 2 in this order. The next filter has one free slot. */
 static void insert_both(void *unused)
 {
 	uint64_t hashes[2] = { 1, 2 }, bitmap = ~UINT64_C(0);
@@ -121,7 +121,7 @@ static void load_one_place(void *unused)
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
 		if (is_recorded(key))
-			/* the key may come as a live insert, which is the case under test */
+			/* Only insert_both() may insert a recorded key, so abort the reload. */
 			fits = false;
 	if (fits)
 		det_assert(weir_reload_commit(r) == 0);
@@ -142,7 +142,7 @@ static void batch_in_part(void)
 	full_end_exactly(2);
 }
 
-/* ---- current has WEIR_ONCE: a key stored by one inserter answers the other inserter ---- */
+/* ---- with WEIR_ONCE, the key that one inserter finds must stay if the other is refused ---- */
 
 static void insert_the_same(void *slot)
 {

@@ -32,7 +32,8 @@ static struct weir_guard_stats figures(void)
 	return s;
 }
 
-/* Asks twice: one key is stopped, and the other is passed on and reported. */
+/* Asks twice: the guard stops key 0 and passes key 1 on, and the thread reports that key 1 was
+ * found. */
 static void come_ask_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 };
@@ -45,7 +46,8 @@ static void come_ask_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* Asks for both keys in a batch: one key is stopped, and the other is passed on and reported. */
+/* Asks for both keys in a batch: the guard stops key 0 and passes key 1 on, and the thread reports
+ * that key 1 was found. */
 static void come_ask_both_and_go(void *unused)
 {
 	static const uint64_t keys[] = { 0, 1 }, found = 2;

@@ -3,8 +3,9 @@
  * return WEIR_NEW when they must. */
 #include "forms.h"
 
-/* A thread that sees the promise finds the key. If the kind is made of bits, its insert of the key
- * returns WEIR_SEEN and writes nothing, since det forbids stores by this reader. */
+/* A thread that sees the promise finds the key. If the kind is made of bits, the thread's own
+ * insert of the key returns WEIR_SEEN and writes nothing, since det forbids stores by this
+ * reader. */
 static void verify(void *insertion)
 {
 	const struct insertion *i = insertion;

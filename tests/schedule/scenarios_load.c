@@ -4,7 +4,8 @@
  * publication with release order, every key is in the filter. */
 #include "forms.h"
 
-/* Each thread adds a key of either pair, so that the two threads meet in every shard. */
+/* Each thread adds one key of each pair (0 and 1, 2 and 3), so that the two threads meet in every
+ * shard. */
 static void load(void *first)
 {
 	unsigned from = *(unsigned *)first;

@@ -79,7 +79,7 @@ static void two_inserters(void)
 }
 
 /* Two threads insert one new key, and any of the filters may decide for each thread. At least one
- * insert returns WEIR_NEW. Exactly one is not promised while one filter replaces another. */
+ * insert returns WEIR_NEW. While one filter replaces another, both may return WEIR_NEW. */
 static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 1, 2 } };

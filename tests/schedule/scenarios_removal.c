@@ -122,8 +122,8 @@ static void copied(void)
 	end_removal(0);
 }
 
-/* Inserts key 0 again during a copy. Next may count the key once too often, but never too
- * seldom. */
+/* Inserts key 0 again during a copy. The next filter may count the key once too often, but never
+ * too seldom. */
 static void insert_again(void *unused)
 {
 	(void)unused;
@@ -140,8 +140,8 @@ static void inserted_while_copied(void)
 	handle_end();
 }
 
-/* A key that is removed from current during a copy, because its insert is refused, may stay in
- * next. The removal leaves the other keys in current. */
+/* If an insert is refused during a copy, its key is removed from the current filter, but may stay
+ * in the next filter. The removal leaves the other keys in the current filter. */
 static void refused_while_copied(void)
 {
 	full_begin_with(2);
@@ -195,8 +195,8 @@ static void copy_counted(void *unused)
 	reload_by_copy(NULL);
 }
 
-/* Checks that the count of key 0 is at least @inserts, and exceeds it by at most @more. Each
- * removal that has its insert succeeds, and the key is found until its last removal. */
+/* Checks that the count of key 0 is at least @inserts, and exceeds it by at most @more. Then
+ * @inserts removals of key 0 succeed, and before each removal a lookup finds the key. */
 static void end_counting(int64_t inserts, int64_t more)
 {
 	int64_t count = weir_handle_count_hash(handle, hash_of(0));

@@ -72,7 +72,7 @@ static void recorded(void)
 }
 
 /* Key 0 shares its first word with a key of the old first shard, and its second word with a key of
- * the new one. A lookup that read one word from each filter would find key 0. */
+ * the new first shard. A lookup that read one word from each filter would find key 0. */
 static uint64_t part[2];
 
 static bool find_part(unsigned word)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Threads that replace shards of a sharded set. Only one thread at a time may do so, whatever the
- * shard. A replacement may be aborted, and the set may be destroyed. */
+ * Threads that replace shards of a sharded set. Only one thread at a time may replace a shard,
+ * whichever shard it is. A replacement may be aborted, and the set may be destroyed. */
 #include "scenario_sharded.h"
 
 static int result[SHARDS];
@@ -31,7 +31,8 @@ static void spawn_loaders(void (*run)(void *))
 	}
 }
 
-/* Both reloads stay open. Only one of them, for either shard, has begun. */
+/* Two threads begin a reload, each of its own shard, and one of them is refused with -EBUSY. The
+ * other reload stays open during the inserts. */
 static void two_begin(void)
 {
 	sharded_begin(&urcu_bp_flavor);

@@ -73,7 +73,7 @@ static void merge(void *from)
 	det_assert(weir_merge(set, from) == 0);
 }
 
-/* A merge during an insert. */
+/* A merge and an insert record different numbers of labels in one word. */
 static void insert_and_merge(void)
 {
 	begin();
@@ -87,7 +87,7 @@ static void insert_and_merge(void)
 	end();
 }
 
-/* ---- a set in a handle, in which each filter records a length itself ---- */
+/* ---- a set in a handle: each filter of the handle records the numbers of labels itself ---- */
 
 static bool in_handle(unsigned i)
 {

@@ -51,7 +51,8 @@ static void reload_over_it(void *unused)
 	det_assert(weir_reload_commit(r) == 0);
 }
 
-/* The reload frees a void previous filter while other threads still insert. */
+/* The reload frees a void previous filter (one that refused a key, so that no rollback may return
+ * to it) while other threads still insert. */
 static void beside_freeing(unsigned keys)
 {
 	begin_with_previous(1);

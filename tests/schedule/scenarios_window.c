@@ -224,7 +224,8 @@ static void insert_in_a_batch(void *slot)
 	det_assert(answer[i] == (int)new);
 }
 
-/* A delayed insert must not write into a cleared slot, so the next newest generation is empty. */
+/* A delayed insert must not write into a slot that an advance has cleared. After one more advance,
+ * the newest generation does not have the key. */
 static void stalled_insert_by(void (*thread)(void *))
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Several threads that try to replace the filter. One at a time may do so, and the others are
- * refused with -EBUSY (H4). */
+ * Several threads that try to replace the filter. Only one thread at a time may replace it. Other
+ * threads are refused with -EBUSY (H4). */
 #include "scenario_handle.h"
 
 enum { WRITERS = 2 };
@@ -23,7 +23,8 @@ static void spawn_both(void (*run)(void *))
 	}
 }
 
-/* Both reloads stay open. Only one of them has begun, and no later insert is lost. */
+/* Two threads begin a reload, and one of them is refused with -EBUSY. The other reload stays open
+ * during the insert, and no insert is lost. */
 static void two_begin(void)
 {
 	static struct insertion one = { 1, 1 };
@@ -124,8 +125,8 @@ static void rollback_and_reload(void)
 	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
-/* While a writer works or after it, at most one of two threads begins a reload. Both threads leave
- * their reloads open. */
+/* While a writer works or after it, at most one of two threads begins a reload. A reload that has
+ * begun stays open, so the other thread is refused. */
 static int finished; /* the writer's result */
 
 static void lets_one_in(void (*writer)(void *))

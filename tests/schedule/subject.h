@@ -32,7 +32,7 @@ struct subject {
 	bool merges, copies, removes, counts; /* abilities of the kind */
 	uint64_t *bits[2]; /* memory of the two filters */
 	struct weir_filter *filter;
-	struct weir_filter *other; /* of the same layout, for merging */
+	struct weir_filter *other; /* a filter of equal layout, for merges */
 	/* Keys 0 and 1 share a word and a bit of it, and so do keys 2 and 3. Keys with a single bit
 	 * share only a word. Each key has a bit that no other key has, so its first insert returns
 	 * WEIR_NEW whatever other threads do. In a set of two shards, keys 0 and 1 are in the first
@@ -63,8 +63,8 @@ static inline unsigned subject_words(const struct subject *s)
 extern struct subject subjects[];
 extern size_t subject_count;
 
-/* Finds a filter and colliding keys for each layout. Return: false after a message on stderr if one
- * is missing. */
+/* Finds a filter and colliding keys for each layout. Return: false after a message on stderr if a
+ * filter or its keys are missing. */
 bool subjects_make(void);
 void subjects_unmake(void);
 /* Chooses other keys in @s, for a filter that is one of a sharded set's two shards. The lowest bit

@@ -123,8 +123,8 @@ BODY(reader_reads, det_spawn(write_then_release, NULL); det_spawn_reader(read_if
 static const struct program {
 	const char *name;
 	void (*body)(void);
-	/* a part of the message, or one|another if schedules differ; NULL: no fault, and the search
-	 * must complete */
+	/* Part of det's message. Two parts with | between them: schedules may end in either
+	 * message. NULL: no fault, and the search must complete. */
 	const char *fault;
 	int preemptions;
 } programs[] = {

@@ -27,12 +27,12 @@ static const char *const strategy_names[] = {
 static struct settings {
 	const char *group, *scenario, *layout, *form, *strategy, *replay;
 	int preemptions; /* negative: as each scenario states */
-	/* random executions, and as many of PCT, in each row; the default makes a million of each
-	 * in all rows */
+	/* executions by DET_RANDOM, and again by DET_PCT, of each scenario in each layout and form;
+	 * the default makes about a million by each strategy in total */
 	uint64_t executions;
 	uint64_t seed;
-	bool each; /* run all of them in every row, even if a row takes long */
-	bool every_step, stop; /* @stop: after the first failure */
+	bool each; /* ignore scenario.cost, OTHER_FORMS and lower preemption bounds */
+	bool every_step, stop; /* @stop: end after the first failure */
 } settings = { .preemptions = -1, .executions = 30000, .seed = 1 };
 
 /* If a key has NARROWED_FROM words or more, loads choose only between values that differ in bits of
@@ -217,8 +217,8 @@ static bool runs_as_number(const struct scenario *s)
 	return is_in_list("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
 }
 
-/* Return: true if a scenario runs in a form. Scenarios with batches of several keys have three
- * forms. Others have every form, in which a batch has one key. */
+/* Return: true if a scenario runs in a form. Scenarios with batches of several keys skip the forms
+ * of a single key and HASHES. In other scenarios, a batch has one key. */
 static bool runs_in_form(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
@@ -335,6 +335,7 @@ int main(int argc, char **argv)
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
 	       (unsigned long long)totals.executions, totals.seconds,
 	       (unsigned long long)totals.failed);
-	/* no single scenario runs in all forms */
+	/* Without any row, the options match nothing. That is a failure, except with --form: a
+	 * scenario need not run in every form. */
 	return totals.failed || (!totals.rows && !settings.form);
 }
