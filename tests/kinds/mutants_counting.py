@@ -13,8 +13,8 @@ MUTANTS = [
      'return weir__counting_put_rest(a, hash, i, fresh);',
      'return weir__counting_put_rest(a, hash, 0, fresh);'),
     ('COUNTING_PUT_SKIPS', KERNEL,
-     'return weir__counting_put(a, hash, i, fresh);',
-     'return weir__counting_put(a, hash, i + 1, fresh);'),
+     'return weir__counting_put_rest(a, hash, i, fresh);',
+     'return weir__counting_put_rest(a, hash, i + 1, fresh);'),
     # who was first in a word forgets it where another key holds the next one
     ('COUNTING_PUT_FORGETS', KERNEL,
      'return weir__counting_put_rest(a, hash, i, fresh);',
