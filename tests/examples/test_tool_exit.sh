@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # An exit code means the same in every command: 0 done or found, 1 not found or refused, 2 an error,
 # including damage. The test makes each command exit with each of its codes. Usage:
-# test_tool_exit.sh path/to/weir path/to/weir.1 [path/to/lose.so]
-page=$(realpath "$2")
+# test_tool_exit.sh path/to/weir path/to/pages [path/to/lose.so]
+pages=$(realpath "$2")
 parquet=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../parquet")
 lose=${3:+$(realpath "$3")}
 . "$(dirname "${BASH_SOURCE[0]}")/tool_test.sh"
@@ -249,50 +249,60 @@ test_replicate() {
 	done
 }
 
-# The manual's table has each command, and exactly the codes that this test has produced.
-test_the_table_of_the_manual() {
-	local command line codes
-	# Three refusals that the manual once lacked.
+# The page of each command has exactly the codes that this test has produced.
+test_the_pages_have_the_codes() {
+	local command line codes page
+	# It did not have these three among what is refused.
 	for line in 'no keys at all in the input' 'a full filter: more keys than there is' \
 			'more copies of one key than a filter of kind'; do
-		if sed '1,/^These are refused/d' "$page" | grep -q "^$line"; then ok; else
+		if sed '1,/^These are refused/d' "$pages/weir-images.7" | grep -q "^$line"; then
+			ok
+		else
 			fail "the manual lacks '$line'"
 		fi
 	done
 	for command in plan build merge query info count delta apply add remove route \
 			'route --build' seal verify parquet drill 'replicate key'; do
 		[[ $command != replicate* || ${met[$command]-} ]] || continue
-		line=$(sed -n '/^\.Sh EXIT STATUS/,/^\.Sh EXAMPLES/p' "$page" |
-			sed 's/Fl \\-build/--build/' |
-			grep -A 1 -E "^\.It ([a-z -]* , )*$command( , [a-z]+)*\$" | tail -n 1)
-		codes=$(grep -oE '(^|; )[0-2] [a-z]' <<<"$line" | grep -o '[0-2]' | tr -d '\n')
+		page=${command% --build}
+		page=$pages/weir-${page// /-}.1
+		codes=$(sed -n '/^\.Sh DIAGNOSTICS/,/^\.El/s/^\.It \([0-2]\)$/\1/p' "$page" |
+			tr -d '\n')
 		if [ "$codes" = "$(grep -o . <<<"${met[$command]-}" | sort -u | tr -d '\n')" ]; then
 			ok
 		else
-			fail "$command: the manual has '$codes', the test ${met[$command]-}" "$line"
+			fail "$command: $page has '$codes', the test ${met[$command]-}"
 		fi
 	done
 }
 
-# A table of fixed columns was once broken on a narrower terminal.
-test_the_manual_fits_a_narrow_terminal() {
-	local width
+# A table of fixed columns was torn apart where the terminal is narrower than it.
+test_the_pages_fit_a_narrow_terminal() {
+	local width page
 	command -v man >/dev/null && command -v nroff >/dev/null || return 0
-	for width in 60 80; do
-		MANWIDTH=$width man -P cat "$page" >shown 2>torn || return 0 # a man that shows none
-		same torn /dev/null "what man says of $width columns"
-		# A crontab line cannot be broken.
-		if grep -v '7 \* \* \* \*' shown | grep ".\{$((width + 1))\}" >wide; then
-			fail "the manual takes more than $width columns" "$(cat wide)"
-		else
-			ok
-		fi
+	for page in "$pages"/weir*.[17]; do
+		# What is shown as it stands, such as a table that a command prints: 80 columns.
+		sed -n '/^\.Bd -literal/,/^\.Ed/s/^[^.].*/&/p' "$page" |
+			sed 's/\\(aq/'\''/g; s/\\e/\\/g; s/\\&//g' >literal
+		for width in 60 80; do
+			# A man that shows none ends the test.
+			MANWIDTH=$width man -P cat "$page" >shown 2>torn || return 0
+			same torn /dev/null "what man says of $width columns"
+			[ $width = 80 ] || grep -vF -f literal shown >prose
+			[ $width = 60 ] || cp shown prose
+			# A line of a crontab cannot go on in the next one.
+			if grep -v '7 \* \* \* \*' prose | grep ".\{$((width + 1))\}" >wide; then
+				fail "$page takes more than $width columns" "$(cat wide)"
+			else
+				ok
+			fi
+		done
 	done
 }
 
 for part in build readers query_skips_what_is_no_address \
 		damage_has_a_name_and_a_remedy changes unions_and_deltas route parquet \
-		drill replicate the_table_of_the_manual the_manual_fits_a_narrow_terminal; do
+		drill replicate the_pages_have_the_codes the_pages_fit_a_narrow_terminal; do
 	test_$part
 done
 finish

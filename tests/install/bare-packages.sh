@@ -44,7 +44,9 @@ grep -q /nowhere log || fail "weir replicate: $(cat log)"
 weir replicate status --set=x > log 2>&1 && fail "no redis is named"
 grep -q -e --url=redis://127.0.0.1 log || fail "weir replicate: $(cat log)"
 [ -s /usr/share/weir/alerts.yml ] || fail "weir brings no alerts.yml"
-[ -s /usr/share/man/man1/weir.1.gz ] || fail "weir has no manual page"
+for page in man1/weir.1 man1/weir-build.1 man1/weir-replicate-status.1 man7/weir-keys.7; do
+	[ -s "/usr/share/man/$page.gz" ] || fail "weir has no manual page $page"
+done
 [ ! -e /usr/include/weir ] || fail "weir brings the headers"
 echo "weir: installed and used"
 

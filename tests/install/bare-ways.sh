@@ -78,7 +78,8 @@ way_install() {
 	./server || fail "the server of README.md fails"
 	use_command
 	local page
-	for page in man/man1/weir.1 man/man3/weir.3 man/man3/weir_create.3 weir/alerts.yml; do
+	for page in man/man1/weir.1 man/man1/weir-build.1 man/man7/weir-keys.7 man/man3/weir.3 \
+		man/man3/weir_create.3 weir/alerts.yml; do
 		[ -s "/usr/local/share/$page" ] || fail "$page is not installed"
 	done
 	python3 -c 'import bz2, sys

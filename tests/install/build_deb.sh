@@ -22,7 +22,7 @@ chmod +x "$work"/bin/*
 PATH="$work/bin:$PATH" "$source/src/packaging/build-deb.sh" "$work/out" > "$work/log" 2>&1 ||
 	fail "build-deb.sh fails"
 [ "$(cat "$work/log")" = "packages of weir 1.2.3: $work/out" ] || fail "build-deb.sh has words"
-for file in README.md debian/rules debian/control include/weir/weir.h src/tool/weir.1 \
+for file in README.md debian/rules debian/control include/weir/weir.h src/tool/man/weir.1 \
 	tests/install/build_deb.sh; do
 	grep -qx "./$file" "$work/out/weir.files" || fail "the tree has no $file"
 done

@@ -22,7 +22,8 @@ import markdown
 # Pages of the source that are not installed, because they are for developers of weir.
 FOR_DEVELOPERS = r"tests/(model/)?[^/]+\.md|tests/examples/[^/]+/README\.md"
 # Manual pages of the system that weir's pages may name.
-FOREIGN = "bzip2(1) grep(1) gzip(1) xz(1) zstd(1) cron(8) crontab(5) systemd.timer(5)".split()
+FOREIGN = """bzip2(1) grep(1) gzip(1) man(1) xz(1) zstd(1) flock(2) crontab(5) systemd.timer(5)
+    cron(8) lslocks(8)""".split()
 
 
 def files_of(source):

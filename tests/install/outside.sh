@@ -99,8 +99,10 @@ fi
 # The command and its manual, if they were built.
 if [ -e "$build/src/tool/weir" ]; then
 	"$work/root$prefix/bin/weir" --help > /dev/null || fail "the installed weir --help fails"
-	find "$work/root$prefix/share/man" -name 'weir.1*' | grep -q . ||
-		fail "the manual weir.1 is not installed"
+	for page in man1/weir.1 man1/weir-build.1 man7/weir-keys.7; do
+		[ -s "$work/root$prefix/share/man/$page" ] ||
+			fail "the manual $page is not installed"
+	done
 fi
 
 # The prefix has the completions. The command's guide says how to tell fish about the prefix.
