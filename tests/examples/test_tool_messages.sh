@@ -298,6 +298,10 @@ for path in sys.argv[1:]:
 	completes 'build --kind = cl' '^classic$'
 	completes 'build --kind =' "$kinds"
 	completes 'drill --flavor = ' '^bp memb qsbr mb$'
+	completes 'help ver' '^verify$'
+	grep -q "^	help)\$" "$zsh" && grep -q "1:command:(plan build query " "$zsh" && ok ||
+		fail 'zsh: help'
+	grep -q "from help' -f -a 'plan build query " "$fish" && ok || fail 'fish: help'
 	touch bits.file
 	completes 'build -p ' '^$' # no files
 	completes 'merge --mode = ' '^$'

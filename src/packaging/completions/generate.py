@@ -136,6 +136,8 @@ fi
 shift words
 (( CURRENT-- ))
 case $words[1] in
+	help)
+		_arguments '1:command:({" ".join(name for name, _ in commands)})' ;;
 {cases}esac
 """
 
@@ -144,6 +146,9 @@ def fish(commands, options):
     out = HEAD
     for name, summary in commands:
         out += f"complete -c weir -n __fish_use_subcommand -f -a {name} -d '{summary}'\n"
+    names = " ".join(name for name, _ in commands)
+    out += "complete -c weir -n __fish_use_subcommand -f -a help -d 'how to use a command'\n"
+    out += f"complete -c weir -n '__fish_seen_subcommand_from help' -f -a '{names}'\n"
     for name, _ in commands:
         for short, long, value, summary, choices in options[name]:
             out += f"complete -c weir -n '__fish_seen_subcommand_from {name}'"

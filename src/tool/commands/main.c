@@ -42,8 +42,8 @@ static int usage(FILE *to)
 	      to);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].summary);
-	fputs("\n'weir COMMAND --help' and 'man weir' have more; 'weir --version', or -V, prints\n"
-	      "the version.\n"
+	fputs("\n'weir help COMMAND' opens the manual page of a command, 'weir COMMAND --help'\n"
+	      "prints its options, and 'weir --version', or -V, prints the version.\n"
 	      "\n"
 	      "  weir plan -n 100M -p 0.1%\n"
 	      "  weir build -p 1% -o words.weir /usr/share/dict/words\n"
@@ -89,16 +89,24 @@ static const char *meant(const char *typed)
 	return text;
 }
 
+/* Return: the command of that name, or NULL. */
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
 static int run(const char *name, int argc, char **argv)
 {
 	static char full_name[32];
-	for (size_t i = 0; i < COMMANDS; i++) {
-		if (strcmp(name, commands[i].name))
-			continue;
+	const struct command *command = find(name);
+	if (command) {
 		snprintf(full_name, sizeof full_name, "weir %s", name);
 		say_as(full_name);
 		argv[0] = full_name;
-		return commands[i].run(argc, argv);
+		return command->run(argc, argv);
 	}
 	if (strcmp(name, "replicate") == 0)
 		return trouble("this build has no replicate: install libhiredis-dev and "
@@ -106,12 +114,24 @@ static int run(const char *name, int argc, char **argv)
 	return misuse("'%s' is not a command%s", name, meant(name));
 }
 
+/* The manual page; without it the text of --help. */
 static int help(int argc, char **argv)
 {
 	static char dash_help[] = "--help";
-	if (argc < 2)
+	const char *part = NULL;
+	if (argc < 2 || strcmp(argv[1], "help") == 0)
 		return usage(stdout);
 	char *asked[] = { argv[1], dash_help, NULL };
+	const struct command *command = find(argv[1]);
+#ifdef WEIR_HAVE_REPLICATE
+	if (argc > 2 && command && command->run == cmd_replicate) {
+		part = replicate_part(argv[2]);
+		if (!part)
+			return run(argv[1], 2, argv + 1); /* which names those that there are */
+	}
+#endif
+	if (command && help_shows(command->name, part))
+		return TOOL_OK;
 	return run(argv[1], 2, asked);
 }
 

@@ -75,6 +75,14 @@ static const struct {
 	{ "key", replicate_key, REPLICATE_KEY },
 };
 
+const char *replicate_part(const char *name)
+{
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].name;
+	return NULL;
+}
+
 /* Checks that files exist before asking redis, for the same messages as other commands print. The
  * library checks the files of TLS, since its message names the option. */
 static bool files_there(const struct replicate *r, unsigned command)
