@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The reference made from the headers: every public function has a manual page and a place in the
-HTML, every line of the headers' comments is in both, every reference leads somewhere, and mandoc
-and groff report nothing. A header with a fault is reported.
+"""The reference made from the headers: every public function has its manual page and its place in
+the HTML, every line of the headers' comments is in both, every reference leads somewhere, each
+error has a line, SEE ALSO is short, mandoc and groff have nothing to say; and a header that breaks
+any of this is noticed.
 
 reference.py SOURCE MAN3 HTML
 """
@@ -17,6 +18,9 @@ import tempfile
 source, man3, pages = sys.argv[1:]
 include = os.path.join(source, "include", "weir")
 generator = os.path.join(source, "src", "packaging", "reference", "reference.py")
+sys.path.append(os.path.dirname(generator))
+import manual # the script under test
+
 wrong = []
 
 
@@ -120,9 +124,12 @@ def check_manual():
                 wrong.append("%s(3) leads to %s(3), which is missing" % (name, alias.group(1)))
             continue
         whole.append(path)
+        check_page(name, text)
+        for meaning in manual.MEANINGS.values(): # words that no header has
+            text = text.replace("\n%s\n" % meaning, "\n")
         text = re.sub(r"^\.IP (.*) \d$", r"\1", text, flags=re.M)
-        text = re.sub(r"^\.[A-Za-z]+|\\f[A-Z]|\\&", "", text, flags=re.M)
-        words.append(re.sub(r"\\\(?(?:aq|ga|ha|ti|bu 2|e)", " ", text))
+        text = re.sub(r"^\.TP \d+|^\.[A-Za-z]+|\\f[A-Z]|\\&", "", text, flags=re.M)
+        words.append(re.sub(r"\\\(?(?:aq|ga|ha|ti|bu|e)", " ", text))
         for other, section in re.findall(r"^\.BR (\S+) \((\d)\)", text, re.M):
             if (section, other) != ("1", "weir") and (section != "3" or other not in have):
                 wrong.append("%s(3) refers to %s(%s), which is missing" % (name, other, section))
@@ -136,6 +143,21 @@ def check_manual():
         found = run("groff", "-man", "-t", "-Kutf8", "-Tutf8", "-wmac", "-z", *whole).stdout
         wrong.extend(line for line in found.splitlines() if re.match(r"\w+: .*warning", line))
     return len(have)
+
+
+def check_page(name, text):
+    """Each error that a page promises begins a line of its list. SEE ALSO has at most 8 names."""
+    found = re.search(r"^\.SH ERRORS\n(.*?)(?=^\.SH)", text, re.M | re.S)
+    if found:
+        words = re.sub(r"\([^()]*\)", "", found.group(1))
+        tags = set(re.findall(r"-(E[A-Z0-9]+)", "\n".join(re.findall(r"^\.B (.*)$", words, re.M))))
+        bare = re.sub(r"^\.B .*$|\b(?:but|after|returns|and|or)\s\\?-E[A-Z0-9]+", "", words,
+                      flags=re.M | re.I)
+        wrong.extend("%s(3): -%s has no line of its own" % (name, error)
+                     for error in set(re.findall(r"-(E[A-Z0-9]+)", bare)) - tags)
+    seen = len(re.findall(r"^\.BR ", text.partition("\n.SH SEE ALSO\n")[2], re.M))
+    if not 1 <= seen <= 8:
+        wrong.append("%s(3): SEE ALSO has %d names" % (name, seen))
 
 
 def check_summaries():

@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Manual pages of section 3: one for each function and the functions documented "as" it, one for
-each header, weir(3) as the index, and links from the other names."""
+"""Manual pages of section 3: one for each function and those that are "as" it, one for each header,
+weir(3) with all of them, and links from the other names."""
+import glob
 import os
 import re
+import sys
 
 import headers as h
 
 TITLES = {"Return": "RETURN VALUE", "Errors": "ERRORS"}
+# What an error means whose header has nothing to add.
+MEANINGS = {"-ENOMEM": "if there is no memory", "-EISDIR": "if it is a directory",
+            "-ECANCELED": "if the progress function stopped the call"}
+ERROR = r"-E[A-Z0-9]+"
+# Where a sentence that names an error begins, or an error with a case that it belongs to.
+SENTENCE = re.compile(r"(?<=[A-Za-z0-9)]\.) (?=[A-Z][^.;]*?%s)" % ERROR)
+TAGGED = re.compile(r"((?:(?!After)[A-Za-z][\w ]*?:? )?%s(?:(?:, and|, or|,| and| or) %s)*)"
+                    r"[,:]?(?: (.*))?" % (ERROR, ERROR))
+# What begins so is a case of its own; other parts go on with the error before them.
+CASE = re.compile(r"(?:and )?(?:as|those|others|the errno|the error|what|with|before|for) |"
+                  r"none|After")
 
 
 def code(text):
@@ -86,13 +99,51 @@ def arguments(fields):
     return out
 
 
+def parts_of(text):
+    """The parts of a list of errors. A semicolon outside brackets ends one. So does a comma behind
+    words, or a colon behind a sentence, before the name of an error."""
+    depth, start, out = 0, 0, []
+    for at, sign in enumerate(text + ";"):
+        depth += (sign == "(") - (sign == ")")
+        rest = text[at + 1:]
+        if depth or not (sign == ";" or re.match(" " + ERROR, rest) and (
+                sign == "," and not re.search(ERROR + "$", text[start:at]) or
+                sign == ":" and at - start > 40)):
+            continue
+        out += SENTENCE.split(text[start:at + (sign == ":")].strip())
+        start = at + 1
+    return out
+
+
+def errors(text):
+    """A line for each error."""
+    parts = []
+    for part in parts_of(text):
+        if parts and not TAGGED.fullmatch(part.rstrip(".")) and not CASE.match(part):
+            parts[-1] += ("; " if parts[-1][-1] != "." else " ") + part
+        else:
+            parts.append(part)
+    out = []
+    for part in parts:
+        tagged = TAGGED.fullmatch(part.rstrip("."))
+        if not tagged:
+            out += [".TP 12", "\\(bu", words(part)] if len(parts) > 1 else [words(part)]
+        else:
+            meaning = MEANINGS.get(tagged.group(1), "")
+            ends = "." if part.endswith(".") and tagged.group(2) else ""
+            out += [".TP 12", ".B " + code(tagged.group(1)),
+                    words(tagged.group(2) + ends if tagged.group(2) else meaning)]
+    return out
+
+
 def function(item):
     """The sections of a function's page after the synopsis."""
     out = [".SH DESCRIPTION"] + body(item.text) + arguments(item.fields)
     for title in TITLES:
         for label, text in item.fields:
             if title in label.split(", "):
-                out += [".SH " + TITLES[title], words(text)]
+                out += [".SH " + TITLES[title]]
+                out += errors(text) if title == "Errors" else [words(text)]
     rest = []
     for label, text in item.fields:
         label = without(without(label, TITLES), re.findall(r"@\w+", label))
@@ -118,8 +169,22 @@ def others(items):
     for item in items:
         out += [".SS " + item.name + "()"] + body(item.text)
         for label, text in item.fields:
-            out += [".TP", ".B " + label.replace("@", ""), words(text)]
+            out += [".TP", ".B " + label.replace("@", "")]
+            out += [".RS"] + errors(text) + [".RE"] if label == "Errors" else [words(text)]
     return out
+
+
+def example(path):
+    """The section of an example: its sentence, the program, and what it prints."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        head, program = file.read().split(" */\n", 1)
+    lines = h.strip(head).split("\n")
+    at = lines.index("Prints:")
+    printed = "\n".join(line[4:] for line in lines[at + 1:] if line)
+    return ([".SH EXAMPLES", words(" ".join(lines[1:at]))] + shown(program.rstrip().expandtabs(4)) +
+            [".PP", "It prints"] + shown(printed))
 
 
 def see_also(names):
@@ -133,13 +198,14 @@ def mentioned(items, known):
     return {known[name] for name in re.findall(r"\b(weir_\w+)\(\)", text) if name in known}
 
 
-def page(entry, header, known, release, date):
+def page(entry, header, known, release, date, examples):
     first = entry.items[0]
     names = [item.name for item in entry.items]
     out = heading(first.name, release, date) + name_of(", ".join(names), first.text)
     out += [".SH SYNOPSIS", ".nf", ".B #include <weir/%s>" % first.header, ".PP", ".ft B"]
     out += [prototype(item.code) for item in entry.items] + [".ft R", ".fi"]
     out += function(first) + same_name(header, first.name) + others(entry.items[1:])
+    out += example(os.path.join(examples, first.name + ".c"))
     return out + see_also(mentioned(entry.items, known) - {first.name} | {"weir_" + first.header})
 
 
@@ -171,8 +237,19 @@ def header_page(header, known, release, date):
     name = "weir_" + header.name
     out = heading(name, release, date) + name_of(name, header.text)
     out += [".SH SYNOPSIS", ".B #include <weir/%s>" % header.name]
-    out += [".SH DESCRIPTION"] + body(header.text) + types(header)
-    return out + see_also({known[item.name] for item in header.items if item.name in known})
+    out += [".SH DESCRIPTION"] + body(header.text) + functions(header) + types(header)
+    text = str(header.text)
+    return out + see_also({known[name] for name in re.findall(r"\b(weir_\w+)\(\)", text)
+                           if name in known})
+
+
+def functions(header):
+    """The functions of a header, each with the first sentence of its page."""
+    out = []
+    for entry in h.pages(header):
+        out += [".TP", ".BR " + entry.name + " (3)",
+                words(h.first_sentence(entry.items[0].text)).replace("\n", " ") + "."]
+    return [".SH FUNCTIONS"] + out if out else []
 
 
 def overview(headers, release, date):
@@ -186,9 +263,7 @@ def overview(headers, release, date):
     for header in headers:
         out += [".SS <weir/%s>" % header.name, words(h.first_sentence(header.text)) + ".",
                 ".br", "See", ".BR weir_%s (3)." % header.name]
-        for entry in h.pages(header):
-            out += [".TP", ".BR " + entry.name + " (3)", words(h.first_sentence(
-                entry.items[0].text)).replace("\n", " ") + "."]
+        out += functions(header)[1:]
     return out + [".SH SEE ALSO", ".BR weir (1)"]
 
 
@@ -197,14 +272,23 @@ def write(folder, name, lines):
         file.write("\n".join(lines) + "\n")
 
 
-def make(all_headers, folder, release, date):
+def stray(examples, names):
+    """Exit if an example belongs to no page."""
+    for path in glob.glob(os.path.join(examples, "*.c")):
+        if os.path.basename(path)[:-2] not in names:
+            sys.exit("%s: no page of a function has this name" % path)
+
+
+def make(all_headers, folder, release, date, examples):
+    """@examples: the folder of NAME.c for the page NAME; it may be missing."""
     headers = h.in_order(all_headers)
     entries = [(entry, header)
                for header in headers + [x for x in all_headers if x.name in h.PRIVATE]
                for entry in h.pages(header)]
     known = {item.name: entry.name for entry, _ in entries for item in entry.items}
+    stray(examples, known.values())
     for entry, header in entries:
-        write(folder, entry.name, page(entry, header, known, release, date))
+        write(folder, entry.name, page(entry, header, known, release, date, examples))
         for item in entry.items[1:]:
             write(folder, item.name, [".so man3/%s.3" % entry.name])
     for header in headers:

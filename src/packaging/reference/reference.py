@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """The reference, from the comments of the public headers.
 
-reference.py man INCLUDE FOLDER CHANGELOG [DEPFILE]     manual pages of section 3
+reference.py man INCLUDE FOLDER CHANGELOG [DEPFILE EXAMPLES]
+        Manual pages of section 3. EXAMPLES has NAME.c for the page NAME, and may be missing.
 reference.py html INCLUDE FOLDER CHANGELOG [DEPFILE FORM SOURCE PAGE...]    the same as HTML
         Its index also lists the guides: each PAGE of SOURCE, in the FORM that guides.py made.
 reference.py check INCLUDE      every function described, every reference leads somewhere
 """
+import glob
 import os
 import re
 import shutil
@@ -53,7 +55,7 @@ def check(found):
     return 1 if wrong else 0
 
 
-def main(what, include, folder=None, changelog=None, depfile=None, form="html", source=".",
+def main(what, include, folder=None, changelog=None, depfile=None, form="none", source="",
          *paths):
     found = headers.read(include)
     if what == "check":
@@ -61,11 +63,13 @@ def main(what, include, folder=None, changelog=None, depfile=None, form="html", 
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     if what == "man":
-        manual.make(found, folder, *made.newest(changelog))
+        manual.make(found, folder, *made.newest(changelog), form)
+        paths = glob.glob(os.path.join(form, "*.c"))
     else:
         page.make(found, folder, made.newest(changelog)[0], guides.entries(form, source, paths))
     if depfile:
         parts = [header.path for header in found] + [changelog, include]
+        parts += [form] if what == "man" and os.path.isdir(form) else []
         made.write_depfile(depfile, folder, parts + [os.path.join(source, path) for path in paths])
     return 0
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * Print a key of a client without its control characters.
+ * Prints:
+ *     a\nb\033[2J
+ */
+#include <stdio.h>
+#include <weir/weir.h>
+
+int main(void)
+{
+	char shown[32];
+	weir_escape(shown, sizeof shown, "a\nb\033[2J", 7);
+	puts(shown);
+	return 0;
+}
