@@ -72,6 +72,19 @@ test_without_man_it_prints_the_short_text() {
 	done
 }
 
+test_the_page_names_each_option_of_the_short_text() {
+	local command option
+	for command in $commands; do
+		cat "$pages/weir-$command"*.1 | sed 's/\\-/-/g' >page
+		"$weir" "$command" --help | grep -o -- '^ *\(-[a-z0-9], \)\?--[a-z-]*' |
+			grep -o -- '--[a-z-]*' | grep -v -e '^--help$' >options
+		while read -r option; do
+			grep -q "Fl -*${option#--}\b" page && ok ||
+				fail "weir-$command(1) does not name $option"
+		done <options
+	done
+}
+
 test_an_unknown_command_is_an_error() {
 	local word
 	# shellcheck disable=SC2016
@@ -90,7 +103,8 @@ test_an_unknown_command_is_an_error() {
 
 for part in without_a_command_it_lists_the_commands \
 		each_command_has_a_page_that_man_is_asked_for man_finds_the_page_by_MANPATH \
-		without_man_it_prints_the_short_text an_unknown_command_is_an_error; do
+		without_man_it_prints_the_short_text \
+		the_page_names_each_option_of_the_short_text an_unknown_command_is_an_error; do
 	test_$part
 done
 finish
