@@ -3,7 +3,7 @@
 // keys. Layouts: columns, a ring with one word per key, and the ring of the least memory. All run
 // interleaved in one process. Prints CPU times, and medians and quartiles of the rounds' ratios. A
 // section of qsbr costs nothing, so windows with qsbr show the cost of their layouts. With bp, the
-// default flavor, the cost of sections (W8) is added.
+// default flavor, the cost of sections ([SECTION-IF-ADVANCED]) is added.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -55,15 +55,15 @@ int __wrap_clock_nanosleep(clockid_t clock, int flags, const struct timespec *un
 	assert_int_equal(flags, TIMER_ABSTIME);
 	assert_null(left);
 	assert_in_range(to, fake.time + (fake.interrupted ? LEAST / 2 : LEAST), fake.time + MOST);
-	assert_int_equal(fake.flavor->rcu->read_ongoing(), 0); /* P1 */
+	assert_int_equal(fake.flavor->rcu->read_ongoing(), 0); /* [PACE-NO-SECTION] */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	assert_int_equal(cancel, PTHREAD_CANCEL_DISABLE); /* P2 */
+	assert_int_equal(cancel, PTHREAD_CANCEL_DISABLE); /* [PACE-NO-CANCEL] */
 	fake.interrupted = !fake.interrupted && fake.sleeps % 3 == 1;
 	uint64_t ns = fake.interrupted ? (to - fake.time) / 2 : to - fake.time;
 	fake.time += ns;
 	fake.slept += ns;
 	fake.sleeps += !fake.interrupted;
-	fake.cpu += AWAKE; /* P4 */
+	fake.cpu += AWAKE; /* [PACE-SLEEP-FREE] */
 	return fake.interrupted ? EINTR : 0;
 }
 

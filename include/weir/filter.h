@@ -28,8 +28,9 @@
  * filters have one more rule, below.
  *
  * Order. A lookup sees every insert that happens-before it. In the blocked and classic kinds bits
- * only go from 0 to 1, so coherence of each word is enough for this order (invariant B1 in word.h).
- * All accesses are relaxed: they do not order the caller's accesses to other memory.
+ * only go from 0 to 1, so coherence of each word is enough for this order (invariant
+ * [BITS-ONLY-SET] in word.h). All accesses are relaxed: they do not order the caller's accesses to
+ * other memory.
  *
  * Progress. In the blocked and classic kinds weir_hash(), lookups and inserts are wait-free and
  * never allocate memory. Only weir_fill_keys() allocates, and waits for other threads. In counting

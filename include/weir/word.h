@@ -2,7 +2,7 @@
  * A 64-bit word of a filter's array, the accesses to it, and why relaxed order is enough for all of
  * them.
  *
- * B1  A bit of a live blocked or classic filter only goes from 0 to 1.
+ * [BITS-ONLY-SET]  A bit of a live blocked or classic filter only goes from 0 to 1.
  *     So a lookup sees every insert that happens-before it. Both access the same word, and
  *     coherence (C11 5.1.2.4p18-19) forbids the lookup to read a value older than the insert's. No
  *     later value has the bit cleared. An insert that does not happen-before a lookup is concurrent
@@ -10,12 +10,12 @@
  *     so no access needs acquire or release.
  *     Breaks without it: if an insert were a plain load, or, and store, it could clear the bits
  *     that another thread sets in between (a false negative).
- * B2  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It need not be
- *     atomic as a whole, since by B1 each word may be read at its own time. x86-64 and AArch64
- *     never tear an aligned 64-bit lane of a vector load. ThreadSanitizer does not know this, so
- *     its builds use the scalar code.
- * B3  In memory a word is little-endian on every machine, as in the image. So machines of both byte
- *     orders can map one image.
+ * [WORD-ATOMIC]  Words are 64-bit atomics. A vector load of a cache line counts as eight loads. It
+ *    need not be atomic as a whole, since by [BITS-ONLY-SET] each word may be read at its own time.
+ *    x86-64 and AArch64 never tear an aligned 64-bit lane of a vector load. ThreadSanitizer does
+ *    not know this, so its builds use the scalar code.
+ * [LITTLE-ENDIAN]  In memory a word is little-endian on every machine, as in the image. So machines
+ *    of both byte orders can map one image.
  *
  * tests/schedule tests every interleaving and stale read, and must find planted bugs. tests/stress
  * runs real threads.
@@ -37,8 +37,8 @@
 
 #define WEIR__INLINE static inline __attribute__((always_inline))
 
-/* Needs: the latest value that happens-before the load (B1).  Pairs with: weir__word_or_relaxed,
- * weir__word_fetch_or_relaxed. */
+/* Needs: the latest value that happens-before the load ([BITS-ONLY-SET]).  Pairs with:
+ * weir__word_or_relaxed, weir__word_fetch_or_relaxed. */
 WEIR__INLINE uint64_t weir__word_load_relaxed(const uint64_t *word)
 {
 #ifdef __cplusplus
@@ -76,10 +76,10 @@ WEIR__INLINE uint64_t weir__word_fetch_or_relaxed(uint64_t *word, uint64_t mask)
 
 #ifndef __cplusplus
 /* Replace *seen by @value, for kinds whose words are more than bits. If the word is no longer
- * *seen, return false and set *seen to the word's present value.
- * Needs: atomicity, so that no other thread's change is lost.  Pairs with: weir__word_load_relaxed
- * and itself.  Breaks without it: as in B1, this call would undo a change that another thread made
- * after *seen was read. */
+ * *seen, return false and set *seen to the word's present value. Needs: atomicity, so that no other
+ * thread's change is lost.  Pairs with: weir__word_load_relaxed and itself.  Breaks without it: as
+ * in [BITS-ONLY-SET], this call would undo a change that another thread made after *seen was
+ * read. */
 WEIR__INLINE bool weir__word_swap_relaxed(uint64_t *word, uint64_t *seen, uint64_t value)
 {
 	uint64_t stored = WEIR__LE64(*seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Bulk loading. A filter is cut into partitions, and the top bits of a hash choose its partition
- * (L1).
+ * ([PARTITION-BITS]).
  *
  * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
  * their order. Nothing is faster up to the size of the last-level cache. Several threads share the
@@ -40,8 +40,8 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 
 /* ---- all partitions at once ---- */
 
-/* Take partitions in order, up to one that another thread owns or waits for (W5). Return: the
- * number of partitions taken. */
+/* Take partitions in order, up to one that another thread owns or waits for ([WANTED-FIRST]).
+ * Return: the number of partitions taken. */
 static uint32_t take_partitions(struct weir_filter *f)
 {
 	uint32_t p = 0;
@@ -56,8 +56,9 @@ static void drop_partitions(struct weir_filter *f, uint32_t taken)
 		weir__owner_drop(&f->owners[p]);
 }
 
-/* Load while no other thread owns or wants a partition. An owner must not wait (W4), so a thread
- * that cannot take a partition drops those that it has.  Return: the number of hashes loaded. */
+/* Load while no other thread owns or wants a partition. An owner must not wait
+ * ([OWNER-NEVER-WAITS]), so a thread that cannot take a partition drops those that it has.  Return:
+ * the number of hashes loaded. */
 static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	size_t done = 0;
@@ -192,9 +193,10 @@ static void drop_owned(struct weir_filter *f, unsigned char *state)
 }
 
 /* A round takes all pending partitions that have no owner, loads their hashes and drops the
- * partitions, without waiting (W4). If other threads own all pending partitions, the thread first
- * waits for one. So each round completes some partitions, and there are at most f->parts rounds,
- * however many threads load. A thread that wanted all partitions at once could wait forever. */
+ * partitions, without waiting ([OWNER-NEVER-WAITS]). If other threads own all pending partitions,
+ * the thread first waits for one. So each round completes some partitions, and there are at most
+ * f->parts rounds, however many threads load. A thread that wanted all partitions at once could
+ * wait forever. */
 static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	unsigned char state[MOST_PARTS] = { DONE };

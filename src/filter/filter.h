@@ -13,12 +13,12 @@
 const struct weir_kind *weir__kind(uint32_t id);
 
 /* Return: the number of partitions for loading a filter of @bytes: a power of two, at most
- * 2^partition_bits (L1). A partition is a run of whole shards and of whole blocks. It fits half of
- * a core's own cache if there are enough shards. */
+ * 2^partition_bits ([PARTITION-BITS]). A partition is a run of whole shards and of whole blocks. It
+ * fits half of a core's own cache if there are enough shards. */
 uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards);
 
-/* Load hashes into a private filter by plain stores. Each partition has one owner at a time (O1).
- * Return: 0; or -ENOMEM (threads.h), then nothing was loaded. */
+/* Load hashes into a private filter by plain stores. Each partition has one owner at a time
+ * ([OWNED-PART]). Return: 0; or -ENOMEM (threads.h), then nothing was loaded. */
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n);
 
 /* ---- checks of parameters, for every kind ---- */
@@ -133,7 +133,7 @@ void weir__filter_keyless(struct weir_filter *f);
 void weir__text_wrap(struct weir_filter *f);
 /* How a set hashes texts. The data belongs to a filter, or to a builder that collects hashes. */
 struct weir_text_hashes {
-	struct weir_text *text; /* other threads may note lengths in it (N3) */
+	struct weir_text *text; /* other threads may note lengths in it ([LENGTH-FIRST]) */
 	const struct weir_hashing *hashing;
 	bool shared; /* other processes use the lengths too, so they must not change */
 };

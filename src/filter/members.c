@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Compounds, which are filters made of members (M1 and M2 in kind.h). */
+ * Compounds, which are filters made of members ([FIRST-MEMBER] and [MEMBERS-STAY] in kind.h). */
 #include "filter/filter.h"
 #include "ground/error.h"
 
@@ -27,7 +27,7 @@ void weir__members_free(const struct weir_member *members, unsigned n)
 }
 
 /* The compound takes over the memory of the given first member, and makes a new first member around
- * that memory (M1). The given one is freed. */
+ * that memory ([FIRST-MEMBER]). The given one is freed. */
 int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
                         const struct weir_member *members, unsigned n, int insert_error)
 {

@@ -39,8 +39,8 @@ static int same_steps(const struct weir_text *dst, const struct weir_text *src)
 	                          weir__text_words(src, b));
 }
 
-/* Note the lengths of the source before merging bits (N3). If inserts cannot note a new length in
- * dst, neither can a merge. */
+/* Note the lengths of the source before merging bits ([LENGTH-FIRST]). If inserts cannot note a new
+ * length in dst, neither can a merge. */
 static int take_lengths(struct weir_filter *dst, const struct weir_filter *src)
 {
 	struct weir_text now, more;
@@ -117,7 +117,7 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 }
 
 /* Merge member by member; no member is itself a compound. Only members that the source has at the
- * start count. Later members (M2) hold inserts that the merge may miss. */
+ * start count. Later members ([MEMBERS-STAY]) hold inserts that the merge may miss. */
 static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
                          weir_progress_fn *progress, void *progress_arg)
 {

@@ -106,8 +106,8 @@ static bool contains_any(const struct weir_filter *f, const struct input *g)
 	return g->address && g->len != 4 && g->len != 16; /* not an address: answer true */
 }
 
-/* Note the key's length before the key is inserted (N3). In a shared image a new length is refused,
- * since other processes would not see it. */
+/* Note the key's length before the key is inserted ([LENGTH-FIRST]). In a shared image a new length
+ * is refused, since other processes would not see it. */
 static int note_length(const struct weir_text_hashes *h, const struct input *g,
                        const struct iovec *key)
 {

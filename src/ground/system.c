@@ -27,8 +27,8 @@ const char *weir__isa_name(enum weir_isa isa)
 	return names[isa];
 }
 
-/* ThreadSanitizer takes a vector load for one access instead of eight 64-bit loads (B2 in
- * <weir/word.h>). So its builds use only scalar kernels. */
+/* ThreadSanitizer takes a vector load for one access instead of eight 64-bit loads ([WORD-ATOMIC]
+ * in <weir/word.h>). So its builds use only scalar kernels. */
 #if defined(__SANITIZE_THREAD__)
 #define ONLY_SCALAR 1
 #elif defined(__has_feature)

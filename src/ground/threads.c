@@ -15,7 +15,7 @@
 
 enum { UNOWNED = 0, SLEEPER = 1 };
 
-static unsigned process = 2; /* W1; a child of fork() changes it while it has one thread */
+static unsigned process = 2; /* [OWNER-MARK]; a child of fork() sets it as its only thread */
 
 static void renumber_process(void)
 {
@@ -50,7 +50,7 @@ bool weir__owner_held(const struct weir_owner *owner)
 bool weir__owner_take(struct weir_owner *owner)
 {
 	unsigned seen = weir__mark_load_relaxed(owner);
-	return !owned(seen) && weir__mark_swap_acquire(owner, seen, process); /* W2 */
+	return !owned(seen) && weir__mark_swap_acquire(owner, seen, process); /* [FORK-NUMBER] */
 }
 
 bool weir__owner_take_spare(struct weir_owner *owner)
@@ -60,7 +60,7 @@ bool weir__owner_take_spare(struct weir_owner *owner)
 
 void weir__owner_drop(struct weir_owner *owner)
 {
-	if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */
+	if (weir__mark_sub_release(owner, process) & SLEEPER) /* [SLEEPER-COUNTS], [WANTED-FIRST] */
 		syscall(SYS_futex, &owner->mark, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -78,7 +78,7 @@ void weir__owner_wait(struct weir_owner *owner)
 	unsigned seen = weir__mark_load_relaxed(owner);
 	if (seen == process && weir__mark_swap_acquire(owner, seen, process | SLEEPER))
 		seen = process | SLEEPER;
-	if (seen == (process | SLEEPER)) /* W3 */
+	if (seen == (process | SLEEPER)) /* [SLEEPER-COUNTS] */
 		sleep_on(owner, seen);
 }
 

@@ -7,32 +7,33 @@
 #include <pthread.h>
 #include "ground/atomic.h"
 
-/* The owner of a partition of a filter (O1 in atomic.h). A thread can take a partition, drop it, or
- * sleep until another thread drops it.
+/* The owner of a partition of a filter ([OWNED-PART] in atomic.h). A thread can take a partition,
+ * drop it, or sleep until another thread drops it.
  *
- * W1  A mark is 0 if the partition has no owner. Otherwise it is the number of the owner's process,
- *     which is even. In both cases 1 is added if a thread may be asleep.
- * W2  A child of fork() gets a process number that none of its ancestors has. Only the forking
- *     thread exists in the child, so marks of other threads have no owner there, and the child may
- *     take their partitions. Bits that those threads stored before the fork belong to keys of an
- *     unfinished load, so they cause false positives at most.
- * W3  A thread that wants to sleep first adds the 1, and sleeps only while the mark keeps that
- *     value. An owner that drops a partition subtracts its number and reads the 1 in one step, then
- *     wakes all sleepers. So no thread sleeps on a partition without an owner.
- * W4  A partition's owner never waits, so every wait ends. A waiting thread sleeps instead of
- *     spinning, so the owner can run even if its priority is lower.
- * W5  The 1 stays until a thread takes the partition. A thread that wants all partitions skips a
- *     free one that is marked with 1. Otherwise it could retake the partition again and again
- *     before a sleeper wakes. The sleeper soon takes the partition and so clears the 1. In a child
- *     of fork() (W2) the 1 stays until a thread wants that partition alone. */
+ * [OWNER-MARK]  A mark is 0 if the partition has no owner. Otherwise it is the number of the
+ *    owner's process, which is even. In both cases 1 is added if a thread may be asleep.
+ * [FORK-NUMBER]  A child of fork() gets a process number that none of its ancestors has. Only the
+ *    forking thread exists in the child, so marks of other threads have no owner there, and the
+ *    child may take their partitions. Bits that those threads stored before the fork belong to keys
+ *    of an unfinished load, so they cause false positives at most.
+ * [SLEEPER-COUNTS]  A thread that wants to sleep first adds the 1, and sleeps only while the mark
+ *    keeps that value. An owner that drops a partition subtracts its number and reads the 1 in one
+ *    step, then wakes all sleepers. So no thread sleeps on a partition without an owner.
+ * [OWNER-NEVER-WAITS]  A partition's owner never waits, so every wait ends. A waiting thread sleeps
+ *    instead of spinning, so the owner can run even if its priority is lower.
+ * [WANTED-FIRST]  The 1 stays until a thread takes the partition. A thread that wants all
+ *    partitions skips a free one that is marked with 1. Otherwise it could retake the partition
+ *    again and again before a sleeper wakes. The sleeper soon takes the partition and so clears the
+ *    1. In a child of fork() ([FORK-NUMBER]) the 1 stays until a thread wants that partition
+ *    alone. */
 
 /* Call it before the first partition is taken. Return: 0 or -ENOMEM. */
 int weir__owners_begin(void);
 
 /* Take the partition. Return: false if another thread of this process owns the partition. */
 bool weir__owner_take(struct weir_owner *owner);
-/* Take the partition unless a woken sleeper may be about to take it (W5). Return: false if the
- * partition was not taken. */
+/* Take the partition unless a woken sleeper may be about to take it ([WANTED-FIRST]). Return: false
+ * if the partition was not taken. */
 bool weir__owner_take_spare(struct weir_owner *owner);
 /* Return: true if a thread of this process owns the partition. On false the caller sees all writes
  * of the last owner. */

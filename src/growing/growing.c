@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind: its shape, and the making of a filter with its first layer. growing.h has the
- * rules G1 to G5, growing/kernel.c the lookups and inserts. */
+ * rules [LAYER-RECORD] to [LAYER-AHEAD], growing/kernel.c the lookups and inserts. */
 #include "growing/growing.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_sha
 
 /* ---- the filter's own state ---- */
 
-/* Make the first layer, which lies in the filter's own array (M1). */
+/* Make the first layer, which lies in the filter's own array ([FIRST-MEMBER]). */
 static int first_make(struct weir__layer **out, struct weir_filter *f)
 {
 	struct weir_layout layout = weir__layer_layout(f, 0);

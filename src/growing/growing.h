@@ -6,29 +6,29 @@
  * every layer, so the rates add up. An insert puts its key into the newest layer unless a layer has
  * the key.
  *
- * G1  A record lists the layers. It never changes except for next, closed and the counts of its
- *     layers. The next record lists the same layers and one more. One compare-and-swap sets next,
- *     once, from NULL to that record. The published pointer moves only from a record to its next.
- *     So a later load of the pointer gets at least the layers that any earlier load got. By B1 a
- *     lookup sees every insert that happens-before it: each step needs only the coherence of one
- *     word, the pointer's or the bits'. With a plain store instead of the swap, two threads that
- *     append at the same time could lose a published layer with its keys.
- * G2  No layer or record moves, and none is freed before the filter. So lookups never wait or miss
- *     a key.
- * G3  An insert returns WEIR_SEEN if one layer has every bit of its key. Otherwise it sets the bits
- *     in the newest layer of its record. At least one of the threads that set a bit of the key in
- *     that layer gets WEIR_NEW. Threads with different records may each get WEIR_NEW, even with
- *     words_per_key = 1.
- * G4  A WEIR_NEW key is counted only if its block's number has 0 in every bit of the sample. Layers
- *     of less than 16384 keys count all keys. Larger layers count the keys of every second block,
- *     and so on up to every 16th, so that a full layer counts at least 8192 keys. A layer is full
- *     when the count shows its capacity plus three standard deviations; it is sized for six. So a
- *     layer takes its capacity without exceeding its share of the rate.
- * G5  The thread whose count reaches 7/8 of a full layer makes the next layer, while other threads
- *     continue. The thread whose count fills the layer closes the record and publishes the next
- *     one. If an allocation failed, an inserter that finds the closed record tries to append again,
- *     or fails. No more keys enter the newest layer of a closed record, except from threads that
- *     read closed before (in a batch, up to 64 keys a thread). */
+ * [LAYER-RECORD]  A record lists the layers. It never changes except for next, closed and the
+ *    counts of its layers. The next record lists the same layers and one more. One compare-and-swap
+ *    sets next, once, from NULL to that record. The published pointer moves only from a record to
+ *    its next. So a later load of the pointer gets at least the layers that any earlier load got.
+ *    By [BITS-ONLY-SET] a lookup sees every insert that happens-before it: each step needs only the
+ *    coherence of one word, the pointer's or the bits'. With a plain store instead of the swap, two
+ *    threads that append at the same time could lose a published layer with its keys.
+ * [LAYERS-STAY]  No layer or record moves, and none is freed before the filter. So lookups never
+ *    wait or miss a key.
+ * [SEEN-IN-ONE-LAYER]  An insert returns WEIR_SEEN if one layer has every bit of its key. Otherwise
+ *    it sets the bits in the newest layer of its record. At least one of the threads that set a bit
+ *    of the key in that layer gets WEIR_NEW. Threads with different records may each get WEIR_NEW,
+ *    even with words_per_key = 1.
+ * [SAMPLED-COUNT]  A WEIR_NEW key is counted only if its block's number has 0 in every bit of the
+ *    sample. Layers of less than 16384 keys count all keys. Larger layers count the keys of every
+ *    second block, and so on up to every 16th, so that a full layer counts at least 8192 keys. A
+ *    layer is full when the count shows its capacity plus three standard deviations; it is sized
+ *    for six. So a layer takes its capacity without exceeding its share of the rate.
+ * [LAYER-AHEAD]  The thread whose count reaches 7/8 of a full layer makes the next layer, while
+ *    other threads continue. The thread whose count fills the layer closes the record and publishes
+ *    the next one. If an allocation failed, an inserter that finds the closed record tries to
+ *    append again, or fails. No more keys enter the newest layer of a closed record, except from
+ *    threads that read closed before (in a batch, up to 64 keys a thread). */
 #ifndef WEIR_SRC_GROWING_GROWING_H
 #define WEIR_SRC_GROWING_GROWING_H
 
@@ -45,9 +45,9 @@ enum {
 };
 
 struct weir__layer {
-	atomic_uint_fast64_t keys; /* counted keys (G4), alone on a cache line */
+	atomic_uint_fast64_t keys; /* counted keys ([SAMPLED-COUNT]), alone on a cache line */
 	struct weir_filter *f __attribute__((aligned(64)));
-	uint64_t grow_at;            /* the count at which the next layer is made (G5) */
+	uint64_t grow_at;            /* the count at which the next layer is made ([LAYER-AHEAD]) */
 	uint64_t full;
 };
 
@@ -57,13 +57,13 @@ struct weir__layer_bits {
 	uint64_t lines;
 };
 
-/* A record of the layers (G1). Records share their layers. destroy() frees each layer with the
- * record that added it. */
+/* A record of the layers ([LAYER-RECORD]). Records share their layers. destroy() frees each layer
+ * with the record that added it. */
 struct weir__layers {
 	unsigned n;
 	bool far;           /* the layers do not fit a core's own cache */
-	atomic_bool closed; /* G5 */
-	uint64_t sample;    /* a mask of block numbers in the newest layer (G4) */
+	atomic_bool closed; /* [LAYER-AHEAD] */
+	uint64_t sample;    /* a mask of block numbers in the newest layer ([SAMPLED-COUNT]) */
 	struct weir__layers *next;
 	struct weir__layer *layer[WEIR__LAYERS_MOST];
 	struct weir__layer_bits bits[WEIR__LAYERS_MOST];
@@ -71,7 +71,7 @@ struct weir__layers {
 
 /* f->own */
 struct weir__growing {
-	struct weir__layers *now; /* G1 */
+	struct weir__layers *now; /* [LAYER-RECORD] */
 	struct weir__layers *first;
 	double bits_per_key;      /* of each layer */
 };
@@ -83,7 +83,7 @@ static inline struct weir__layers *weir__layers_now(const struct weir_filter *f)
 }
 
 /* Add @keys to the count of a record's newest layer. Append or publish the next record if the count
- * has reached that point (G5). */
+ * has reached that point ([LAYER-AHEAD]). */
 void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uint64_t keys);
 /* Publish the record after a closed one.
  * Return: 0; -ENOMEM; -ENOSPC if max_capacity is reached. */
@@ -126,7 +126,7 @@ static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape
 		                               shape->field[WEIR_GROWING_G] } };
 }
 
-/* Return: the sampled count (G4) for @keys keys of a layer with @lines lines. */
+/* Return: the sampled count ([SAMPLED-COUNT]) for @keys keys of a layer with @lines lines. */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
 /* Return: the layout of layer i, except its lines and shards. */
 struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);

@@ -113,7 +113,8 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			fetch(s, h, false); \
 		return older_##name(f, s, s->n, h, weir__remix(h)); \
 	} \
-	/* Insert into the newest layer, unless an older one has the key. Count samples (G4). */ \
+	/* Insert into the newest layer, unless an older one has the key. Count samples
+	 * ([SAMPLED-COUNT]). */ \
 	WEIR__INLINE int put_##name(const struct weir_filter *f, const struct weir__layers *s, \
 	                            uint64_t h, uint64_t *counted) \
 	{ \

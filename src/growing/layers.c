@@ -121,7 +121,7 @@ int weir__growing_append(struct weir_filter *f, struct weir__layers *layers)
 		return err;
 	}
 	record->sample = weir__layer_sample(weir__keys_in(f, layers->n));
-	if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */
+	if (!weir__layers_swap_release(&layers->next, &none, record)) { /* [LAYER-RECORD] */
 		weir__layer_free(layer);
 		free(record);
 	}

@@ -10,7 +10,7 @@
 #include "kind/sizing.h"
 
 enum {
-	COUNTED = 8192,     /* the fewest keys that a full layer counts (G4) */
+	COUNTED = 8192,     /* the fewest keys that a full layer counts ([SAMPLED-COUNT]) */
 	MOST_SAMPLE = 15,
 	SOLVED = 1 << 20,   /* the capacity to solve bits_per_key for; rounding stays below 1e-4 */
 };

@@ -120,7 +120,7 @@ int weir_guard_leave(struct weir_guard_thread *t)
 	return 0;
 }
 
-/* ---- figures: the sums over joined threads and over threads that have left (Q2) ---- */
+/* ---- figures: the sums over joined threads and over threads that have left ([GUARD-LIST]) ---- */
 
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -135,7 +135,7 @@ int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out)
 	              weir__fail(-EINVAL, "the guard is NULL: weir_guard_stats needs it");
 	if (err)
 		return err;
-	pthread_mutex_lock(&g->lock); /* Q2 */
+	pthread_mutex_lock(&g->lock); /* [GUARD-LIST] */
 	memcpy(sum, g->left, sizeof sum);
 	for (const struct weir_guard_thread *t = g->threads; t; t = t->next) {
 		for (unsigned i = 0; i < WEIR__GUARD_FIGURES; i++)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * The internals of a guard. Each thread counts in its own cell, a struct weir_guard_thread.
  *
- * Q1  Only the thread that joined writes its cell. So an addition is a relaxed load and store
- *     instead of a locked operation, and no count is lost. A report may see a counter a moment
- *     late.
- * Q2  The lock protects the list of cells. A thread that leaves takes the lock, adds its cell to
- *     the guard's sums and unlinks the cell. So a report counts each cell exactly once.
- * Q3  A thread decides by its own counts alone. The decision only chooses between filter and store.
- *     An ask that bypasses the filter goes to the store, so no decision can miss a key.
- * Q4  A cell owns a pair of cache lines (the CPU fetches lines in pairs), so no two threads write
- *     to one line. */
+ * [GUARD-CELL]  Only the thread that joined writes its cell. So an addition is a relaxed load and
+ *    store instead of a locked operation, and no count is lost. A report may see a counter a moment
+ *    late.
+ * [GUARD-LIST]  The lock protects the list of cells. A thread that leaves takes the lock, adds its
+ *    cell to the guard's sums and unlinks the cell. So a report counts each cell exactly once.
+ * [GUARD-DECIDES]  A thread decides by its own counts alone. The decision only chooses between
+ *    filter and store. An ask that bypasses the filter goes to the store, so no decision can miss a
+ *    key.
+ * [GUARD-LINES]  A cell owns a pair of cache lines (the CPU fetches lines in pairs), so no two
+ *    threads write to one line. */
 #ifndef WEIR_SRC_GUARD_GUARD_H
 #define WEIR_SRC_GUARD_GUARD_H
 
@@ -52,7 +53,7 @@ void weir__guard_decide(struct weir_guard_thread *t);
 /* Report that the guard has no options.contains_hash. Return: -ENOTSUP. */
 int weir__guard_no_hashes(void);
 
-/* Add @more to a figure of the calling thread's cell (Q1). */
+/* Add @more to a figure of the calling thread's cell ([GUARD-CELL]). */
 static inline void weir__guard_add(struct weir_guard_thread *t, enum weir__guard_figure figure,
                                    uint64_t more)
 {

@@ -74,7 +74,7 @@ static int failed_in(const char *name, int err)
 	weir__fail(-EBADMSG, "%s: member %u: " what " is " format " where the compound has " \
 	           format, (m)->source->name, i, member, head)
 
-/* Check a member's head (C1 to C3). */
+/* Check a member's head ([MEMBER-TABLE] to [NO-NESTING]). */
 static int member_check(const struct members *m, unsigned i, const struct weir_preface *p)
 {
 	const struct weir_image_head *whole = &m->whole->head, *head = &p->head;
@@ -121,7 +121,7 @@ struct weir_parts weir__parts_of(const struct weir_preface *whole, const struct 
 	return parts;
 }
 
-/* Let the compound's kind check a member (C3). */
+/* Let the compound's kind check a member ([NO-NESTING]). */
 static int check_suits(const struct members *m, const struct weir_preface *p)
 {
 	const struct weir_preface *whole = m->whole;

@@ -5,16 +5,17 @@
  * member's image ends where its own head says, a compressed one where its last frame ends. The last
  * one ends the image.
  *
- * C1  The table has each member's commit record. It is a checksum of the member's head and table,
- *     and that table has the checksums of its bits. So each member has the content that the saver
- *     wrote, in the place where the saver put it.
- * C2  Every member has the head's compression, marks, generation, hash, seed and normalisation. The
- *     members' blocks add up to the head's, and never exceed them on the way.
- * C3  A member is neither a compound nor live. The compound itself checks its shape, size and
- *     capacity (suits() in kind.h), the notes in the table, and the head's words for its own use.
- * C4  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and WEIR_MAP_PRIVATE;
- *     shards in the members. Refused: WEIR_MAP_LIVE, since other processes would miss a member that
- *     one process adds. */
+ * [MEMBER-TABLE]  The table has each member's commit record. It is a checksum of the member's head
+ *    and table, and that table has the checksums of its bits. So each member has the content that
+ *    the saver wrote, in the place where the saver put it.
+ * [MEMBERS-AGREE]  Every member has the head's compression, marks, generation, hash, seed and
+ *    normalisation. The members' blocks add up to the head's, and never exceed them on the way.
+ * [NO-NESTING]  A member is neither a compound nor live. The compound itself checks its shape, size
+ *    and capacity (suits() in kind.h), the notes in the table, and the head's words for its own
+ *    use.
+ * [COMPOUND-FORMS]  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and
+ *    WEIR_MAP_PRIVATE; shards in the members. Refused: WEIR_MAP_LIVE, since other processes would
+ *    miss a member that one process adds. */
 #ifndef WEIR_SRC_IMAGE_COMPOUND_H
 #define WEIR_SRC_IMAGE_COMPOUND_H
 

@@ -23,12 +23,12 @@
  * frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the old
  * image and the piece in the new image. Beyond its end the old image counts as zeros.
  *
- * D1  The reader trusts nothing after the head. It counts the map's bits before it reads a frame,
- *     and a frame may unpack to at most one piece. The parser of images checks every byte of the
- *     result before the caller gets the result. So the frames need no checksums.
- * D2  The old image is valid, and its commit record is that in the delta's head, so the delta was
- *     made from this image. If the result is valid and has the commit record of the new image, the
- *     result is the new image. */
+ * [FRAMES-UNTRUSTED]  The reader trusts nothing after the head. It counts the map's bits before it
+ *    reads a frame, and a frame may unpack to at most one piece. The parser of images checks every
+ *    byte of the result before the caller gets the result. So the frames need no checksums.
+ * [DELTA-BASE]  The old image is valid, and its commit record is that in the delta's head, so the
+ *    delta was made from this image. If the result is valid and has the commit record of the new
+ *    image, the result is the new image. */
 #ifndef WEIR_SRC_IMAGE_DELTA_H
 #define WEIR_SRC_IMAGE_DELTA_H
 

@@ -29,7 +29,8 @@ static bool is_set(const unsigned char *map, uint64_t i)
 	return map[i / 8] >> i % 8 & 1;
 }
 
-/* Check that the map has as many bits as the head says, all of them for existing pieces (D1). */
+/* Check that the map has as many bits as the head says, all of them for existing pieces
+ * ([FRAMES-UNTRUSTED]). */
 static int check_map(const struct reading *r)
 {
 	const uint64_t pieces = weir__delta_pieces(&r->head);
@@ -58,7 +59,7 @@ static int check_generation(const struct reading *r, const struct weir_plain *im
 	                  image->generation);
 }
 
-/* Check that the delta was made from this image (D2). */
+/* Check that the delta was made from this image ([DELTA-BASE]). */
 static int check_old(const struct reading *r, const struct weir_plain *old, const char *name)
 {
 	const struct weir_delta_end *from = &r->head.old;
@@ -125,7 +126,7 @@ static int apply_pieces(struct reading *r, struct weir_plain *plain)
 	return err ? err : weir__source_end(r->source);
 }
 
-/* Check that the result is the new image (D2). */
+/* Check that the result is the new image ([DELTA-BASE]). */
 static int check_new(const struct reading *r, struct weir_plain *plain)
 {
 	char name[64];

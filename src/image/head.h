@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The image format and the only parser of its header. All numbers are little-endian. A 64-bit word
- * of the bits has the same bytes in the image as in memory (B3).
+ * of the bits has the same bytes in the image as in memory ([LITTLE-ENDIAN]).
  *
  *    offset   bytes  field                                must be
  *         0       8  magic                                WEIRIMG1

@@ -54,8 +54,8 @@ struct weir_source weir__source_of_memory(const char *name, const void *image, u
 int weir__syscall_failed(struct weir_source *source, int err);
 /* Return: the current commit record of a file, or 0 if the file is too short for one. */
 uint64_t weir__commit_now(int fd);
-/* Take or release the lock on a commit record (S1 to S5 in map.h), without waiting. @type: F_RDLCK,
- * F_WRLCK or F_UNLCK. Return: as fcntl(). */
+/* Take or release the lock on a commit record ([LIVE-LOCKS] to [REPLACE-READ] in map.h), without
+ * waiting. @type: F_RDLCK, F_WRLCK or F_UNLCK. Return: as fcntl(). */
 int weir__commit_lock(int fd, short type);
 /* Return: true if another open file description holds the lock on the commit record exclusively.
  * Only a file opened for writing can. */

@@ -16,9 +16,10 @@
  *
  * The commit record is one aligned word, live or sealed. It is set to live and synced before the
  * first insert. It is set to sealed last, when bits and checksums are on the disk, by the process
- * with the only live mapping (S1 to S4 in map.h). So a crash at any point leaves either a live
- * image, which can be mapped live and sealed again, or a sealed one with correct checksums.
- * tests/fault/test_power_cut.c replays the steps of this file, cut off at every point. */
+ * with the only live mapping ([LIVE-LOCKS] to [SEALED-READ-ONLY] in map.h). So a crash at any point
+ * leaves either a live image, which can be mapped live and sealed again, or a sealed one with
+ * correct checksums. tests/fault/test_power_cut.c replays the steps of this file, cut off at every
+ * point. */
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {
@@ -175,7 +176,7 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 	return 0;
 }
 
-/* S3: write and sync everything but the sealed record. */
+/* [SEAL-EXCLUSIVE]: write and sync everything but the sealed record. */
 static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
 {
 	/* a process forked from this one may have sealed it */
@@ -185,8 +186,8 @@ static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t 
 	return err ? err : sync_pages(m, m->length);
 }
 
-/* S4: after the sealed record is stored, the mapping becomes read-only, even if the record cannot
- * be synced. */
+/* [SEALED-READ-ONLY]: after the sealed record is stored, the mapping becomes read-only, even if the
+ * record cannot be synced. */
 static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t commit)
 {
 	weir__commit_store_release(commit_word(m), commit);

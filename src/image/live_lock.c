@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images; map.h has its rules S1 to S5. It is on a lock file, which users who may
- * only read the image cannot open. They can lock the image, so that lock does not decide about a
- * seal.
+ * The lock of live images; map.h has its rules [LIVE-LOCKS] to
+ * [REPLACE-READ]. It is on a lock file, which users who may only read the image cannot open. They
+ * can lock the image, so that lock does not decide about a seal.
  *
  * A path to the image through another folder, a bind mount or another lock_dir leads to another
  * lock file. Only one lock file counts: the home of the image, which is the lock file that is not
@@ -266,7 +266,7 @@ static void drop_file(struct weir_live_lock *l)
 	close(fresh.fd);
 }
 
-/* ---- S1: both locks, shared ---- */
+/* ---- [LIVE-LOCKS]: both locks, shared ---- */
 
 static bool is_live(const struct attempt *a)
 {
@@ -306,7 +306,7 @@ static int was_replaced(const char *name)
 	return weir__fail(-ESTALE, "%s: was replaced while it was opened: map it again", name);
 }
 
-/* S5: return true if the path still leads to the image. */
+/* [REPLACE-READ]: return true if the path still leads to the image. */
 static bool still_there(const struct weir_live_lock *l, const char *name)
 {
 	struct stat st;
@@ -417,7 +417,8 @@ static int join_again(struct weir_mapping *m, const struct attempt *a)
 	return 0;
 }
 
-/* S3: if a stranger could swap lock files, the sealer needs the image's exclusive lock too. */
+/* [SEAL-EXCLUSIVE]: if a stranger could swap lock files, the sealer needs the image's exclusive
+ * lock too. */
 static int claim_image(const struct attempt *a)
 {
 	if (a->st.st_mode & S_IWOTH || !strangers_may(a, S_ISVTX) ||

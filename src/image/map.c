@@ -113,7 +113,7 @@ static void unmap(const struct weir_memory *memory)
 	struct weir_mapping *m = memory->origin;
 	if (!m->given)
 		munmap(memory->base, memory->base_bytes);
-	weir__live_close(m); /* S1: release the locks after the unmapping */
+	weir__live_close(m); /* [LIVE-LOCKS]: release the locks after the unmapping */
 	free(m);
 }
 

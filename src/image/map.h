@@ -17,7 +17,7 @@ struct weir_held {
 
 enum { WEIR_LIVE_LOCK_NAME = 11 + 16 + 1 + 16 + 1 }; /* ".weir-live-", device, "-", inode, 0 */
 
-/* The descriptors of a live mapping (S1). */
+/* The descriptors of a live mapping ([LIVE-LOCKS]). */
 struct weir_live_lock {
 	struct weir_held file;   /* the lock file, locked */
 	struct weir_held folder; /* the lock file's folder */
@@ -71,20 +71,24 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * the lock file that is not empty. Each live mapping also holds a shared lock on the image itself.
  * A mapper whose lock file is not the home finds that lock and is refused.
  *
- * S1  A live mapping holds both shared locks from before it reads the head until it is unmapped.
- * S2  Only a holder of the locks stores the live mark. Before any insert the mark is on the disk,
- *     and the lock file is the home.
- * S3  Only the holder of the home's exclusive lock computes checksums and stores the sealed record.
- *     If a stranger could swap lock files, the sealer needs the image's exclusive lock too. Before
- *     the record is stored, bits and checksums are on the disk and the lock file is empty again.
- * S4  After the sealed record is stored, the mapping becomes read-only, and only then are the locks
- *     released. The last mapper removes the lock file if it is empty, under its exclusive lock.
- * S5  A save with weir_save_options.replaces replaces only the image that was read. It holds the
- *     image's exclusive lock from its last check of the commit record until the rename. It cannot
- *     get that lock if it may only read the image or if a reader has locked the image. Then it
- *     reads the commit record once more after the rename, and reports a live mark. A mapper
- *     checks that its path still leads to the image when it has its locks, and again after it has
- *     stored the live mark. Two such saves exclude each other by the claim (T4 in temporary.c).
+ * [LIVE-LOCKS]  A live mapping holds both shared locks from before it reads the head until it is
+ *    unmapped.
+ * [LIVE-MARK]  Only a holder of the locks stores the live mark. Before any insert the mark is on
+ *    the disk, and the lock file is the home.
+ * [SEAL-EXCLUSIVE]  Only the holder of the home's exclusive lock computes checksums and stores the
+ *    sealed record. If a stranger could swap lock files, the sealer needs the image's exclusive
+ *    lock too. Before the record is stored, bits and checksums are on the disk and the lock file is
+ *    empty again.
+ * [SEALED-READ-ONLY]  After the sealed record is stored, the mapping becomes read-only, and only
+ *    then are the locks released. The last mapper removes the lock file if it is empty, under its
+ *    exclusive lock.
+ * [REPLACE-READ]  A save with weir_save_options.replaces replaces only the image that was read. It
+ *    holds the image's exclusive lock from its last check of the commit record until the rename. It
+ *    cannot get that lock if it may only read the image or if a reader has locked the image. Then
+ *    it reads the commit record once more after the rename, and reports a live mark. A mapper
+ *    checks that its path still leads to the image when it has its locks, and again after it has
+ *    stored the live mark. Two such saves exclude each other by the claim ([TEMP-CLAIM] in
+ *    temporary.c).
  *
  * So no process inserts between the first checksum and the sealed record, and an image with inserts
  * is live until it is sealed. At any time an image is either live, or sealed and valid.
@@ -98,7 +102,7 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  *    process has locked the image. A reader can prevent that; then seal a copy of the image that
  *    the reader cannot read. */
 
-/* S1: take both locks, shared. Waits up to a second for a seal.
+/* [LIVE-LOCKS]: take both locks, shared. Waits up to a second for a seal.
  * @image: an open file. The lock borrows its descriptor. weir__live_release() or weir__live_close()
  * closes it with the mapping; after weir__live_drop() it belongs to the caller again.
  * @lock_dir: NULL: the folder of the image.
@@ -106,33 +110,34 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * errno. */
 int weir__live_share(struct weir_live_lock *lock, const struct weir_source *image,
                      const char *lock_dir);
-/* S5: check that the path still leads to the image that was marked live. If not, empty the lock
- * file, unless another process has locked it. Return: 0 or -ESTALE. */
+/* [REPLACE-READ]: check that the path still leads to the image that was marked live. If not, empty
+ * the lock file, unless another process has locked it. Return: 0 or -ESTALE. */
 int weir__live_confirm(const struct weir_live_lock *lock, const char *name);
 /* Return: true if the mapped image has no name any more. False if that cannot be determined. */
 bool weir__live_is_lost(const struct weir_mapping *mapping);
 /* Close the lock file, and remove it if no other mapping needs it. The image's descriptor stays
  * open, with its lock, and belongs to the caller again. */
 void weir__live_drop(struct weir_live_lock *lock);
-/* S2: check that the lock file is the home. @marked: this process has just marked the image live,
- * so make its lock file the home.
- * Return: 0; -EBUSY another process marked or sealed the image; or another negative errno. */
+/* [LIVE-MARK]: check that the lock file is the home. @marked: this process has just marked the
+ * image live, so make its lock file the home. Return: 0; -EBUSY another process marked or sealed
+ * the image; or another negative errno. */
 int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
-/* S3: make a mapping's lock exclusive, or return -EBUSY at once; make the lock shared again. */
+/* [SEAL-EXCLUSIVE]: make a mapping's lock exclusive, or return -EBUSY at once; make the lock shared
+ * again. */
 int weir__live_claim(struct weir_mapping *mapping);
 void weir__live_unclaim(const struct weir_mapping *mapping);
-/* S3: empty the lock file. */
+/* [SEAL-EXCLUSIVE]: empty the lock file. */
 int weir__live_empty(const struct weir_mapping *mapping);
-/* S4: release the locks and close the descriptors. */
+/* [SEALED-READ-ONLY]: release the locks and close the descriptors. */
 void weir__live_release(struct weir_mapping *mapping);
 /* Close the descriptors without unlocking: a forked process keeps the locks with its mapping. */
 void weir__live_close(struct weir_mapping *mapping);
 
 /* ---- the live mark of a mapped image ---- */
 
-/* S2: reserve disk space for the holes in a file that is mapped with WEIR_MAP_LIVE, mark the image
- * live, and sync the mark. Call this before any insert, with the locks of S1. Return: as
- * weir__live_enter(), or the errno of fallocate or msync. */
+/* [LIVE-MARK]: reserve disk space for the holes in a file that is mapped with WEIR_MAP_LIVE, mark
+ * the image live, and sync the mark. Call this before any insert, with the locks of [LIVE-LOCKS].
+ * Return: as weir__live_enter(), or the errno of fallocate or msync. */
 int weir__live_begin(struct weir_mapping *mapping);
 
 #endif

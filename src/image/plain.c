@@ -62,7 +62,8 @@ static int put_array(struct weir_room *room, const struct weir_preface *p,
 	return 0;
 }
 
-/* Append a member. C1: its row in the table gets the commit record of its plain form. */
+/* Append a member. [MEMBER-TABLE]: its row in the table gets the commit record of its plain
+ * form. */
 static int put_member(void *arg, unsigned i, const struct weir_preface *p,
                       struct weir_source *source, const struct weir_load_options *options)
 {

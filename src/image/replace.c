@@ -123,7 +123,8 @@ static int take_name(struct weir_replace *r)
 	return 0;
 }
 
-/* Claim the target (T4). Readers may open the new file only after all checks (T6). */
+/* Claim the target ([TEMP-CLAIM]). Readers may open the new file only after all checks
+ * ([TEMP-MODE]). */
 static int claim(struct weir_replace *r)
 {
 	int err = fchmod(r->new.fd, 0600) ? fail(r, errno, "set the permissions") :

@@ -84,8 +84,9 @@ int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *ta
 /* Link the file, which has no name, to a temporary name. Return: 0; 1 the system refuses; or a
  * negative errno. */
 int weir__temporary_link(struct weir_temporary *t);
-/* Give the file the one name that claims the target (T4), or a random name (T5). Return: as
- * weir__temporary_link(), or -EAGAIN another saver claims the target. */
+/* Give the file the one name that claims the target ([TEMP-CLAIM]), or a random name
+ * ([TEMP-STICKY]). Return: as weir__temporary_link(), or -EAGAIN another saver claims the
+ * target. */
 int weir__temporary_claim(struct weir_temporary *t);
 /* Link the file, which has no name, to @name. Return: 0 or an errno. */
 int weir__temporary_link_as(const struct weir_temporary *t, const char *name);

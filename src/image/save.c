@@ -74,7 +74,7 @@ static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 }
 
 /* Update the notes of the saved members. Members may have been added during the save, but the saved
- * ones are still the first ones (M2). */
+ * ones are still the first ones ([MEMBERS-STAY]). */
 static void renew_notes(void *f, struct weir_compound *c)
 {
 	struct weir_member now[WEIR__MEMBERS_MOST];

@@ -151,7 +151,7 @@ int weir__target_check_image(const struct weir_target *t, const char *path)
 	               weir__fail(-EEXIST, "%s: it is neither empty nor an image: it stays", path);
 }
 
-/* ---- S5 of map.h: replace only the image that was read ---- */
+/* ---- [REPLACE-READ] of map.h: replace only the image that was read ---- */
 
 static int is_live(const char *path)
 {

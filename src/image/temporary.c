@@ -4,28 +4,31 @@
  * one. If the file system lacks O_TMPFILE, or refuses linkat, the file has the temporary name from
  * the start. If the saver is killed then, the next save of the same target removes the file.
  *
- * T1  A temporary name is random: no process can take it beforehand, and no two savers share one.
- * T2  A running saver holds its file's lock (flock) while the file has a temporary name. A file
- *     created with a name is locked only afterwards, so the saver uses it only if it still has the
- *     name.
- * T3  A saver removes a file only after it has locked the file and then found it under the name, so
- *     never the file of a running saver. It also never removes a stranger's file: the file is this
- *     user's own, or only this user and root can write to the folder.
- * T4  One temporary name is fixed: the claim. A saver that replaces only the image that was read
- *     (S5 in map.h) gives its file this name before its last check of the old file. The rename ends
- *     the claim and replaces the old file in one step. So a second such saver makes its last check
- *     only after the first one's rename, even if readers have locked the old file and neither saver
- *     can.
- * T5  In a folder with the sticky bit a claim counts only if its owner may rename a file over the
- *     image: this user, the image's owner, the folder's owner or root. Any other user could take
- *     the name to prevent all saves. A saver that finds such a file takes a random name instead.
- *     Then only the lock of the old file orders two savers (S5), not T4.
- * T6  A claiming file has mode 0600, so a reader cannot lock the file of a killed saver, unless the
- *     kill falls between the last fchmod and the rename. Such a file, which only readers have
- *     locked, is removed too. A running saver has held LOCK_EX since before the name existed, so a
- *     granted LOCK_SH shows that the saver was killed. But two savers may both get LOCK_SH, and the
- *     second could remove the claim of a third. So a saver removes such a file only while its own
- *     file, 0600 and locked, has the second fixed name, the heir, which one saver has at a time. */
+ * [TEMP-RANDOM]  A temporary name is random: no process can take it beforehand, and no two savers
+ *    share one.
+ * [TEMP-LOCKED]  A running saver holds its file's lock (flock) while the file has a temporary name.
+ *    A file created with a name is locked only afterwards, so the saver uses it only if it still
+ *    has the name.
+ * [TEMP-REMOVED]  A saver removes a file only after it has locked the file and then found it under
+ *    the name, so never the file of a running saver. It also never removes a stranger's file: the
+ *    file is this user's own, or only this user and root can write to the folder.
+ * [TEMP-CLAIM]  One temporary name is fixed: the claim. A saver that replaces only the image that
+ *    was read ([REPLACE-READ] in map.h) gives its file this name before its last check of the old
+ *    file. The rename ends the claim and replaces the old file in one step. So a second such saver
+ *    makes its last check only after the first one's rename, even if readers have locked the old
+ *    file and neither saver can.
+ * [TEMP-STICKY]  In a folder with the sticky bit a claim counts only if its owner may rename a file
+ *    over the image: this user, the image's owner, the folder's owner or root. Any other user could
+ *    take the name to prevent all saves. A saver that finds such a file takes a random name
+ *    instead. Then only the lock of the old file orders two savers ([REPLACE-READ]), not
+ *    [TEMP-CLAIM].
+ * [TEMP-MODE]  A claiming file has mode 0600, so a reader cannot lock the file of a killed saver,
+ *    unless the kill falls between the last fchmod and the rename. Such a file, which only readers
+ *    have locked, is removed too. A running saver has held LOCK_EX since before the name existed,
+ *    so a granted LOCK_SH shows that the saver was killed. But two savers may both get LOCK_SH, and
+ *    the second could remove the claim of a third. So a saver removes such a file only while its
+ *    own file, 0600 and locked, has the second fixed name, the heir, which one saver has at a
+ *    time. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +43,7 @@
 #include "image/replace.h"
 
 enum { MOST_TRIES = 100, WAIT_US = 10000, PREFIX = WEIR_TEMPORARY_NAME - 17 };
-enum { CLAIM = 0, HEIR = 1 }; /* the numbers in the two fixed names: T4, T6 */
+enum { CLAIM = 0, HEIR = 1 }; /* the numbers in the two fixed names: [TEMP-CLAIM], [TEMP-MODE] */
 
 static void put_prefix(char name[WEIR_TEMPORARY_NAME], const struct weir_target *target)
 {
@@ -76,7 +79,8 @@ static bool is_only_name(const struct weir_target *target, const char *name, int
 /* ---- files that killed savers left ---- */
 
 /* Remove the file of a killed saver. @heir: this saver's file is the heir, so also remove a file
- * that only readers have locked (T6). Return: true if only readers have locked it, and it stays. */
+ * that only readers have locked ([TEMP-MODE]). Return: true if only readers have locked it, and it
+ * stays. */
 static bool remove_if_killed(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
@@ -89,7 +93,7 @@ static bool remove_if_killed(const struct weir_target *target, const char *name,
 	bool all = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	bool read = !all && errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0;
 	bool removes = all || (read && heir);
-	if (removes && is_only_name(target, name, fd)) /* T3: it still has the name */
+	if (removes && is_only_name(target, name, fd)) /* [TEMP-REMOVED]: it still has the name */
 		(void)unlinkat(target->folder, name, 0);
 	close(fd);
 	return read && !heir;
@@ -129,7 +133,8 @@ static bool open_unnamed(struct weir_temporary *t, mode_t mode)
 	t->fd = openat(t->target->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return false;
-	(void)flock(t->fd, LOCK_EX | LOCK_NB); /* T2; no other process can have opened the file */
+	/* [TEMP-LOCKED]; no other process can have opened the file */
+	(void)flock(t->fd, LOCK_EX | LOCK_NB);
 	if (weir__temporary_link_as(t, ".") == EEXIST)
 		return true;
 	close(t->fd);
@@ -145,7 +150,8 @@ static int open_by_name(struct weir_temporary *t, mode_t mode)
 	t->named = true;
 	/* A file system may lack locks. Then no other saver can lock the file and remove it. */
 	bool lost = flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-	if (!lost && is_only_name(t->target, t->name, t->fd)) /* T2: it still has the name */
+	/* [TEMP-LOCKED]: the file still has the name */
+	if (!lost && is_only_name(t->target, t->name, t->fd))
 		return 0;
 	weir__temporary_end(t);
 	return EEXIST;
@@ -198,7 +204,8 @@ static int give_name(const struct weir_temporary *t, const char *name)
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
-/* Return: true if the claim or heir @name counts (T5). A saver's file has only one name. */
+/* Return: true if the claim or heir @name counts ([TEMP-STICKY]). A saver's file has only one
+ * name. */
 static bool claim_counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;
@@ -213,7 +220,8 @@ static bool claim_counts(const struct weir_target *target, const char *name)
 	                            st.st_uid == folder.st_uid || st.st_uid == 0);
 }
 
-/* Remove the claim @name if its saver was killed. Return: false if it does not count (T5). */
+/* Remove the claim @name if its saver was killed. Return: false if it does not count
+ * ([TEMP-STICKY]). */
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];

@@ -173,7 +173,7 @@ static uint64_t bits_of(const struct weir_compound *c)
 	return bytes;
 }
 
-/* Fill in the head's fields that follow from the members (C2). */
+/* Fill in the head's fields that follow from the members ([MEMBERS-AGREE]). */
 static void complete_head(struct weir_compound *c, const struct weir_save_options *options,
                           uint64_t length)
 {

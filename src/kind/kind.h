@@ -39,10 +39,11 @@ struct weir_load_options;
  * is not NULL, it receives the answers, and its bits past the last key are cleared.
  *
  * Several threads may load at once if the kind keeps this rule:
- * L1  partition_bits: the top bits of a hash choose the lines of its key. Cut the array into 2^p
- *     equal partitions of whole blocks (block_lines), for any p up to partition_bits. Then
- *     partition i holds exactly the keys whose top p bits are i. So each partition can be loaded by
- *     its owner (O1) alone. If partition_bits is 0, the bits of a key may lie anywhere. */
+ * [PARTITION-BITS]  partition_bits: the top bits of a hash choose the lines of its key. Cut the
+ *    array into 2^p equal partitions of whole blocks (block_lines), for any p up to partition_bits.
+ *    Then partition i holds exactly the keys whose top p bits are i. So each partition can be
+ *    loaded by its owner ([OWNED-PART]) alone. If partition_bits is 0, the bits of a key may lie
+ *    anywhere. */
 struct weir_kernel {
 	enum weir_isa isa;       /* that the kernel is compiled for */
 	/* The inserts are NULL if the kind takes none. If contains_u64 or insert_u64 is NULL, the
@@ -56,10 +57,11 @@ struct weir_kernel {
 	 * Other kinds never fail here. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
-	/* Insert n keys by plain stores. The caller alone owns the lines of the keys (L1). The
-	 * function must not refuse a key. NULL: the caller uses insert_batch instead. */
+	/* Insert n keys by plain stores. The caller alone owns the lines of the keys
+	 * ([PARTITION-BITS]). The function must not refuse a key. NULL: the caller uses
+	 * insert_batch instead. */
 	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
-	unsigned partition_bits; /* L1 */
+	unsigned partition_bits; /* [PARTITION-BITS] */
 	unsigned block_lines;    /* over which a key's cells spread; 0 means 1 */
 	/* route works like weir_route_hash(). route_each does the same for n hashes, and returns
 	 * how many masks are not 0. far: the array is larger than a core's own cache. NULL: the
@@ -85,11 +87,11 @@ struct weir_measure {
 };
 
 /* A compound is a filter made of members, which are filters of another kind.
- * M1  The compound's own array is the array of its first member. The compound owns the memory. Code
- *     that expects one array works on that array.
- * M2  Members are only appended, and each lives as long as the compound. All use the compound's
- *     hashing and normalisation.
- * Functions on whole filters process the members one by one. */
+ * [FIRST-MEMBER]  The compound's own array is the array of its first member. The compound owns the
+ *    memory. Code that expects one array works on that array.
+ * [MEMBERS-STAY]  Members are only appended, and each lives as long as the compound. All use the
+ *    compound's hashing and normalisation. Functions on whole filters process the members one by
+ *    one. */
 enum { WEIR__MEMBERS_MOST = 16 };
 struct weir_member {
 	struct weir_filter *f;
@@ -328,7 +330,7 @@ void weir__let_go(const struct weir_filter *f);
 
 /* The fields that every lookup and insert reads and none writes. */
 struct weir_array {
-	uint64_t *words;         /* 8 a line, 64-byte aligned, little-endian in memory (B3) */
+	uint64_t *words;         /* 8 a line, 64-byte aligned; [LITTLE-ENDIAN] in memory */
 	uint64_t lines;          /* of 64 bytes */
 	uint64_t seed;           /* a copy of hashing.seed, next to the words */
 	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
@@ -351,8 +353,8 @@ struct weir_filter {
 	const struct weir_kind *kind;
 	int insert_error;    /* 0, or why inserts fail: -EROFS (mapped read-only), -ENOTSUP */
 	enum weir_isa isa;   /* the machine's best; the kernel may use a lower one */
-	bool no_set;         /* a handle's placeholder: its bits are not keys (H10 in set/) */
-	atomic_bool owned;   /* by a handle, which alone may free the filter (O5) */
+	bool no_set;         /* a [PLACEHOLDER] of a handle: its bits are not keys */
+	atomic_bool owned;   /* by a handle, which alone may free the filter ([ONE-HOLDER]) */
 	bool outgrows_cache; /* larger than a core's own cache, so batches prefetch */
 	uint8_t few;         /* the largest batch for which one-key functions are faster */
 	uint32_t shards;     /* a power of two that divides the lines */
@@ -363,17 +365,17 @@ struct weir_filter {
 	double fp_rate;      /* as requested */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
-	struct weir_text text;   /* normalisation of keys; its lengths are shared (N3) */
+	struct weir_text text;   /* normalisation of keys; lengths are shared ([LENGTH-FIRST]) */
 	struct weir_verbs raw;   /* verbs for keys that are normalised already */
 	void *own;           /* the kind's own state, from create() */
-	atomic_uint standby; /* for the previous filter of a handle (O10; H12 in set/) */
+	atomic_uint standby; /* [PREVIOUS-FATE] of a handle's previous filter; [REFUSED-KEY] */
 	struct weir_memory memory;
 #ifdef WEIR_DEBUG
 	struct weir_apart apart;
 #endif
 	uint32_t parts;             /* partitions for bulk loads: a power of two, up to
 	                               2^partition_bits */
-	struct weir_owner owners[]; /* of the partitions (O1) */
+	struct weir_owner owners[]; /* of the partitions ([OWNED-PART]) */
 };
 
 /* Return: true if f can remove keys. With WEIR_ONCE a copy may stand for several keys. */
@@ -382,8 +384,9 @@ static inline bool weir__removes(const struct weir_filter *f)
 	return f->kernel->remove && !(f->flags & WEIR_ONCE);
 }
 
-/* Return: the line that the top bits of a hash choose. If the kind's partition_bits (L1) are 64,
- * the key's bits are in this line. Otherwise the line is only a guess for a prefetch. */
+/* Return: the line that the top bits of a hash choose. If the kind's partition_bits
+ * ([PARTITION-BITS]) are 64, the key's bits are in this line. Otherwise the line is only a guess
+ * for a prefetch. */
 static inline uint64_t *weir__line(const struct weir_array *a, uint64_t hash)
 {
 	return a->words + 8 * weir__mulhi64(hash, a->lines);
@@ -432,9 +435,9 @@ static inline void weir__apart_wrap(struct weir_filter *f)
 }
 #endif
 
-/* Members of struct weir_kind for kinds whose bits only change from 0 to 1 (B1). Other kinds must
- * not use them unchecked: counters cannot be OR'ed, and a word-by-word copy can miss a moving
- * key. */
+/* Members of struct weir_kind for kinds whose bits only change from 0 to 1 ([BITS-ONLY-SET]). Other
+ * kinds must not use them unchecked: counters cannot be OR'ed, and a word-by-word copy can miss a
+ * moving key. */
 
 /* A merge(): OR each word of src into dst, if that changes dst. */
 int weir__bits_merge(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,

@@ -2,13 +2,15 @@
  * Turns a text into the key that an insert stores, and into the keys that a lookup probes. These
  * rules make the keys match:
  *
- *  N1 For any steps, a lookup of a text probes the key that an insert of the same text stores, if
- *     the length or number of labels of that key is noted. So a lookup finds every inserted text.
- *  N2 A lookup makes keys of noted lengths only. Inserts note the lengths of their keys.
- *  N3 A filter never loses a noted length, and an insert notes the length of its key before it sets
- *     a bit. So relaxed order suffices, as for bits (B1). An insert that happens-before a lookup
- *     noted the length, or found it noted. The coherence of the word shows the length to the
- *     lookup. */
+ *  [SAME-STEPS]  For any steps, a lookup of a text probes the key that an insert of the same text
+ *     stores, if the length or number of labels of that key is noted. So a lookup finds every
+ *     inserted text.
+ *  [NOTED-LENGTHS]  A lookup makes keys of noted lengths only. Inserts note the lengths of their
+ *     keys.
+ *  [LENGTH-FIRST]  A filter never loses a noted length, and an insert notes the length of its key
+ *     before it sets a bit. So relaxed order suffices, as for bits ([BITS-ONLY-SET]). An insert
+ *     that happens-before a lookup noted the length, or found it noted. The coherence of the word
+ *     shows the length to the lookup. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -321,7 +323,7 @@ int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *addr
 	return prefix_key(key, &p);
 }
 
-/* ---- keys of inserts and of lookups, which must match (N1) ---- */
+/* ---- keys of inserts and of lookups, which must match ([SAME-STEPS]) ---- */
 
 /* @name: a result of weir__text_bare(). @why: receives NULL, or the fault of the text. */
 static int key_of(const struct weir_text *t, struct iovec name, void *room, struct iovec *key,

@@ -41,8 +41,8 @@ int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                              struct iovec *keys);
 
-/* Read or note lengths of a filter that other threads may change too (N3). weir__text_noted()
- * returns true if the length of @key is noted. */
+/* Read or note lengths of a filter that other threads may change too ([LENGTH-FIRST]).
+ * weir__text_noted() returns true if the length of @key is noted. */
 void weir__text_load(const struct weir_text *shared, struct weir_text *out);
 static inline struct weir_text weir__text_now(const struct weir_text *shared)
 {

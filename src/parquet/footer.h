@@ -2,10 +2,10 @@
  * Parses the footer of a Parquet file: its columns, and where the filter of each column lies in
  * each row group. The parser sees only the footer's bytes, which are untrusted.
  *
- * F1  An array grows as the parser reads its elements, so a false count costs nothing. Memory is at
- *     most about 30 times the footer's bytes.
- * F2  A name points into the footer's bytes, and weir_parquet_path() builds a path on request.
- *     Stored paths would take the footer's bytes times the depth of the columns. */
+ * [ARRAYS-GROW]  An array grows as the parser reads its elements, so a false count costs nothing.
+ *    Memory is at most about 30 times the footer's bytes.
+ * [NAMES-POINT]  A name points into the footer's bytes, and weir_parquet_path() builds a path on
+ *    request. Stored paths would take the footer's bytes times the depth of the columns. */
 #ifndef WEIR_SRC_PARQUET_FOOTER_H
 #define WEIR_SRC_PARQUET_FOOTER_H
 

@@ -64,9 +64,9 @@ int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, uint32_t 
 	                                  weir__parquet_header_put(header, bytes) : 0));
 }
 
-/* Load each word atomically, since other threads may insert (B1). Words in memory are in the file's
- * byte order (B3). On a big-endian machine the load swaps the bytes, and WEIR__LE64 swaps them
- * back. */
+/* Load each word atomically, since other threads may insert ([BITS-ONLY-SET]). Words in memory are
+ * in the file's byte order ([LITTLE-ENDIAN]). On a big-endian machine the load swaps the bytes, and
+ * WEIR__LE64 swaps them back. */
 static void copy_out(const struct weir_filter *f, unsigned char *out)
 {
 	for (uint64_t i = 0; i < bitset_bytes(f) / WORD; i++) {

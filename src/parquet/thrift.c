@@ -19,7 +19,7 @@ void weir__thrift_fault(struct weir_thrift *t, const char *what)
 		return;
 	t->fault = what;
 	t->fault_at = (size_t)(t->at - t->from);
-	t->end = t->at; /* T2: no bytes are left */
+	t->end = t->at; /* [THRIFT-FIRST-FAULT]: no bytes are left */
 }
 
 static size_t remaining(const struct weir_thrift *t)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Reads Thrift's compact protocol, as Parquet's metadata uses it, from untrusted bytes.
  *
- * T1  The reader never reads beyond @end, whatever a length or a count says.
- * T2  The first fault is kept. After a fault every call reads nothing and returns 0, false or an
- *     empty slice. So a caller checks for a fault once, at the end, and its loops over fields or
- *     elements end too.
- * T3  Each call reads at least a byte or ends a loop, and no function recurses. So the number of
- *     bytes bounds the time and the stack of a parse. */
+ * [THRIFT-BOUNDS]  The reader never reads beyond @end, whatever a length or a count says.
+ * [THRIFT-FIRST-FAULT]  The first fault is kept. After a fault every call reads nothing and returns
+ *    0, false or an empty slice. So a caller checks for a fault once, at the end, and its loops
+ *    over fields or elements end too.
+ * [THRIFT-ENDS]  Each call reads at least a byte or ends a loop, and no function recurses. So the
+ *    number of bytes bounds the time and the stack of a parse. */
 #ifndef WEIR_SRC_PARQUET_THRIFT_H
 #define WEIR_SRC_PARQUET_THRIFT_H
 

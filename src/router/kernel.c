@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Lookups and the insert (R2, R3). One function serves all numbers of columns and rows. It is
- * scalar on every machine, since the time of a batch is that of loading lines at random addresses
- * (bench/MEASURED.md). */
+ * Lookups and the insert ([ROUTER-LAYOUT], [ROUTER-CELL]). One function serves all numbers of
+ * columns and rows. It is scalar on every machine, since the time of a batch is that of loading
+ * lines at random addresses (bench/MEASURED.md). */
 #include "kind/batch.h"
 #include "router/router.h"
 

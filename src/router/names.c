@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The names of sets: they are written to the first page of the array (R2), and read from it. The
- * names in an image may be forged. */
+ * The names of sets: they are written to the first page of the array ([ROUTER-LAYOUT]), and read
+ * from it. The names in an image may be forged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The inside of the kind router, and its rules.
  *
- * R2  The layout, which golden files freeze. The array consists of pages of 64 lines. The first
- *     page has the names: line i has the name of set i, padded with 0, and lines without a set are
+ * [ROUTER-LAYOUT]  The layout, which golden files freeze. The array consists of pages of 64 lines.
+ *    The first page has the names: line i has the name of set i, padded with 0, and lines without a
+ *    set are
  *     0. It is written before other threads get the router, and never after. Each further page has
  *     32768 / columns rows. Row i of a page is its bits i * columns to i * columns + columns - 1;
  *     bit b is bit b % 64 of word b / 64. Bit s of a row belongs to set s.
@@ -10,19 +11,19 @@
  *         row of probe i: log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15, from the top
  *         down, those of probe 0 first. Probes that do not fit into r take the bits of
  *         h * 0xD6E8FEB86659FD93 in the same way.
- * R3  A row's cell is read and written as a part of its 64-bit word, atomically, and in no other
- *     width. So B1 to B3 hold unchanged. The word of a row only gains bits. A lookup after an
- *     insert finds the bits in all words, whatever other threads OR into other cells of these words
- *     at the same time. The byte order is that of every word. Accesses of a cell's own width would
- *     overlap with those of whole words (a copy, a merge and a snapshot use words), and C11 has no
- *     rule for that.
- * R4  All generations of a handle have the same sets, with the same names. So bit i of an answer
- *     means the same whichever generation answers. A set of current is in every other filter too,
- *     so no filter refuses a key for lack of the set and becomes void (H12).
- * R5  A copy of some sets ORs the words of their columns, word by word (H2), so keys that are
- *     inserted into next at the same time remain.
+ * [ROUTER-CELL]  A row's cell is read and written as a part of its 64-bit word, atomically, and in
+ *    no other width. So [BITS-ONLY-SET] to [LITTLE-ENDIAN] hold unchanged. The word of a row only
+ *    gains bits. A lookup after an insert finds the bits in all words, whatever other threads OR
+ *    into other cells of these words at the same time. The byte order is that of every word.
+ *    Accesses of a cell's own width would overlap with those of whole words (a copy, a merge and a
+ *    snapshot use words), and C11 has no rule for that.
+ * [SAME-SETS]  All generations of a handle have the same sets, with the same names. So bit i of an
+ *    answer means the same whichever generation answers. A set of current is in every other filter
+ *    too, so no filter refuses a key for lack of the set and becomes void ([REFUSED-KEY]).
+ * [COLUMN-COPY]  A copy of some sets ORs the words of their columns, word by word ([BEGIN-WAITS]),
+ *    so keys that are inserted into next at the same time remain.
  *
- * tests/schedule runs the code through R3, R4 and R5. */
+ * tests/schedule runs the code through [ROUTER-CELL], [SAME-SETS] and [COLUMN-COPY]. */
 #ifndef WEIR_SRC_ROUTER_ROUTER_H
 #define WEIR_SRC_ROUTER_ROUTER_H
 
@@ -77,7 +78,7 @@ static inline uint64_t weir__all_sets(const struct weir_filter *f)
 	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
 }
 
-/* ---- R2: the cells of a key; constant when inlined with constants ---- */
+/* ---- [ROUTER-LAYOUT]: the cells of a key; constant when inlined with constants ---- */
 
 static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t hash)
 {
@@ -140,7 +141,7 @@ void weir__router_estimate(const struct weir_filter *f, const struct weir_measur
                            double *keys, double *rate);
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why);
 
-/* R5: copy some sets. The caller has called weir__merge_check(). */
+/* [COLUMN-COPY]: copy some sets. The caller has called weir__merge_check(). */
 void weir__router_copy_sets(struct weir_filter *dst, const struct weir_filter *src, uint64_t sets);
 
 #endif

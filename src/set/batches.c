@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The handle's batches, and its removals and counts on the current filter (H13 in generation.h). A
- * batch opens a new section for every SECTION_KEYS keys, so that a grace period waits for
- * milliseconds, not for the whole batch. */
+ * The handle's batches, and its removals and counts on the current filter ([REMOVAL-IN-CURRENT] in
+ * generation.h). A batch opens a new section for every SECTION_KEYS keys, so that a grace period
+ * waits for milliseconds, not for the whole batch. */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"
@@ -34,7 +34,8 @@ int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys 
 	return found;
 }
 
-/* H1: insert into every filter of the record. Return: new keys, or the error of a refusal. */
+/* [DUAL-WRITE]: insert into every filter of the record. Return: new keys, or the error of a
+ * refusal. */
 static int64_t insert_section(const struct weir_handle *h, struct weir_keys keys,
                               uint64_t *bitmap)
 {
@@ -70,7 +71,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 
 /* ---- removals and counts ---- */
 
-/* H13: check that keys may be removed now. Return: 0 or a negative errno. */
+/* [REMOVAL-IN-CURRENT]: check that keys may be removed now. Return: 0 or a negative errno. */
 static int may_remove(const struct weir_generation *g)
 {
 	if (g->absence)
@@ -93,7 +94,7 @@ static int may_count(const struct weir_generation *g)
 	                                        "count") : 0;
 }
 
-/* H9: refuse hashes if they may belong to any filter. */
+/* [ANY-SEED]: refuse hashes if they may belong to any filter. */
 static int know_hash(const struct weir_generation *g, const char *verb)
 {
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;

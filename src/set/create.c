@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * weir_handle_create(). The options decide what the first filter is: the caller's, one made from
- * options.params, all shards of a set, or a placeholder (H10). */
+ * options.params, all shards of a set, or a placeholder ([PLACEHOLDER]). */
 #include <weir/params.h>
 #include "filter/filter.h"
 #include "ground/error.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inserts that must do more than insert into current: during a reload, while a previous filter is
- * kept, into filters that hash differently (H9), or before the first set (H10). */
+ * kept, into filters that hash differently ([ANY-SEED]), or before the first set
+ * ([PLACEHOLDER]). */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -9,7 +10,7 @@
 
 enum { AT_A_TIME = 64 }; /* hashes at a time for each hash identity; a multiple of 64 */
 
-/* H9: answers lookups of hashes if a hash may belong to any filter. */
+/* [ANY-SEED]: answers lookups of hashes if a hash may belong to any filter. */
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;
@@ -27,8 +28,8 @@ int weir__refuse_hashes(const char *verb)
 	                           "the hashes are all your own", verb);
 }
 
-/* H9: hash the key for filter @i of the record, once for all filters that hash in the same way.
- * Return: 0; -EINVAL the filter cannot read the text. */
+/* [ANY-SEED]: hash the key for filter @i of the record, once for all filters that hash in the same
+ * way. Return: 0; -EINVAL the filter cannot read the text. */
 static int hash_for(const struct weir_generation *g, unsigned i, struct weir_filter *filter,
                     const struct weir_given *key, uint64_t hashes[WEIR_RECORD_FILTERS])
 {
@@ -64,7 +65,8 @@ static int insert_one(const struct weir_generation *g, unsigned i, const struct 
 	return err ? err : weir__insert_made(p->filter, p->hash);
 }
 
-/* H12: filter @i refused with @err. Return: 0 if the insert succeeds nevertheless, else @err. */
+/* [REFUSED-KEY]: filter @i refused with @err. Return: 0 if the insert succeeds nevertheless, else
+ * @err. */
 static int decide_refusal(unsigned i, struct weir_filter *filter, int err)
 {
 	const bool is_void = i == 2 && weir__standby_decide_relaxed(&filter->standby,
@@ -140,7 +142,7 @@ struct piece {
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
-/* Hash the piece for filter @i, once for all filters that hash in the same way (H9).
+/* Hash the piece for filter @i, once for all filters that hash in the same way ([ANY-SEED]).
  * Return: the number of keys before the first key that the filter cannot read. */
 static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *filter)
 {
@@ -153,8 +155,8 @@ static size_t hash_piece(struct piece *p, unsigned i, struct weir_filter *filter
 	return n;
 }
 
-/* H12: filter @i accepted only @taken keys. Remove all later keys from the earlier filters, the
- * last key first. */
+/* [REFUSED-KEY]: filter @i accepted only @taken keys. Remove all later keys from the earlier
+ * filters, the last key first. */
 static void refuse_piece(struct piece *p, unsigned i, size_t taken, int err)
 {
 	p->err = explain(p->g, i, err);
@@ -224,7 +226,7 @@ static int64_t insert_in_pieces(const struct weir_generation *g, struct weir_key
 	return inserted;
 }
 
-/* H10: keep the keys, and insert them into next if there is one. */
+/* [PLACEHOLDER]: keep the keys, and insert them into next if there is one. */
 static int64_t insert_absent(const struct weir_generation *g, struct weir_keys keys,
                              uint64_t *bitmap)
 {

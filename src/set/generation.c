@@ -20,14 +20,15 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
 	return record;
 }
 
-/* A filter that probes several keys per lookup notes each key's length during the insert (N3). So
- * it must read the text itself, and cannot use a hash computed for another filter. */
+/* A filter that probes several keys per lookup notes each key's length during the insert
+ * ([LENGTH-FIRST]). So it must read the text itself, and cannot use a hash computed for another
+ * filter. */
 static bool same_hashes_of_texts(const struct weir_text *a, const struct weir_text *b)
 {
 	return a->steps == b->steps && !weir__text_several(a);
 }
 
-/* H9: return the first filter that hashes in the same way as filter @of. */
+/* [ANY-SEED]: return the first filter that hashes in the same way as filter @of. */
 static unsigned char first_alike(const struct weir_generation *g, unsigned char of)
 {
 	const struct weir_filter *filter = weir__record_filter(g, of);
@@ -103,7 +104,7 @@ static bool overlap(struct weir_bits a, struct weir_bits b)
 	return x < y ? y - x < a.bytes : x - y < b.bytes;
 }
 
-/* H7: free the entries that call_rcu's thread no longer holds. */
+/* [BITS-IN-USE]: free the entries that call_rcu's thread no longer holds. */
 static void forget_freed(struct weir_handle *h)
 {
 	struct weir_retired **at = &h->retired;
@@ -150,7 +151,8 @@ static void free_deferred(struct rcu_head *head)
 	WEIR__SECTIONS_ENDED((void *)(uintptr_t)h->rcu.flavor);
 	free_retired(retired);
 	weir__figure_sub_relaxed(&h->bytes_retired, bytes);
-	weir__flag_release(&retired->held); /* after this store the writer may free @retired (H7) */
+	/* [BITS-IN-USE]: after this store the writer may free @retired */
+	weir__flag_release(&retired->held);
 	/* after this store the handle may be freed: see weir__retired_wait() */
 	weir__users_sub_release(&h->retiring);
 }

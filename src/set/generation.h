@@ -2,89 +2,89 @@
  * The record that a handle publishes, the rules by which a reload loses no key, the writer's claim,
  * and the freeing of what a writer retires. Only this folder knows the fields of a handle.
  *
- * H1  A handle publishes one pointer to a generation record, and a published record never changes.
- *     An inserter loads the pointer once, in one read-side section, and inserts into every filter
- *     that the record names. Lookups read current. With two pointers, an inserter could pair an old
- *     current with a new next.
- * H2  begin publishes {current, next, previous} and waits for a grace period. So every insert that
- *     starts after begin has returned goes to both current and next. Every insert with an earlier
- *     record has ended: its bits are in current, and a later copy of current has them. The copy ORs
- *     into next word by word, atomically, since plain stores would erase the bits that inserters
- *     set in next at the same time. For the same reason loader threads use atomic inserts
- *     (weir_insert_keys() sorts by shard first), not weir_fill_keys().
- * H3  An object that was removed from the record (a filter, or the old record itself) is freed only
- *     after a grace period that began after the removal.
- * H4  There is one writer at a time: begin, rollback, drop, refresh and destroy claim the handle,
- *     and return -EBUSY if another thread has claimed it. Only the writer stores the pointer, so
- *     the writer may load the pointer with any memory order.
- * H5  While previous is kept, every published record names it. So previous receives every insert
- *     (H1), and a rollback loses none. Keys inserted before the begin of its successor went into it
- *     while it was current. H12 covers a refusal by previous.
- * H6  Cancellation is off in a function that claims the handle or waits for a grace period
- *     (threads.h). A cancelled thread would keep the claim, and the lock of liburcu that every
- *     grace period of the flavor needs. Between begin and commit a thread may be cancelled. The
- *     reload then stays open, and the caller has to abort it, as after any other return from the
- *     loader.
- * H7  Memory that the caller gives for next must not hold the bits of a filter of the handle, since
- *     that memory is cleared before anything is published. Bits stay in use until their filter is
- *     freed. So the writer keeps a list of the retired filters that call_rcu has not freed yet.
- *     Only the writer walks the list, adds entries and removes those that are not held. call_rcu's
- *     thread frees the filters of an entry, then clears held, and does not touch the entry again.
- * H8  Only current decides whether a key is new, and a swap changes which filter is current. If
- *     threads insert one new key across a swap, at least one thread gets WEIR_NEW, but perhaps more
- *     than one. For exactly one, the decision would have to move between filters during inserts.
- *     Each commit would need three more records and grace periods, in which an insert goes into
- *     next only if the key was new in current. Even that works only if next is a plain copy.
- * H9  With WEIR_HANDLE_ANY_SEED the filters of a record may hash differently. The array alike in
- *     the record says which filters hash in the same way. An inserter hashes its key once for each
- *     hash identity (function and seed or key) in its record. Since a record never changes (H1),
- *     each filter gets only hashes of its own identity. A hash given by the caller may belong to
- *     any filter. So without WEIR_HANDLE_OWN_HASHES such a handle refuses to insert hashes, and
- *     answers yes to lookups of hashes: a wrong "absent" would break the promise. Exactly one
- *     WEIR_NEW (words_per_key 1) holds within a generation: H8.
- * H10 Before the first set, current is a placeholder. No key is inserted into it, and it is never
- *     kept as previous, copied or compared with. An inserter keeps its key instead: in its section
- *     it pushes the key onto the stack of its record's absence, and then inserts the key into next,
- *     if the record names one. So after begin's grace period, each kept key is on the stack
- *     already, or its inserter's record names next, or both. Only then does the loader replay the
- *     stack into next. An inserter that sees next pushes its key all the same, since an abort
- *     discards next. The stack is freed with the placeholder, after commit's grace period, since
- *     sections that began before may still push. The replay notes a text's length in next before it
- *     inserts the text, as any insert does (N3). A closed next without that length refuses the
- *     text. Then the refresh or reload fails, and the text stays on the stack.
- * H11 stands below, with the last refusal.
- * H12 A filter may refuse a key, for example when full. An insert is acknowledged only if every
- *     filter of its record has the key, except a void previous. An inserter asks current first,
- *     then next, then previous. If current or next refuses, the inserter removes its copies of the
- *     key from the filters that accepted it, and returns the error. That removes no other insert's
- *     copy: this inserter's copies were complete, and no other thread removes them, since they were
- *     not acknowledged. A filter without removal keeps the key, which is a false positive. A filter
- *     with WEIR_ONCE keeps the key too, since another thread may have been answered that the key is
- *     there.
- *     If previous refuses, its word standby is decided once (O10). An inserter tries to set VOID,
- *     and a rollback tries to set RETURNS before it publishes; the first one decides.
- *     VOID: the insert succeeds, and previous never becomes current again. The rollback returns
- *     -ENOENT, no more keys go into previous, and the next writer frees it. RETURNS: previous is
- *     about to be current, so its refusal counts like one by next. No record changes (H1), but VOID
- *     changes the meaning of every record that names the filter as previous. A commit that keeps a
- *     filter as previous resets its standby before it publishes. By then no section has that filter
- *     as previous of an earlier record, since the rollback waited for those sections.
- * H13 A removal goes to current alone. It is refused (-EBUSY) if the record names next or a
- *     previous that is not void, since it could reach that filter before the key does. The insert
- *     that it undoes had returned before, so the key is in every filter of this record. A section
- *     with an older record may remove from current while a begin publishes next. begin returns
- *     after that section, so the loader reads its source later. If the source still has the key,
- *     next has one copy too many, never too few. For the same reason a copy (H2) of a kind that
- *     removes may count too much in next, never too little. While the record names next, H12 alone
- *     removes keys from current, and those were not acknowledged.
- * H14 A kind that is built once takes no inserts. So its filter may be next only if no insert is
- *     acknowledged: current takes none either, or is a placeholder that keeps none. Then only the
- *     loader's own inserts must reach next. The commit publishes the filter when it is built, so no
- *     record ever names it as next. As previous it refuses each insert, so the first insert makes
- *     it void (H12), and a rollback loses none.
+ * [DUAL-WRITE]  A handle publishes one pointer to a generation record, and a published record never
+ *    changes. An inserter loads the pointer once, in one read-side section, and inserts into every
+ *    filter that the record names. Lookups read current. With two pointers, an inserter could pair
+ *    an old current with a new next.
+ * [BEGIN-WAITS]  begin publishes {current, next, previous} and waits for a grace period. So every
+ *    insert that starts after begin has returned goes to both current and next. Every insert with
+ *    an earlier record has ended: its bits are in current, and a later copy of current has them.
+ *    The copy ORs into next word by word, atomically, since plain stores would erase the bits that
+ *    inserters set in next at the same time. For the same reason loader threads use atomic inserts
+ *    (weir_insert_keys() sorts by shard first), not weir_fill_keys().
+ * [FREE-AFTER-GRACE]  An object that was removed from the record (a filter, or the old record
+ *    itself) is freed only after a grace period that began after the removal.
+ * [ONE-WRITER]  There is one writer at a time: begin, rollback, drop, refresh and destroy claim the
+ *    handle, and return -EBUSY if another thread has claimed it. Only the writer stores the
+ *    pointer, so the writer may load the pointer with any memory order.
+ * [PREVIOUS-WRITTEN]  While previous is kept, every published record names it. So previous receives
+ *    every insert ([DUAL-WRITE]), and a rollback loses none. Keys inserted before the begin of its
+ *    successor went into it while it was current. [REFUSED-KEY] covers a refusal by previous.
+ * [NO-CANCELLATION]  Cancellation is off in a function that claims the handle or waits for a grace
+ *    period (threads.h). A cancelled thread would keep the claim, and the lock of liburcu that
+ *    every grace period of the flavor needs. Between begin and commit a thread may be cancelled.
+ *    The reload then stays open, and the caller has to abort it, as after any other return from the
+ *    loader.
+ * [BITS-IN-USE]  Memory that the caller gives for next must not hold the bits of a filter of the
+ *    handle, since that memory is cleared before anything is published. Bits stay in use until
+ *    their filter is freed. So the writer keeps a list of the retired filters that call_rcu has not
+ *    freed yet. Only the writer walks the list, adds entries and removes those that are not held.
+ *    call_rcu's thread frees the filters of an entry, then clears held, and does not touch the
+ *    entry again.
+ * [ONE-DECIDER]  Only current decides whether a key is new, and a swap changes which filter is
+ *    current. If threads insert one new key across a swap, at least one thread gets WEIR_NEW, but
+ *    perhaps more than one. For exactly one, the decision would have to move between filters during
+ *    inserts. Each commit would need three more records and grace periods, in which an insert goes
+ *    into next only if the key was new in current. Even that works only if next is a plain copy.
+ * [ANY-SEED]  With WEIR_HANDLE_ANY_SEED the filters of a record may hash differently. The array
+ *    alike in the record says which filters hash in the same way. An inserter hashes its key once
+ *    for each hash identity (function and seed or key) in its record. Since a record never changes
+ *    ([DUAL-WRITE]), each filter gets only hashes of its own identity. A hash given by the caller
+ *    may belong to any filter. So without WEIR_HANDLE_OWN_HASHES such a handle refuses to insert
+ *    hashes, and answers yes to lookups of hashes: a wrong "absent" would break the promise.
+ *    Exactly one WEIR_NEW (words_per_key 1) holds within a generation: [ONE-DECIDER].
+ * [PLACEHOLDER]  Before the first set, current is a placeholder. No key is inserted into it, and it
+ *    is never kept as previous, copied or compared with. An inserter keeps its key instead: in its
+ *    section it pushes the key onto the stack of its record's absence, and then inserts the key
+ *    into next, if the record names one. So after begin's grace period, each kept key is on the
+ *    stack already, or its inserter's record names next, or both. Only then does the loader replay
+ *    the stack into next. An inserter that sees next pushes its key all the same, since an abort
+ *    discards next. The stack is freed with the placeholder, after commit's grace period, since
+ *    sections that began before may still push. The replay notes a text's length in next before it
+ *    inserts the text, as any insert does ([LENGTH-FIRST]). A closed next without that length
+ *    refuses the text. Then the refresh or reload fails, and the text stays on the stack.
+ * [REFUSED-KEY]  A filter may refuse a key, for example when full. An insert is acknowledged only
+ *    if every filter of its record has the key, except a void previous. An inserter asks current
+ *    first, then next, then previous. If current or next refuses, the inserter removes its copies
+ *    of the key from the filters that accepted it, and returns the error. That removes no other
+ *    insert's copy: this inserter's copies were complete, and no other thread removes them, since
+ *    they were not acknowledged. A filter without removal keeps the key, which is a false positive.
+ *    A filter with WEIR_ONCE keeps the key too, since another thread may have been answered that
+ *    the key is there. If previous refuses, its word standby is decided once ([PREVIOUS-FATE]). An
+ *    inserter tries to set VOID, and a rollback tries to set RETURNS before it publishes; the first
+ *    one decides. VOID: the insert succeeds, and previous never becomes current again. The rollback
+ *    returns -ENOENT, no more keys go into previous, and the next writer frees it. RETURNS:
+ *    previous is about to be current, so its refusal counts like one by next. No record changes
+ *    ([DUAL-WRITE]), but VOID changes the meaning of every record that names the filter as
+ *    previous. A commit that keeps a filter as previous resets its standby before it publishes. By
+ *    then no section has that filter as previous of an earlier record, since the rollback waited
+ *    for those sections.
+ * [REMOVAL-IN-CURRENT]  A removal goes to current alone. It is refused (-EBUSY) if the record names
+ *    next or a previous that is not void, since it could reach that filter before the key does. The
+ *    insert that it undoes had returned before, so the key is in every filter of this record. A
+ *    section with an older record may remove from current while a begin publishes next. begin
+ *    returns after that section, so the loader reads its source later. If the source still has the
+ *    key, next has one copy too many, never too few. For the same reason a copy ([BEGIN-WAITS]) of
+ *    a kind that removes may count too much in next, never too little. While the record names next,
+ *    [REFUSED-KEY] alone removes keys from current, and those were not acknowledged.
+ * [BUILT-ONCE]  A kind that is built once takes no inserts. So its filter may be next only if no
+ *    insert is acknowledged: current takes none either, or is a placeholder that keeps none. Then
+ *    only the loader's own inserts must reach next. The commit publishes the filter when it is
+ *    built, so no record ever names it as next. As previous it refuses each insert, so the first
+ *    insert makes it void ([REFUSED-KEY]), and a rollback loses none.
  *
- * Spin (tests/model/reload.pml and similar models) shows that H1 to H5 suffice; tests/schedule runs
- * the code itself. */
+ * Spin (tests/model/reload.pml and similar models) shows that [DUAL-WRITE] to [PREVIOUS-WRITTEN]
+ * suffice; tests/schedule runs the code itself. */
 #ifndef WEIR_SRC_SET_GENERATION_H
 #define WEIR_SRC_SET_GENERATION_H
 
@@ -123,7 +123,8 @@ static inline struct weir_given weir__keys_one(struct weir_keys k, size_t at)
 		                    .fixed = k.form == WEIR_KEYS_FIXED };
 }
 
-/* ---- before the first set: a placeholder answers lookups, and inserts are kept (H10) ---- */
+/* ---- before the first set: a placeholder answers lookups, and inserts are kept ([PLACEHOLDER])
+ * ---- */
 
 struct weir_kept; /* a key kept for the first set */
 
@@ -150,12 +151,12 @@ void weir__absence_free(struct weir_absence *a);
 
 /* ---- the last refusal of a handle's commits and refreshes, for its statistics ----
  *
- * H11 A pointer of its own publishes a refusal, apart from the record (H1), so a reader may find a
- * refusal that is older or newer than its record. Only the writer (H4) publishes a refusal. There
- * are two slots, and the writer fills the one that is not published. First it waits for a grace
- * period, so that no reader still reads this slot. Readers copy the text in a section, so they
- * never wait and never see a half-written text. A refusal allocates nothing, since a lack of memory
- * may be its reason. */
+ * [REFUSAL-POINTER]  A pointer of its own publishes a refusal, apart from the record
+ *    ([DUAL-WRITE]), so a reader may find a refusal that is older or newer than its record. Only
+ *    the writer ([ONE-WRITER]) publishes a refusal. There are two slots, and the writer fills the
+ *    one that is not published. First it waits for a grace period, so that no reader still reads
+ *    this slot. Readers copy the text in a section, so they never wait and never see a half-written
+ *    text. A refusal allocates nothing, since a lack of memory may be its reason. */
 
 struct weir_refusal {
 	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: no longer refused */
@@ -212,8 +213,8 @@ struct weir_bits {
 /* Reasons why an insert must do more than insert into current. */
 enum {
 	WEIR_BESIDE_FILTERS = 1,   /* there is a next or a previous filter */
-	WEIR_BESIDE_NO_HASHES = 2, /* H9: hashes are refused */
-	WEIR_BESIDE_ABSENCE = 4,   /* H10: current is the placeholder */
+	WEIR_BESIDE_NO_HASHES = 2, /* [ANY-SEED]: hashes are refused */
+	WEIR_BESIDE_ABSENCE = 4,   /* [PLACEHOLDER]: current is the placeholder */
 };
 
 enum { WEIR_RECORD_FILTERS = 3 }; /* current, next and previous */
@@ -226,22 +227,23 @@ struct weir_generation {
 	double since; /* seconds of CLOCK_MONOTONIC when current was published */
 	/* weir__publish() computes the fields below */
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
-	struct weir_absence *absence;      /* H10; NULL: current is a set */
+	struct weir_absence *absence;      /* [PLACEHOLDER]; NULL: current is a set */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
-	unsigned char alike[WEIR_RECORD_FILTERS]; /* H9: first filter that hashes the same way */
+	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: first filter that hashes so */
 };
 
 /* A filter that answers yes to every hash (set/dual_write.c). */
 extern const struct weir_filter weir__any_hash;
 
-/* H12: the previous filter if a rollback may return to it, else NULL. */
+/* [REFUSED-KEY]: the previous filter if a rollback may return to it, else NULL. */
 static inline struct weir_filter *weir__standby(const struct weir_generation *g)
 {
 	struct weir_filter *p = g->previous;
 	return p && weir__standby_load_relaxed(&p->standby) != WEIR_STANDBY_VOID ? p : NULL;
 }
 
-/* H1, H10, H12: filter @i that an insert goes to: 0 current, 1 next, 2 previous. NULL: none. */
+/* [DUAL-WRITE], [PLACEHOLDER], [REFUSED-KEY]: filter @i that an insert goes to: 0 current, 1 next,
+ * 2 previous. NULL: none. */
 static inline struct weir_filter *weir__record_filter(const struct weir_generation *g, unsigned i)
 {
 	return i == 1 ? g->next : i == 2 ? weir__standby(g) : g->absence ? NULL : g->current;
@@ -253,8 +255,8 @@ struct weir_retired {
 	struct weir_handle *handle;
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
-	struct weir_absence *absence; /* the state before the first set (H10) */
-	/* only if call_rcu frees the objects (H7): */
+	struct weir_absence *absence; /* the state before the first set ([PLACEHOLDER]) */
+	/* only if call_rcu frees the objects ([BITS-IN-USE]): */
 	struct weir_retired *older;
 	struct weir_bits bits[2]; /* copies: the filters may be freed already */
 	uint64_t bytes;           /* bytes of both filters' bits, when they were retired */
@@ -269,12 +271,13 @@ struct weir_handle {
 	uint32_t flags; /* enum weir_handle_flags */
 	uint32_t can;   /* enum weir_ability: required of each filter */
 	struct weir_sharded *sharded; /* this handle, if it is a sharded set, else NULL */
-	/* this handle; for a shard its set, which has the claim (H4) and the statistics */
+	/* this handle; for a shard its set, which has the claim ([ONE-WRITER]) and the
+	 * statistics */
 	struct weir_handle *whole;
 
-	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle (H4) */
+	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle ([ONE-WRITER]) */
 	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
-	struct weir_retired *retired;       /* only for the writer: newest entry at call_rcu (H7) */
+	struct weir_retired *retired;       /* for the writer: newest at call_rcu ([BITS-IN-USE]) */
 	atomic_uint retiring;               /* entries given to call_rcu and not freed yet */
 	atomic_uint_fast64_t bytes_retired; /* bytes of bits in those entries */
 	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
@@ -282,13 +285,13 @@ struct weir_handle {
 	atomic_uint_fast64_t collecting; /* 1: a reload collects keys and has published nothing */
 	atomic_uint_fast64_t refused;
 	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
-	atomic_uint_fast64_t kept_dropped;  /* kept keys (H10) that the first filter refused */
+	atomic_uint_fast64_t kept_dropped;  /* [PLACEHOLDER]: kept keys that were refused */
 	atomic_uint_fast64_t reload_ns;     /* duration of the last commit or refresh */
 	struct weir_last_file last_file; /* only for the writer */
-	struct weir_refusals refusals;   /* the last refusal (H11) */
+	struct weir_refusals refusals;   /* the last refusal ([REFUSAL-POINTER]) */
 };
 
-/* Load the record (H1, O4). Call this in a section. */
+/* Load the record ([DUAL-WRITE], [HANDLE-RECORD]). Call this in a section. */
 static inline const struct weir_generation *weir__generation(const struct weir_handle *h)
 {
 	return weir__record_load_acquire(&h->generation);
@@ -307,7 +310,7 @@ static inline struct weir_generation *weir__publish(struct weir_handle *h,
 	return old;
 }
 
-/* H4 (O5): claim the handle. @verb: the calling function, for error messages.
+/* [ONE-WRITER] ([ONE-HOLDER]): claim the handle. @verb: the calling function, for error messages.
  * Return: 0; -EDEADLK in a section; -EBUSY another writer is active. */
 int weir__writer_begin(struct weir_handle *h, const char *verb);
 
@@ -315,8 +318,8 @@ int weir__writer_begin(struct weir_handle *h, const char *verb);
  * call_rcu, since the thread that runs callbacks may have to free what the function waits for. */
 int weir__destroy_begin(struct weir_handle *h, const char *verb);
 
-/* H12: free a void previous filter, if there is one and memory for a record. The caller has claimed
- * the handle, and next is NULL. May wait for a grace period. */
+/* [REFUSED-KEY]: free a void previous filter, if there is one and memory for a record. The caller
+ * has claimed the handle, and next is NULL. May wait for a grace period. */
 void weir__standby_free(struct weir_handle *h);
 
 static inline void weir__writer_release(struct weir_handle *h)
@@ -328,16 +331,17 @@ static inline void weir__writer_release(struct weir_handle *h)
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
                                      struct weir_filter *previous, uint64_t number);
 
-/* H3: free @retired (from malloc) and all that it names after a grace period. Wait for the grace
- * period, or with @defer let call_rcu free them. The caller has claimed the handle. */
+/* [FREE-AFTER-GRACE]: free @retired (from malloc) and all that it names after a grace period. Wait
+ * for the grace period, or with @defer let call_rcu free them. The caller has claimed the
+ * handle. */
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
 /* Wait until everything retired is freed. No writer may begin until then. */
 void weir__retired_wait(struct weir_handle *h);
 
 /* Return: the memory of a filter's bits; for a compound, that of its first member. */
 struct weir_bits weir__filter_bits(const struct weir_filter *f);
-/* H7: find a filter of the handle whose bits overlap with @place. Return: its name for an error
- * message, or NULL. The caller has claimed the handle, and next is NULL. */
+/* [BITS-IN-USE]: find a filter of the handle whose bits overlap with @place. Return: its name for
+ * an error message, or NULL. The caller has claimed the handle, and next is NULL. */
 const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 
 /* Return: bytes of bits of a record's filters and of the retired ones. */
@@ -359,17 +363,17 @@ static inline int weir__given_hash(struct weir_filter *f, const struct weir_give
 	*hash = weir__hash_by(&f->hashing, key->key, key->len);
 	return 0;
 }
-/* H1: insert into every filter of the record. Return: current's answer, or the error of the first
- * filter that refuses. */
+/* [DUAL-WRITE]: insert into every filter of the record. Return: current's answer, or the error of
+ * the first filter that refuses. */
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
 int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key);
-/* H1: insert a batch into every filter of the record. Return: new keys, or an error. */
+/* [DUAL-WRITE]: insert a batch into every filter of the record. Return: new keys, or an error. */
 int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
                                  uint64_t *bitmap);
 
-/* H9: refuse a hash, since it may belong to any filter. @verb: what the caller should do with the
- * key instead. Return: -EINVAL. */
+/* [ANY-SEED]: refuse a hash, since it may belong to any filter. @verb: what the caller should do
+ * with the key instead. Return: -EINVAL. */
 int weir__refuse_hashes(const char *verb);
 
 static inline bool weir__alone(const struct weir_generation *g)
@@ -377,7 +381,7 @@ static inline bool weir__alone(const struct weir_generation *g)
 	return __builtin_expect(!g->beside, 1);
 }
 
-/* H1: insert into every filter that the record names. Call this in a section. */
+/* [DUAL-WRITE]: insert into every filter that the record names. Call this in a section. */
 static inline int weir__insert_hash(const struct weir_generation *g, uint64_t hash)
 {
 	return weir__alone(g) ? weir_insert_hash(g->current, hash) :
@@ -390,7 +394,8 @@ static inline int weir__insert_hash(const struct weir_generation *g, uint64_t ha
  * caller's. @options: complete.  Return: 0; -EBUSY another handle owns the filter; -ENOMEM. */
 int weir__handle_init(struct weir_handle *h, struct weir_filter *first,
                       const struct weir_handle_options *options);
-/* Allocate a handle and call weir__handle_init(). @absence: for a placeholder (H10), or NULL. */
+/* Allocate a handle and call weir__handle_init(). @absence: for a placeholder ([PLACEHOLDER]), or
+ * NULL. */
 int weir__handle_make(struct weir_handle **out, struct weir_filter *first,
                       struct weir_absence *absence, const struct weir_handle_options *options);
 /* Free a handle that no thread uses any more, and all that it owns. */

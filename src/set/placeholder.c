@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The placeholder, and the keys that are kept for the first set (H10). */
+ * The placeholder, and the keys that are kept for the first set ([PLACEHOLDER]). */
 #include <stdlib.h>
 #include <string.h>
 #include "ground/error.h"
@@ -76,7 +76,7 @@ static bool reserve(struct weir_absence *a, uint64_t bytes)
 	return true;
 }
 
-/* H10 (O8): push a kept key onto the stack. */
+/* [PLACEHOLDER] ([EARLY-KEYS]): push a kept key onto the stack. */
 static void push(struct weir_absence *a, struct weir_kept *kept)
 {
 	kept->older = weir__kept_load_relaxed(&a->newest);

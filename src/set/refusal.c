@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle's last refusal (H11), and the file that its refreshes accepted or refused last. */
+ * A handle's last refusal ([REFUSAL-POINTER]), and the file that its refreshes accepted or refused
+ * last. */
 #include <errno.h>
 #include <string.h>
 #include "ground/error.h"

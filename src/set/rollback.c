@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Returns to the previous filter, or drops it. H5 in generation.h says why a rollback loses no
- * insert, and H12 when it is refused.
+ * Returns to the previous filter, or drops it. [PREVIOUS-WRITTEN] in generation.h says why a
+ * rollback loses no insert, and [REFUSED-KEY] when it is refused.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, current
  *     drop       record {current, -, -}   grace period   free the old record, previous */
@@ -10,7 +10,7 @@
 #include "ground/threads.h"
 #include "set/generation.h"
 
-/* H12: decide the standby for the rollback. Return: false if previous is void already. */
+/* [REFUSED-KEY]: decide the standby for the rollback. Return: false if previous is void already. */
 static bool decide_rollback(const struct weir_generation *g)
 {
 	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
@@ -37,7 +37,7 @@ static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 	if (!rolls_back)
 		record->since = g->since;
 	struct weir_generation *before = weir__publish(h, record);
-	weir__synchronize(&h->rcu); /* H3 */
+	weir__synchronize(&h->rcu); /* [FREE-AFTER-GRACE] */
 	weir__filter_free(goes);
 	free(before);
 	return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The functions of a handle that name sets of a router. H1 to H7 in generation.h say why no insert
- * is lost. All routers of a handle have the same sets (R4 in router/router.h). */
+ * The functions of a handle that name sets of a router. [DUAL-WRITE] to [BITS-IN-USE] in
+ * generation.h say why no insert is lost. All routers of a handle have the same sets ([SAME-SETS]
+ * in router/router.h). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
@@ -8,13 +9,13 @@
 
 /* ---- lookups: in a section, on the current filter ---- */
 
-/* H10: before the first filter the answer is every set, or none. */
+/* [PLACEHOLDER]: before the first filter the answer is every set, or none. */
 static uint64_t route_absent(const struct weir_generation *g)
 {
 	return weir_contains_hash(g->current, 0) ? WEIR_ALL_SETS : 0;
 }
 
-/* H9: if the hash may belong to any filter, answer all sets. */
+/* [ANY-SEED]: if the hash may belong to any filter, answer all sets. */
 static uint64_t route_hash(const struct weir_generation *g, uint64_t hash)
 {
 	if (g->absence)
@@ -68,10 +69,11 @@ int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys key
 	return positive;
 }
 
-/* ---- inserts: in a section, into every filter of the record (H1) ---- */
+/* ---- inserts: in a section, into every filter of the record ([DUAL-WRITE]) ---- */
 
-/* Insert into current first. Only current can refuse (R4), and only current decides whether a key
- * is new (H8). A previous router that refuses becomes void (H12). */
+/* Insert into current first. Only current can refuse ([SAME-SETS]), and only current decides
+ * whether a key is new ([ONE-DECIDER]). A previous router that refuses becomes void
+ * ([REFUSED-KEY]). */
 static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
                            uint64_t *bitmap)
 {

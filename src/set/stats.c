@@ -43,7 +43,7 @@ int weir_handle_measure(const struct weir_handle *h, struct weir_handle_stats *o
 		return err;
 	weir__read_lock(&h->rcu);
 	const struct weir_generation *g = weir__generation(h);
-	if (!g->absence) /* statistics of the placeholder mean nothing (H10) */
+	if (!g->absence) /* statistics of the placeholder mean nothing ([PLACEHOLDER]) */
 		err = weir_measure(g->current, WEIR_SAMPLED, &current);
 	add_records(&s, h, g);
 	s.absent = g->absence != NULL;

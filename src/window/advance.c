@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Advances (W1, W6, W7). */
+ * Advances ([STATE-IN-SECTION], [CLOCK-AFTER], [ONE-ADVANCE]). */
 #include <inttypes.h>
 #include "ground/error.h"
 #include "ground/threads.h"
@@ -39,7 +39,7 @@ static void note_late(struct weir_window *w, uint32_t newest)
 		weir__figure_store_relaxed(&w->late, age - w->period);
 }
 
-/* W6: note the time. 0 means that the time is not noted yet. */
+/* [CLOCK-AFTER]: note the time. 0 means that the time is not noted yet. */
 static void note_time(struct weir_window *w, uint32_t slot)
 {
 	uint64_t now = w->clock(w->clock_arg);
@@ -56,7 +56,7 @@ static void advance(struct weir_window *w)
 	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
 	                                                         next, w->bits.slots));
 	note_time(w, next);
-	weir__synchronize(&w->rcu); /* W1 */
+	weir__synchronize(&w->rcu); /* [STATE-IN-SECTION] */
 	clear(w, weir__window_next(next, w->bits.slots));
 }
 

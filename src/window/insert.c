@@ -31,8 +31,8 @@ static inline void key_bits_of(struct key_bits *p, const struct weir_window_bits
 }
 
 /* Insert into one slot. Load all words first, since a locked instruction delays the loads after it.
- * Relaxed: a bit that is seen was set before this insert (B1). Return: true if this insert has set
- * a bit. */
+ * Relaxed: a bit that is seen was set before this insert ([BITS-ONLY-SET]). Return: true if this
+ * insert has set a bit. */
 static bool set_bits(const struct weir_window_bits *b, const struct key_bits *p, uint32_t slot)
 {
 	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
@@ -82,11 +82,12 @@ static int insert(struct weir_window *w, uint64_t hash)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t own = weir__window_newest(state);
 	bool one_word = b->z == 1;
-	bool present = !one_word && is_in(b, &p, others(state, own)); /* W5: read before the OR */
+	/* [ONE-NEW-AT-LEAST]: read before the OR */
+	bool present = !one_word && is_in(b, &p, others(state, own));
 	if (!set_bits(b, &p, own))
 		return WEIR_SEEN;
 	count(w, hash, own);
-	if (one_word) { /* W4: read after the OR */
+	if (one_word) { /* [ONE-NEW-AT-MOST]: read after the OR */
 		state = weir__window_load_seq_cst(&w->state);
 		present = is_in(b, &p, others(state, own));
 	}

@@ -24,7 +24,7 @@ static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, 
 	return w->kernel->look_each(&w->bits, hashes, n, weir__window_live(state));
 }
 
-/* Look up 64 keys as W8 does for one key. */
+/* Look up 64 keys as [SECTION-IF-ADVANCED] does for one key. */
 static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Saves a window: copies its generations in one section (W10), as the members of its image. */
+ * Saves a window: copies its generations in one section ([COPY-IN-SECTION]), as the members of its
+ * image. */
 #include <string.h>
 #include "ground/error.h"
 #include "window/window.h"
@@ -40,7 +41,7 @@ static void copy_words(struct weir_frozen *c, const struct weir_window *w, uint3
 				WEIR__LE64(weir__word_load_relaxed(from[i] + n * b->stride));
 }
 
-/* Copy words and ages. The clock is read last (W10). Call this in a section. */
+/* Copy words and ages. The clock is read last ([COPY-IN-SECTION]). Call this in a section. */
 static void copy(struct weir_frozen *c, const struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);

@@ -5,53 +5,55 @@
  * Slot n % (G+1) is the newest one, and the slot after it, in a circle, is the spare, which no
  * lookup reads. So an advance only adds 1 to n: it allocates nothing and cannot fail.
  *
- * W1  An insert reads the state in a section, and uses the newest slot of that state. An advance
- *     publishes the next state, waits for a grace period, then clears the slot that it dropped.
- *     Only then may the next advance begin. So all sections that count a slot as live end before it
- *     is cleared, and the spare is clean when it becomes the newest slot.
- * W2  If a section read state n, the state is n or n+1 until the section ends, since the advance to
- *     n+1 waits for it. So its inserts are in the newest slot of n, which n+1 keeps live.
- * W3  A lookup finds every key whose insert happens-before the lookup and whose generation is not
- *     dropped. The lookup reads a state at least as new as the insert's (coherence of the state),
- *     and the word that the insert wrote (B1, within a generation).
- * W4  With words_per_key 1, at most one insert of a key gets WEIR_NEW. An insert ORs its word in,
- *     then reads the state again, then reads the key's word in all other live slots. The OR, the
- *     second load of the state, the loads of words and the store that publishes a state are
- *     sequentially consistent. Let A and B insert one key. In one slot, one OR decides. Otherwise
- *     let A use the newest slot of n, and B that of n+1. If A's second load gives n, A's OR comes
- *     before the publication of n+1 in the single order. The publication comes before B's OR and
- *     its load of A's word, so B finds the key. If A's second load gives n+1, A reads B's slot
- *     after its own OR, as B reads A's slot. So at least one of them finds the other's bits. If
- *     inserts read before the OR, or with weaker orders, both could get WEIR_NEW.
- * W5  With words_per_key above 1, at least one insert of an absent key gets WEIR_NEW. An insert
- *     reads the other slots first and ORs afterwards. One of them ORs first, so it read before any
- *     OR and found nothing. If inserts read after the OR, two inserts across an advance could each
- *     find the other's bits, and neither would get WEIR_NEW.
- * W6  An advance reads the clock after it has published the state, and notes that time for the new
- *     generation. The next advance is due T/(G-1) after that time. A generation takes no insert
- *     that begins after the time noted for its successor. It is dropped G-1 advances later, so not
- *     before T has passed. So after a late advance the later ones are late too. A time read before
- *     the publication could be too early by any delay in between. Until its time is noted, a
- *     generation has age 0.
- * W7  One thread advances at a time: the one that claims the window (O5). The claim also makes the
- *     cleared spare visible to the next advance.
- * W8  A lookup enters a section only if an advance interferes, since a section costs half as much
- *     as a lookup. A lookup reads the state, the words, and the state again. An advance publishes
- *     before it clears, so a lookup that reads a cleared word then reads a newer state. If the
- *     state is the same, the answer is right. Otherwise the lookup is repeated in a section. A
- *     lookup that finds the key needs no second load: the slot was live when the lookup began.
- *     Without it, a lookup could read the newest slot before a key is inserted there again, and an
- *     older slot after it was cleared, and miss a key that was in the window all the time.
- * W9  The words of a generation are those of a blocked filter. In a ring a slot is laid out as that
- *     filter's array. In columns each word of that array is in another column. So a generation can
- *     be copied out to a blocked filter, and a blocked filter can be copied in.
- * W10 A copy for an image is made in one section, so no slot that was live in its state is cleared
- *     during the copy (W1). So the copy has every key that a lookup would have found. The clock is
- *     read after the words, so no key of a generation is younger than the age in the image allows.
- *     An advance that is due in the image was late, and W6 holds for it. The copy delays only the
- *     clearing.
+ * [STATE-IN-SECTION]  An insert reads the state in a section, and uses the newest slot of that
+ *    state. An advance publishes the next state, waits for a grace period, then clears the slot
+ *    that it dropped. Only then may the next advance begin. So all sections that count a slot as
+ *    live end before it is cleared, and the spare is clean when it becomes the newest slot.
+ * [STATE-AGE]  If a section read state n, the state is n or n+1 until the section ends, since the
+ *    advance to n+1 waits for it. So its inserts are in the newest slot of n, which n+1 keeps live.
+ * [WINDOW-FINDS]  A lookup finds every key whose insert happens-before the lookup and whose
+ *    generation is not dropped. The lookup reads a state at least as new as the insert's (coherence
+ *    of the state), and the word that the insert wrote ([BITS-ONLY-SET], within a generation).
+ * [ONE-NEW-AT-MOST]  With words_per_key 1, at most one insert of a key gets WEIR_NEW. An insert ORs
+ *    its word in, then reads the state again, then reads the key's word in all other live slots.
+ *    The OR, the second load of the state, the loads of words and the store that publishes a state
+ *    are sequentially consistent. Let A and B insert one key. In one slot, one OR decides.
+ *    Otherwise let A use the newest slot of n, and B that of n+1. If A's second load gives n, A's
+ *    OR comes before the publication of n+1 in the single order. The publication comes before B's
+ *    OR and its load of A's word, so B finds the key. If A's second load gives n+1, A reads B's
+ *    slot after its own OR, as B reads A's slot. So at least one of them finds the other's bits. If
+ *    inserts read before the OR, or with weaker orders, both could get WEIR_NEW.
+ * [ONE-NEW-AT-LEAST]  With words_per_key above 1, at least one insert of an absent key gets
+ *    WEIR_NEW. An insert reads the other slots first and ORs afterwards. One of them ORs first, so
+ *    it read before any OR and found nothing. If inserts read after the OR, two inserts across an
+ *    advance could each find the other's bits, and neither would get WEIR_NEW.
+ * [CLOCK-AFTER]  An advance reads the clock after it has published the state, and notes that time
+ *    for the new generation. The next advance is due T/(G-1) after that time. A generation takes no
+ *    insert that begins after the time noted for its successor. It is dropped G-1 advances later,
+ *    so not before T has passed. So after a late advance the later ones are late too. A time read
+ *    before the publication could be too early by any delay in between. Until its time is noted, a
+ *    generation has age 0.
+ * [ONE-ADVANCE]  One thread advances at a time: the one that claims the window ([ONE-HOLDER]). The
+ *    claim also makes the cleared spare visible to the next advance.
+ * [SECTION-IF-ADVANCED]  A lookup enters a section only if an advance interferes, since a section
+ *    costs half as much as a lookup. A lookup reads the state, the words, and the state again. An
+ *    advance publishes before it clears, so a lookup that reads a cleared word then reads a newer
+ *    state. If the state is the same, the answer is right. Otherwise the lookup is repeated in a
+ *    section. A lookup that finds the key needs no second load: the slot was live when the lookup
+ *    began. Without it, a lookup could read the newest slot before a key is inserted there again,
+ *    and an older slot after it was cleared, and miss a key that was in the window all the time.
+ * [WINDOW-BLOCKED]  The words of a generation are those of a blocked filter. In a ring a slot is
+ *    laid out as that filter's array. In columns each word of that array is in another column. So a
+ *    generation can be copied out to a blocked filter, and a blocked filter can be copied in.
+ * [COPY-IN-SECTION]  A copy for an image is made in one section, so no slot that was live in its
+ *    state is cleared during the copy ([STATE-IN-SECTION]). So the copy has every key that a lookup
+ *    would have found. The clock is read after the words, so no key of a generation is younger than
+ *    the age in the image allows. An advance that is due in the image was late, and [CLOCK-AFTER]
+ *    holds for it. The copy delays only the clearing.
  *
- * tests/schedule runs the code through W1, W2, W4, W5, W8 and W10, tests/unit through W6 and W9. */
+ * tests/schedule runs the code through [STATE-IN-SECTION], [STATE-AGE], [ONE-NEW-AT-MOST],
+ * [ONE-NEW-AT-LEAST], [SECTION-IF-ADVANCED] and [COPY-IN-SECTION], tests/unit through [CLOCK-AFTER]
+ * and [WINDOW-BLOCKED]. */
 #ifndef WEIR_SRC_WINDOW_WINDOW_H
 #define WEIR_SRC_WINDOW_WINDOW_H
 
@@ -75,9 +77,9 @@ static inline bool weir__window_spans(double s)
 
 enum { WEIR_WINDOW_SLOTS = WEIR_WINDOW_MOST + 1, WEIR_WINDOW_STEP = 64 };
 
-/* The words of a slot are those of its blocks, 8 each, in order (W9). Word n of a slot is at
- *    words + slot * slot_step + n * stride in columns: words n of all slots are side by side;
- *    words + slot * slot_step + n in a ring: each slot has its own array. */
+/* The words of a slot are those of its blocks, 8 each, in order ([WINDOW-BLOCKED]). Word n of a
+ *    slot is at words + slot * slot_step + n * stride in columns: words n of all slots are side by
+ *    side; words + slot * slot_step + n in a ring: each slot has its own array. */
 struct weir_window_bits {
 	uint64_t *words;
 	uint64_t blocks;    /* blocks of a slot */
@@ -115,8 +117,9 @@ static inline bool weir__window_is_ring(const struct weir_window_bits *b)
 
 /* The functions for one instruction set, layout and shape. */
 struct weir_window_kernel {
-	struct weir_kernel verbs; /* first field, so that it is the filter's kernel too (W8) */
-	/* Returns the slots that have the key, slot s in bit s. Relaxed loads: W3. */
+	/* First field, so that it is the filter's kernel too ([SECTION-IF-ADVANCED]). */
+	struct weir_kernel verbs;
+	/* Returns the slots that have the key, slot s in bit s. Relaxed loads: [WINDOW-FINDS]. */
 	uint32_t (*look)(const struct weir_window_bits *b, uint64_t hash);
 	/* Returns a bitmask of the keys (at most 64) found in any live slot, key i in bit i. */
 	uint64_t (*look_each)(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n,
@@ -134,11 +137,11 @@ struct weir_window {
 	uint64_t enough;       /* number of counted keys that makes an advance due */
 	int wake;              /* eventfd of the timer's thread, or -1 */
 
-	_Alignas(64) atomic_uint_fast64_t state; /* W1: written once in each advance */
+	_Alignas(64) atomic_uint_fast64_t state; /* [STATE-IN-SECTION]: one write an advance */
 
-	_Alignas(64) atomic_bool claimed;        /* a thread advances the window (W7) */
+	_Alignas(64) atomic_bool claimed;        /* a thread advances the window ([ONE-ADVANCE]) */
 	atomic_bool stopped;                     /* the timer's thread must end */
-	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* W6: in ns; 0: not noted */
+	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* [CLOCK-AFTER]: in ns; 0: not noted */
 	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* number of counted keys */
 	atomic_uint_fast64_t late;               /* ns: the longest delay of an advance */
 	uint32_t generations;
@@ -278,9 +281,9 @@ void weir__window_timer_stop(struct weir_window *w);
 bool weir__window_wake(const struct weir_window *w);
 
 /* A window's image is a compound (image/compound.h). Each generation is a member, a blocked filter
- * (W9), the newest first. window/kind.c has the names of the shape's fields. A member's note is its
- * age in nanoseconds when the image was saved. WEIR_WINDOW_NEVER means that this generation and all
- * older ones have never been the newest. The spare is not saved. */
+ * ([WINDOW-BLOCKED]), the newest first. window/kind.c has the names of the shape's fields. A
+ * member's note is its age in nanoseconds when the image was saved. WEIR_WINDOW_NEVER means that
+ * this generation and all older ones have never been the newest. The spare is not saved. */
 
 enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS }; /* shape fields */
 

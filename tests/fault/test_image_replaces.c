@@ -418,7 +418,8 @@ static void die_at_the_turn(const struct shim_call *call)
 		_exit(1);
 }
 
-/* A save is killed at each step, also while its claim file (T4 in temporary.c) is locked. */
+/* A save is killed at each step, also while its claim file ([TEMP-CLAIM] in temporary.c) is
+ * locked. */
 static void test_a_killed_save_does_not_block_the_next(void **state)
 {
 	char name[256];

@@ -283,7 +283,7 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 	assert_int_equal(at_link, 3); /* the first link, and the link from a temporary name */
 }
 
-static char claimed[4400]; /* a name that one save at a time has: T4 in temporary.c */
+static char claimed[4400]; /* a name that one save at a time has: [TEMP-CLAIM] in temporary.c */
 
 static void name_claim(void)
 {

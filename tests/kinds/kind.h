@@ -19,7 +19,7 @@
 struct test_shape {
 	struct weir_shape shape;
 	bool main; /* long tests run only on shapes with this mark */
-	bool bulk; /* stress/test_bulk.c loads this shape: its filters have several parts (L1) */
+	bool bulk; /* stress/test_bulk.c loads this shape, whose filters have several parts */
 	bool one_new; /* if several threads insert a new key, exactly one gets WEIR_NEW */
 };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The bugs planted into the cuckoo kind. Each breaks one of the rules C1 to C8 (move.h), or repeats
-a bug that public implementations had. See schedule/mutants.py."""
+"""The bugs planted into the cuckoo kind. Each breaks one of the rules of move.h, [COPY-OWNER] to
+[FULL-IF-QUIET], or repeats a bug that public implementations had. See schedule/mutants.py."""
 
 MOVE = 'src/kinds/cuckoo/move.c'
 SEARCH = 'src/kinds/cuckoo/search.c'
@@ -14,39 +14,42 @@ SAVE = 'src/image/save.c'
 GROUPS = dict.fromkeys([MOVE, SEARCH, PUT, CUCKOO, KIND], 'counters,cuckoo')
 
 MUTANTS = [
-    # C1
+    # [COPY-OWNER]
     ('CUCKOO_MOVE_UNOWNED', MOVE,
      'int err = take_stripe(a, stripe, wait);\n\tif (err)\n\t\treturn err;\n\tbool there',
      'int err = 0;\n\tbool there', '\tdrop_stripe(a, stripe);\n\treturn moved;', '\treturn moved;'),
     ('CUCKOO_REMOVE_UNOWNED', MOVE, '(void)take_stripe(a, stripe, WEIR_CUCKOO_WAIT);\n\tbool found',
      'bool found', '\tdrop_stripe(a, stripe);\n\treturn found', '\treturn found'),
     ('CUCKOO_MOVE_BLINDLY', MOVE, 'bool moved = there && write_copy', 'bool moved = write_copy'),
-    # C2
+    # [VERSION-FIRST]
     ('CUCKOO_CLEAR_FIRST', MOVE,
      'bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
      'if (there)\n\t\tclear_slot(from, step->shift, width);\n'
      '\tbool moved = there && write_copy(a->words + step->to, step->fingerprint, width);',
-     'bump(a, stripe); /* C2 */\n\t\tclear_slot(from, step->shift, width);', 'bump(a, stripe);'),
-    ('CUCKOO_MOVE_NO_BUMP', MOVE, 'bump(a, stripe); /* C2 */\n\t\tclear_slot(from',
+     'bump(a, stripe); /* [VERSION-FIRST] */\n\t\tclear_slot(from, step->shift, width);',
+     'bump(a, stripe);'),
+    ('CUCKOO_MOVE_NO_BUMP', MOVE, 'bump(a, stripe); /* [VERSION-FIRST] */\n\t\tclear_slot(from',
      'clear_slot(from'),
     ('CUCKOO_BUMP_LATE', MOVE,
-     'bump(a, stripe); /* C2 */\n\t\tclear_slot(from, step->shift, width);',
+     'bump(a, stripe); /* [VERSION-FIRST] */\n\t\tclear_slot(from, step->shift, width);',
      'clear_slot(from, step->shift, width);\n\t\tbump(a, stripe);'),
-    ('CUCKOO_REMOVE_NO_BUMP', MOVE, 'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */', ''),
-    ('CUCKOO_BUMPS_ANOTHER', MOVE, 'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */',
+    ('CUCKOO_REMOVE_NO_BUMP', MOVE,
+     'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* [VERSION-FIRST] */', ''),
+    ('CUCKOO_BUMPS_ANOTHER', MOVE,
+     'bump(a, weir__cuckoo_stripe(a, fingerprint)); /* [VERSION-FIRST] */',
      'bump(a, 0);'),
     ('CUCKOO_BUMP_RELAXED', ATOMIC,
      'atomic_load_explicit(version, memory_order_relaxed) + 1,\n'
      '\t                      memory_order_release);',
      'atomic_load_explicit(version, memory_order_relaxed) + 1,\n'
      '\t                      memory_order_relaxed);'),
-    # C3
+    # [FREE-SLOT-CAS]
     ('CUCKOO_STORES', PUT,
      'if (weir__place_swap_release(a->words + p.bucket[to], &p.word[to],'
-     ' p.word[to] | copy)) /* C3 */',
+     ' p.word[to] | copy)) /* [FREE-SLOT-CAS] */',
      'atomic_store_explicit((_Atomic uint64_t *)(a->words + p.bucket[to]),'
      ' WEIR__LE64(p.word[to] | copy), memory_order_release);\n\t\tif (1)'),
-    # C4
+    # [TWO-VERSIONS]
     ('CUCKOO_LOOKUP_ONCE', CUCKOO,
      'if (__builtin_expect(weir__version_load_again(version) == before, 1))',
      'if (before == before)'),
@@ -66,7 +69,7 @@ MUTANTS = [
     ('CUCKOO_SWAP_RELAXED', ATOMIC,
      '(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_release,',
      '(_Atomic uint64_t *)word, &was, WEIR__LE64(to), memory_order_relaxed,'),
-    # C7
+    # [WALK-MEETS-ALL]
     ('CUCKOO_CLONE_UNHELD', WHOLE,
      'weir__hold(f);\n\tf->kind->snapshot(f, head,', 'f->kind->snapshot(f, head,',
      'weir__let_go(f);\n\tweir__whole_end(f);', 'weir__whole_end(f);'),
@@ -76,13 +79,13 @@ MUTANTS = [
      '\tweir__let_go(src);\n\treturn err;', '\treturn err;'),
     ('CUCKOO_SAVE_UNHELD', SAVE, 'if (f->kind->hold || to.form == WEIR_LOCATION_FD)',
      'if (to.form == WEIR_LOCATION_FD)'),
-    # C8
-    ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
+    # [FULL-IF-QUIET]
+    ('CUCKOO_REFUSE_AT_ONCE', SEARCH, 'return quiet == 0 || before != after; /* [FULL-IF-QUIET] */',
      'return 0;'),
     ('CUCKOO_NEVER_QUIET', SEARCH, 'if (quiet != 1)\n\t\treturn quiet < 0 ? quiet : 1;',
      'if (1)\n\t\treturn 0;'),
-    ('CUCKOO_REFUSE_BESIDE_MOVES', SEARCH, 'return quiet == 0 || before != after; /* C8 */',
-     'return quiet == 0;'),
+    ('CUCKOO_REFUSE_BESIDE_MOVES', SEARCH,
+     'return quiet == 0 || before != after; /* [FULL-IF-QUIET] */', 'return quiet == 0;'),
     ('CUCKOO_REFUSE_WHERE_BUSY', SEARCH, 'return quiet < 0 ? quiet : 1;',
      'return quiet < 0 ? quiet : 0;'),
     ('CUCKOO_REFUSE_WHERE_OTHERS_WERE_QUICKER', SEARCH, 'return moved < 0 ? moved : 1;',

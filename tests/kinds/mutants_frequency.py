@@ -11,7 +11,7 @@ MUTANTS = [
      'do\n\t\t\tchosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile',
      'chosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile'),
     ('FREQUENCY_LAST_WORD_IS_NEW', KERNEL, 'fresh |= least == 0;', 'fresh = least == 0;'),
-    # F2: the insert compares with the smallest counter of all words, not of one word
+    # [WORD-DECIDES]: the insert compares with the smallest counter of all words, not of one word
     ('FREQUENCY_ACROSS_WORDS', KERNEL,
      'chosen = least_of(word, key.mask[i], b, g, &least);\n\t\twhile',
      '{\n\t\t\tuint64_t other;\n'

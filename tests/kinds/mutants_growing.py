@@ -9,13 +9,14 @@ GROUPS = {LAYERS: 'growing', WHOLE: 'growing', KERNEL: 'growing',
           'GROWING_MERGE_READ_AGAIN': 'growing'}
 
 MUTANTS = [
-    # G1: of two threads that append a layer, one overwrites the layer of the other thread
+    # [LAYER-RECORD]: of two threads that append a layer, one overwrites the layer of the other
+    # thread
     ('GROWING_STORE_NEXT', LAYERS,
-     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
+     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* [LAYER-RECORD] */',
      '(void)none;\n\t__atomic_store_n(&layers->next, record, __ATOMIC_RELEASE);\n\tif (0) {'),
     # A thread finds a record before it can see the record's fields.
     ('GROWING_RELAXED_NEXT', LAYERS,
-     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* G1 */',
+     'if (!weir__layers_swap_release(&layers->next, &none, record)) { /* [LAYER-RECORD] */',
      'if (!__atomic_compare_exchange_n(&layers->next, &none, record, 0, __ATOMIC_RELAXED,'
      ' __ATOMIC_RELAXED)) {'),
     ('GROWING_RELAXED_NOW', LAYERS,

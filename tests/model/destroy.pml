@@ -6,7 +6,7 @@
  * open when destroy is called, and what it left to call_rcu may be pending.
  *
  *  - Nothing is used, nor freed again, after it was freed: filters, records and the handle itself
- *    (H3).
+ *    ([FREE-AFTER-GRACE]).
  *  - Once all have ended everything is freed.
  *
  * Variants, and what they must show (run.sh reads these lines):
@@ -16,7 +16,7 @@
  *  variant STILL_SHOWN: fails, a reader that arrives after the grace period finds the handle
  *  variant FIND_OUTSIDE: fails, no grace period waits for a reader that found the handle outside a
  *      section
- *  variant NO_FLAG: fails, destroy frees what an open reload still needs (H4)
+ *  variant NO_FLAG: fails, destroy frees what an open reload still needs ([ONE-WRITER])
  *  variant CALL_RCU NO_BARRIER: fails, a callback uses the handle
  *
  *  full READERS=3: three readers

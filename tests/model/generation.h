@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Filters, and the record that names them (src/set/generation.h), for the models. That file defines
- * the rules H1 to H5.
+ * the rules [DUAL-WRITE] to [PREVIOUS-WRITTEN].
  *
  * A filter has one word for each key, and each word has one bit, because a fetch-or keeps two keys
  * of one word apart. Filters and records are numbered upwards, and no number is reused, so that a
@@ -33,7 +33,7 @@ byte published[SHARDS]; /* the current record; a set has one record, except in r
 byte promised;          /* a bit for each key whose insert has returned */
 
 #define HAS(f, k) ((filters[f].bits >> (k)) & 1)
-#define KEEP(x) assert(!x.freed) /* H3: freed memory is not used, nor freed again */
+#define KEEP(x) assert(!x.freed) /* [FREE-AFTER-GRACE]: freed memory is not used, nor freed again */
 
 inline allocate(f)
 {

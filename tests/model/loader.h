@@ -8,7 +8,7 @@
 #define LOADERS 1
 #endif
 
-bit claimed;      /* H4 */
+bit claimed;      /* [ONE-WRITER] */
 bit handle_freed; /* for destroy.pml */
 
 /* Retry until the answer is not -EBUSY. */
@@ -37,7 +37,8 @@ proctype reclaimer(byte g, one, two, r)
 }
 #endif
 
-/* H3: free a record that has left the handle, and up to two filters that left with the record. */
+/* [FREE-AFTER-GRACE]: free a record that has left the handle, and up to two filters that left with
+ * the record. */
 inline retire(one, two, r)
 {
 #ifdef CALL_RCU
@@ -67,7 +68,8 @@ inline find(s)
 	}
 }
 
-/* H2: after open(), every new insert also writes to next, and all earlier inserts have ended. */
+/* [BEGIN-WAITS]: after open(), every new insert also writes to next, and all earlier inserts have
+ * ended. */
 inline open(s)
 {
 #ifdef PREVIOUS_ASIDE
@@ -84,7 +86,7 @@ inline open(s)
 	d_step { FLUSH(promised) }
 #endif
 #ifndef NO_GRACE_RECORD
-	free_record(leaving); /* NO_GRACE_COPY is not about H3 */
+	free_record(leaving); /* NO_GRACE_COPY is not about [FREE-AFTER-GRACE] */
 #endif
 #endif
 	leaving = published[s]

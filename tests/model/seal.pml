@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The commit record of a live image under a power cut and kills (src/image/live.c, map.h): it is
  * live from before the first insert until bits and checksums are on the disk. Two processes map the
- * image live, insert and seal, each at any moment killed; a lock keeps them apart (S1 to S4). Pages
- * reach the disk in any order, at any time; msync waits for those it names.
- * tests/fault/test_power_cut.c and test_image_live.c ask the code itself.
+ * image live, insert and seal, each at any moment killed; a lock keeps them apart ([LIVE-LOCKS] to
+ * [SEALED-READ-ONLY]). Pages reach the disk in any order, at any time; msync waits for those it
+ * names. tests/fault/test_power_cut.c and test_image_live.c ask the code itself.
  *
  *  - An image that is sealed has the bits that its checksums were made of: for a loader at any
  *    moment, and on the disk after a cut.

@@ -16,7 +16,7 @@
 	:: else \
 	fi
 
-/* H1: read the record once, inside the section. */
+/* [DUAL-WRITE]: read the record once, inside the section. */
 inline insert()
 {
 	atomic { read_lock(t); r = published[SHARD(k)] }

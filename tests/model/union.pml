@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * One set on many machines: a head and a log in redis, nodes that merge their sets in doubt.
- * The rules U1 to U12 stand in UNION.md; here each is one step or one guard.
+ * The rules stand in UNION.md; here each is one step or one guard.
  *
  * Redis is two servers. Server 1 is the first master. Server 0 is its fallback: the last saved
  * state, to which a crash returns, or the replica, which is promoted (SPLIT: server 1 goes on
  * beside it, for nodes that have not heard of that). Two scripts, each one step:
- * touch (U1; append) and publish (compare, swap, announce, trim).
+ * touch ([NEW-EPOCH]; append) and publish (compare, swap, announce, trim).
  *
  * Each fault has a budget: CRASHES; FLUSHES; DROPS (the log's key alone is deleted); DELETES (an
  * entry of the log is); RESTORES (keys of an old dump are put back over living ones); IMAGES (the
@@ -22,50 +22,37 @@
  * that needs more counts as unfinished, and only "own" is checked for it.
  *
  * Bugs that no variant finds, since tags find the same later and cost only time: CUT_IGNORED,
- * NO_RESEND (U2), MARK_IGNORED, REVIVES (U12). SWAP_TRUSTS (U5) and RECORD_TRUSTS (U11) are found
- * with RECORDS RESTORES NO_TURN, after five million states.
+ * NO_RESEND ([OTHER-MARK]), MARK_IGNORED, REVIVES ([PUBLISH-ATOMIC]). SWAP_TRUSTS ([HEAD-JOIN]) and
+ * RECORD_TRUSTS ([NEW-ERA]) are found with RECORDS RESTORES NO_TURN, after five million states.
  *
- * Variants, and what they must show (run.sh reads these lines):
- *  variant: holds
- *  variant DROPS: holds
- *  variant DELETES: holds
- *  variant IMAGES: holds
- *  variant NO_ROOM: holds
- *  variant TWO_KEYS NO_ROOM NO_TURN: holds
- *  variant RECORDS NO_ROOM: holds
- *  variant RECORDS RESTORES NO_TURN ONE_INSERTS: holds
- *  variant CRASHES ONE_INSERTS: holds
- *  variant CRASHES DEATHS ONE_INSERTS: holds, what was acknowledged and saved outlives the node
- *  variant SPLIT ONE_INSERTS: holds
- *  variant FLUSHES ONE_INSERTS: holds
- *  variant RESTORES ONE_INSERTS: holds
- *  variant DELETES GIVEUPS ONE_INSERTS: holds
- *  variant THREE_NODES SPLIT NO_TURN: holds
- *  variant CRASHES DROP_ON_ACK: fails, the log's tail takes what was acknowledged (U7)
- *  variant CRASHES NO_RELIED: fails, a generation is lost and nobody owes it (U7)
- *  variant CRASHES MARK_IGNORED TAGS_IGNORED: fails, a position of another log (U12)
- *  variant CRASHES RELY_TOO_LITTLE: fails, the head does not have all that was relied on (U7)
- *  variant NO_ROOM NO_RELIED: fails
- *  variant NO_ROOM TOKEN_IGNORED: fails, a key without room is in no image (U6)
- *  variant NO_ROOM TOKEN_FIRST: fails, the image has the token and not the key (U6)
- *  variant NO_ROOM PURE_ALWAYS: fails, a follower does not fetch what is not in the log (U10)
- *  variant TWO_KEYS NO_ROOM NO_TURN TOKEN_REUSED: fails, a key after the copy has its token (U10)
- *  variant DELETES HOLE_IGNORED: fails (U4)
- *  variant DELETES OWN_UNFILLED: fails (U4)
- *  variant RECORDS SET_FIRST: fails, a key is in the set that a record replaces (U6)
- *  variant RECORDS NO_RING: fails (U5)
- *  variant RECORDS BASE_IGNORED: fails, a record is undone (U12)
- *  variant RECORDS RECORD_EMPTY: fails, what a record removes comes back (U11)
- *  variant POS_LATE: fails, what came while the set was copied (U10)
- *  variant RECORDS SPLIT ONE_INSERTS OWE_TOKENS: fails, the other master's generation (U5)
- *  variant DELETES GIVEUPS GIVEUP_QUIET: fails, an image covers what is given up (U9)
- *  variant RESTORES TAGS_IGNORED: fails (U4)
- *  variant RESTORES CRASHES NO_TURN BASE_TRUSTED: fails, another entry is at base (U2)
- *  variant RESTORES TWO_TURNS JUMP_SILENT: fails, a position covers what was put back (U4)
- *  variant RECORDS RESTORES NO_TURN ONE_INSERTS OLDER_IGNORED: fails, all lack what is there (U3)
- *  variant IMAGES UNREAD_SILENT: fails (U8)
- *  full CRASHES=1 RECORDS=1 NO_TURN=1: holds
- *  full THREE_NODES=1 RECORDS=1 NO_TURN=1: holds
+ * Variants, and what they must show (run.sh reads these lines): variant: holds variant DROPS: holds
+ *  variant DELETES: holds variant IMAGES: holds variant NO_ROOM: holds variant TWO_KEYS NO_ROOM
+ *  NO_TURN: holds variant RECORDS NO_ROOM: holds variant RECORDS RESTORES NO_TURN ONE_INSERTS:
+ *  holds variant CRASHES ONE_INSERTS: holds variant CRASHES DEATHS ONE_INSERTS: holds, what was
+ *  acknowledged and saved outlives the node variant SPLIT ONE_INSERTS: holds variant FLUSHES
+ *  ONE_INSERTS: holds variant RESTORES ONE_INSERTS: holds variant DELETES GIVEUPS ONE_INSERTS:
+ *  holds variant THREE_NODES SPLIT NO_TURN: holds variant CRASHES DROP_ON_ACK: fails, the log's
+ *  tail takes what was acknowledged ([RING-RELEASE]) variant CRASHES NO_RELIED: fails, a generation
+ *  is lost and nobody owes it ([RING-RELEASE]) variant CRASHES MARK_IGNORED TAGS_IGNORED: fails, a
+ *  position of another log ([PUBLISH-ATOMIC]) variant CRASHES RELY_TOO_LITTLE: fails, the head does
+ *  not have all that was relied on ([RING-RELEASE]) variant NO_ROOM NO_RELIED: fails variant
+ *  NO_ROOM TOKEN_IGNORED: fails, a key without room is in no image ([RING-FIRST]) variant NO_ROOM
+ *  TOKEN_FIRST: fails, the image has the token and not the key ([RING-FIRST]) variant NO_ROOM
+ *  PURE_ALWAYS: fails, a follower does not fetch what is not in the log ([WHEN-TO-PUBLISH]) variant
+ *  TWO_KEYS NO_ROOM NO_TURN TOKEN_REUSED: fails, a key after the copy has its token
+ *  ([WHEN-TO-PUBLISH]) variant DELETES HOLE_IGNORED: fails ([LOG-READING]) variant DELETES
+ *  OWN_UNFILLED: fails ([LOG-READING]) variant RECORDS SET_FIRST: fails, a key is in the set that a
+ *  record replaces ([RING-FIRST]) variant RECORDS NO_RING: fails ([HEAD-JOIN]) variant RECORDS
+ *  BASE_IGNORED: fails, a record is undone ([PUBLISH-ATOMIC]) variant RECORDS RECORD_EMPTY: fails,
+ *  what a record removes comes back ([NEW-ERA]) variant POS_LATE: fails, what came while the set
+ *  was copied ([WHEN-TO-PUBLISH]) variant RECORDS SPLIT ONE_INSERTS OWE_TOKENS: fails, the other
+ *  master's generation ([HEAD-JOIN]) variant DELETES GIVEUPS GIVEUP_QUIET: fails, an image covers
+ *  what is given up ([GIVE-UP]) variant RESTORES TAGS_IGNORED: fails ([LOG-READING]) variant
+ *  RESTORES CRASHES NO_TURN BASE_TRUSTED: fails, another entry is at base ([OTHER-MARK]) variant
+ *  RESTORES TWO_TURNS JUMP_SILENT: fails, a position covers what was put back ([LOG-READING])
+ *  variant RECORDS RESTORES NO_TURN ONE_INSERTS OLDER_IGNORED: fails, all lack what is there
+ *  ([DOUBT]) variant IMAGES UNREAD_SILENT: fails ([CALL-FOR-KEYS]) full CRASHES=1 RECORDS=1
+ *  NO_TURN=1: holds full THREE_NODES=1 RECORDS=1 NO_TURN=1: holds
  */
 #ifdef THREE_NODES
 #define NODES 3
@@ -224,7 +211,7 @@ inline jump(i, to) {
 	n[i].tag = tag_before(i, to);
 	n[i].seen = H(i).gen
 }
-/* U3: nothing that it read before is certain. */
+/* [DOUBT]: nothing that it read before is certain. */
 inline doubt(i) {
 	resend(i, 0);
 	n[i].cursor = H(i).pos;
@@ -236,7 +223,7 @@ inline doubt(i) {
 	n[i].called = 0;
 	n[i].seen = H(i).gen
 }
-/* U2: another epoch. */
+/* [OTHER-MARK]: another epoch. */
 inline meet(i) {
 	if
 	:: H(i).prev == n[i].mark && !n[i].lacks &&
@@ -269,7 +256,7 @@ inline meet(i) {
 	n[i].mark = H(i).mark;
 	n[i].seen = H(i).gen
 }
-/* U1 */
+/* [NEW-EPOCH] */
 inline touch(i) {
 	if
 	:: H(i).server_id != ids[n[i].server] || H(i).gone ->
@@ -304,8 +291,8 @@ inline append(i, what) {
 	:: else
 	fi
 }
-/* U7: what the newest generation covers is let go, and that one is relied on; on it alone, if it
- * has all that was relied on before. */
+/* [RING-RELEASE]: what the newest generation covers is let go, and that one is relied on; on it
+ * alone, if it has all that was relied on before. */
 inline release(i) {
 	if
 	:: covers(i, 0) || covers(i, EACH - 1) -> n[i].relied = n[i].relied | (1 << H(i).gen)
@@ -350,7 +337,7 @@ inline join(i) {
 	release(i)
 }
 
-/* The application: its record, then the ring or a token, then the set (U6). */
+/* The application: its record, then the ring or a token, then the set ([RING-FIRST]). */
 proctype app(byte i) {
 	byte j, its;
 	do

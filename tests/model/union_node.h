@@ -29,7 +29,7 @@ end:	do
 	:: d_step { !packed && !current(i) -> touch(i) }
 	:: d_step { current(i) && other(i) -> doubt(i) }
 
-	/* U4: apply, then advance. A missing own entry is filled from the ring. */
+	/* [LOG-READING]: apply, then advance. A missing own entry is filled from the ring. */
 	:: d_step { sure(i) && n[i].cursor >= L(i).first && n[i].cursor < L(i).end ->
 		b = L(i).at[n[i].cursor];
 		if
@@ -64,7 +64,8 @@ end:	do
 		n[i].lacks = 1;
 		n[i].hole = L(i).first
 	}
-	/* U8: request a generation that has what the node lacks, or one that can be read. */
+	/* [CALL-FOR-KEYS]: request a generation that has what the node lacks, or one that can be
+	 * read. */
 	:: d_step { !packed && sure(i) && H(i).gen != 0 && !n[i].called &&
 		    ((n[i].lacks && !behind(i) && n[i].hole > H(i).pos)
 #ifndef UNREAD_SILENT
@@ -74,7 +75,7 @@ end:	do
 		n[i].called = 1;
 		append(i, CALL)
 	}
-	/* U9 */
+	/* [GIVE-UP] */
 	:: d_step { giveups > 0 && !packed && sure(i) && H(i).gen != 0 && n[i].lacks &&
 		    n[i].called && !behind(i) && n[i].hole > H(i).pos ->
 		giveups--;
@@ -93,7 +94,7 @@ end:	do
 	:: d_step { promoted && n[i].server == 1 -> n[i].server = 0 }
 #endif
 
-	/* U5, the head. The node has joined the head, which has what the node lacked. */
+	/* [HEAD-JOIN], the head. The node has joined the head, which has what the node lacked. */
 	:: d_step { sure(i) && same_era(i) && !behind(i) && n[i].lacks && n[i].hole <= H(i).pos ->
 		join(i)
 	}
@@ -198,7 +199,7 @@ end:	do
 		assert((told[i] & ~n[i].set) == 0) /* own */
 	}
 
-	/* U10 */
+	/* [WHEN-TO-PUBLISH] */
 	:: atomic { !packed && sure(i) && gens < GENS && n[i].cursor == L(i).end &&
 		    n[i].cursor >= L(i).first && may_publish(i) && must_publish(i) ->
 		if
@@ -223,7 +224,7 @@ end:	do
 		};
 		copy = n[i].set;
 		goto swap
-	/* U11: read the position, then the record, then swap. */
+	/* [NEW-ERA]: read the position, then the record, then swap. */
 	:: atomic { i == 0 && records > 0 && !packed && sure(i) && same_era(i) && gens < GENS ->
 		records--;
 		mark = H(i).mark;

@@ -40,7 +40,7 @@ GROUPS = (mutants_guard.GROUPS | mutants_handle.GROUPS | mutants_router.GROUPS |
           mutants_text.GROUPS | mutants_window.GROUPS)
 
 MUTANTS = [
-    # atomic words (B1)
+    # atomic words ([BITS-ONLY-SET])
     ('PLAIN_OR', WORD,
      '(void)atomic_fetch_or_explicit((_Atomic uint64_t *)word, WEIR__LE64(mask),'
      ' memory_order_relaxed);',
@@ -77,7 +77,7 @@ MUTANTS = [
     ('WRITE_ALWAYS', INLINE,
      'if (weir__test_narrow(block, r, z, g))',
      'if (z == 1 && weir__test_narrow(block, r, z, g))'),
-    # a private filter loaded by several threads (O1)
+    # a private filter loaded by several threads ([OWNED-PART])
     ('OWNER_RELAXED', ATOMIC,
      '&seen, mark, memory_order_acquire, memory_order_relaxed);',
      '&seen, mark, memory_order_relaxed, memory_order_relaxed);'),
@@ -93,12 +93,12 @@ MUTANTS = [
     ('BUCKET_UNOWNED', BULK, *BUCKETS_ALWAYS,
      'while (!weir__owner_take(&f->owners[part]))\n\t\tweir__owner_wait(&f->owners[part]);',
      'weir__owner_take(&f->owners[part]);'),
-    # sleeping until a stripe's owner drops it (W3 in src/ground/threads.h)
+    # sleeping until a stripe's owner drops it ([SLEEPER-COUNTS] in src/ground/threads.h)
     ('DROP_WAKES_NOBODY', OWNER,
-     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */',
+     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* [SLEEPER-COUNTS], [WANTED-FIRST] */',
      'if (weir__mark_sub_release(owner, process) & 8)'),
     ('DROP_LOOKS_FIRST', OWNER,
-     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* W3, W5 */',
+     'if (weir__mark_sub_release(owner, process) & SLEEPER) /* [SLEEPER-COUNTS], [WANTED-FIRST] */',
      'unsigned seen = weir__mark_load_relaxed(owner);\n\tweir__mark_sub_release(owner, process);\n'
      '\tif (seen & SLEEPER)'),
     ('SLEEPS_UNSEEN', OWNER,
@@ -134,7 +134,7 @@ MUTANTS = [
     ('LOAD_STORES', KERNEL,
      'block[weir__word_index(z, i, r)] |= WEIR__LE64',
      'block[weir__word_index(z, i, r)] = WEIR__LE64'),
-    # runs of lines (L1 in src/kind/kind.h)
+    # runs of lines ([PARTITION-BITS] in src/kind/kind.h)
     ('PARTS_BY_OTHER_BITS', BULK, *BUCKETS_ALWAYS,
      'part = partition_of(hash, shift);', 'part = hash >> 40 & (f->parts - 1);'),
     ('BUCKETS_ALWAYS', BULK, *BUCKETS_ALWAYS),

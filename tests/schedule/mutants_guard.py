@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a guard (Q1 and Q2 in src/guard/guard.h), and of its report."""
+"""Bugs of a guard ([GUARD-CELL] and [GUARD-LIST] in src/guard/guard.h), and of its report."""
 
 GUARD, COUNT = 'src/guard/guard.c', 'src/guard/guard.h'
 GROUPS = {what: 'guard' for what in (GUARD, COUNT)}
@@ -16,7 +16,7 @@ MUTANTS = [
     ('GOES_BEFORE_IT_IS_COUNTED', GUARD, 'pthread_mutex_lock(&g->lock);\n\tfor (',
      'pthread_mutex_lock(&g->lock);\n\t*t->link = t->next;\n'
      '\tpthread_mutex_unlock(&g->lock);\n\tpthread_mutex_lock(&g->lock);\n\tfor ('),
-    ('REPORTS_UNLOCKED', GUARD, 'pthread_mutex_lock(&g->lock); /* Q2 */', '',
+    ('REPORTS_UNLOCKED', GUARD, 'pthread_mutex_lock(&g->lock); /* [GUARD-LIST] */', '',
      's.threads = g->joined; pthread_mutex_unlock(&g->lock);', 's.threads = g->joined;'),
     ('UNREPORTED_BELOW_0', GUARD, 's.unreported = closed < s.asked ? s.asked - closed : 0;',
      's.unreported = s.asked - closed;'),

@@ -55,7 +55,7 @@ GROUPS = {
 }
 
 MUTANTS = [
-    # the published pointer (H1)
+    # the published pointer ([DUAL-WRITE])
     ('PUBLISH_RELAXED', GENERATION, 'weir__record_store_release(&h->generation, record);',
      '__atomic_store_n(&h->generation, record, __ATOMIC_RELAXED);'),
     ('GENERATION_RELAXED', GENERATION, 'return weir__record_load_acquire(&h->generation);',
@@ -91,7 +91,7 @@ MUTANTS = [
     ('NUMBER_NO_SECTION', HANDLE,
      'WEIR__IN_SECTION(&h->rcu, answer = insert_u64_into(weir__generation(h), key));',
      'answer = insert_u64_into(weir__generation(h), key);'),
-    # filters that hash differently (H9)
+    # filters that hash differently ([ANY-SEED])
     ('NEXT_BY_CURRENTS_HASH', RECORDS,
      'if (before && weir__same_hashing(&before->hashing, &filter->hashing) &&', 'if (before &&'),
     ('ALIKE_AS_BEFORE', RECORDS, 'for (unsigned char i = 0; i < WEIR_RECORD_FILTERS; i++)',
@@ -105,7 +105,7 @@ MUTANTS = [
      'struct weir_filter *first = weir__generation(h)->current;\n'
      '\tstruct weir_generation other = *weir__generation(h), *g = &other;\n'
      '\tother.current = first;\n\tif (h->sharded)\n\t\treturn weir__keys_form(keys)'),
-    # filters that refuse (H12)
+    # filters that refuse ([REFUSED-KEY])
     ('REFUSED_NOT_TAKEN_BACK', BESIDE, 'while (answer < 0 && done_inserts)',
      'while (answer > 1 && done_inserts)'),
     ('ONCE_TAKEN_BACK', KIND, 'return f->kernel->remove && !(f->flags & WEIR_ONCE);',
@@ -133,7 +133,7 @@ MUTANTS = [
      'r->retired->records[0] = weir__publish(h, r->after);',
      'r->retired->records[0] = weir__publish(h, r->after);\n'
      '\tif (after.previous)\n\t\tweir__standby_open_relaxed(&after.previous->standby);'),
-    # a copy of counters during inserts (H13)
+    # a copy of counters during inserts ([REMOVAL-IN-CURRENT])
     ('COPY_STORES_COUNTERS', COUNTERS,
      'while (sum != seen && !weir__word_swap_relaxed(word, &seen, sum));',
      'while (0);\n\tatomic_store_explicit((_Atomic uint64_t *)word, WEIR__LE64(sum),'
@@ -173,7 +173,7 @@ MUTANTS = [
     ('REMOVE_NO_SECTION', BATCH,
      'WEIR__IN_SECTION(&h->rcu, answer = remove_hash(h, hash));',
      'answer = remove_hash(h, hash);'),
-    # removals (H13)
+    # removals ([REMOVAL-IN-CURRENT])
     ('REMOVES_FROM_NEXT_TOO', BATCH,
      'return err ? err : weir_remove_hash(g->current, hash);',
      'if (err == -EBUSY && g->next)\n\t\terr = weir_remove_hash(g->next, hash) ? 0 : 0;\n'
@@ -207,7 +207,7 @@ MUTANTS = [
      '\tadd_records(&s, h, g);\n',
      '\tweir__read_unlock(&h->rcu);\n\tweir__read_lock(&h->rcu);\n'
      '\tadd_records(&s, h, g);\n'),
-    # the last refusal (H11)
+    # the last refusal ([REFUSAL-POINTER])
     ('REFUSAL_NO_GRACE', REFUSAL, '\tif (*slot->sentence)\n\t\tweir__synchronize(&h->rcu);\n', ''),
     ('REFUSAL_IN_PLACE', REFUSAL, 'r->slots[r->last == &r->slots[0]];', 'r->slots[0];'),
     ('REFUSAL_RELAXED', REFUSAL, 'weir__refusal_store_release(&h->refusals.last, last);',
@@ -221,16 +221,19 @@ MUTANTS = [
      'rcu->flavor->update_synchronize_rcu();',
      'urcu_bp_flavor.update_synchronize_rcu();'),
     ('DEADLOCK_UNSEEN', RCU, 'return inside != before;', 'return false;'),
-    # begin and copy (H2)
+    # begin and copy ([BEGIN-WAITS])
     ('BEGIN_NO_GRACE', STEPS,
-     '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [BEGIN-WAITS] */\n'
+     '\tfree(before);               /* [FREE-AFTER-GRACE] */\n',
      '\t(*out)->retired->records[1] = before;\n'),
     ('BEGIN_FREES_FIRST', STEPS,
-     '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [BEGIN-WAITS] */\n'
+     '\tfree(before);               /* [FREE-AFTER-GRACE] */\n',
      '\tfree(before);\n\tweir__synchronize(&h->rcu);\n'),
     ('BEGIN_WAITS_FIRST', STEPS,
      '\tstruct weir_generation *before = weir__publish(h, during);\n'
-     '\tweir__synchronize(&h->rcu); /* H2 */\n\tfree(before);               /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [BEGIN-WAITS] */\n'
+     '\tfree(before);               /* [FREE-AFTER-GRACE] */\n',
      '\tweir__synchronize(&h->rcu);\n\t(*out)->retired->records[1] = weir__publish(h, during);\n'),
     ('BEGIN_NO_PREVIOUS', STEPS,
      'weir__record(g->current, next, g->previous, g->number);',
@@ -254,13 +257,13 @@ MUTANTS = [
      'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
      'return err;'),
     ('COPY_BEFORE_GRACE', STEPS,
-     '\tweir__synchronize(&h->rcu); /* H2 */\n',
+     '\tweir__synchronize(&h->rcu); /* [BEGIN-WAITS] */\n',
      '\t(void)weir_merge(next, g->current);\n\tweir__synchronize(&h->rcu);\n',
      'return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);',
      'return err;'),
-    # before the first set (H10)
+    # before the first set ([PLACEHOLDER])
     ('REPLAYED_BEFORE_GRACE', STEPS,
-     '\tweir__synchronize(&h->rcu); /* H2 */\n',
+     '\tweir__synchronize(&h->rcu); /* [BEGIN-WAITS] */\n',
      '\tuint64_t dropped;\n\tif (h->absence)\n'
      '\t\t(void)weir__absence_replay(h->absence, next, &dropped);\n'
      '\tweir__synchronize(&h->rcu);\n',
@@ -299,7 +302,7 @@ MUTANTS = [
     ('ROOM_PASSED', ABSENT,
      '!weir__figure_swap_relaxed(&a->reserved, &reserved, reserved + bytes)',
      '(weir__figure_add_relaxed(&a->reserved, bytes), false)'),
-    # commit, abort, and the filters that they retire (H3)
+    # commit, abort, and the filters that they retire ([FREE-AFTER-GRACE])
     ('RETIRE_AT_ONCE', RECORDS,
      '\t\tweir__synchronize(&h->rcu);\n\t\tfree_retired(retired);',
      '\t\tfree_retired(retired);'),
@@ -355,7 +358,7 @@ MUTANTS = [
     ('ABORT_WAITS_INSIDE', STEPS,
      'r->options.defer_free || weir__in_section(&r->handle->rcu);',
      'r->options.defer_free;'),
-    # one writer at a time (H4)
+    # one writer at a time ([ONE-WRITER])
     ('CLAIM_BY_STORE', RECORDS,
      '\tif (!weir__flag_claim_acquire(&h->whole->claimed))\n',
      '\tbool taken = weir__flag_held_acquire(&h->whole->claimed);\n\tif (!taken)\n'
@@ -379,22 +382,22 @@ MUTANTS = [
      '\tweir__writer_release(h);\n\treturn err;',
      '\tweir__writer_release(h);\n\tweir__writer_release(h);\n\treturn err;'),
     ('ROLLBACK_RELEASES_EARLY_TOO', ROLLBACK,
-     '\tweir__synchronize(&h->rcu); /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [FREE-AFTER-GRACE] */\n',
      '\tweir__writer_release(h);\n\tweir__synchronize(&h->rcu);\n'),
     ('COMMIT_RELEASES_TWICE', STEPS,
      '(r->builder);\n\tfree(r);\n\tweir__writer_release(h);\n',
      '(r->builder);\n\tfree(r);\n\tweir__writer_release(h);\n\tweir__writer_release(h);\n'),
     ('ROLLBACK_KEEPS_CLAIM', ROLLBACK, '\tweir__writer_release(h);\n', ''),
-    # the previous filter (H5)
+    # the previous filter ([PREVIOUS-WRITTEN])
     ('ROLLBACK_NO_GRACE', ROLLBACK,
-     '\tweir__synchronize(&h->rcu); /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [FREE-AFTER-GRACE] */\n',
      '\tif (!rolls_back)\n\t\tweir__synchronize(&h->rcu);\n'),
     ('DROP_NO_GRACE', ROLLBACK,
-     '\tweir__synchronize(&h->rcu); /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [FREE-AFTER-GRACE] */\n',
      '\tif (rolls_back)\n\t\tweir__synchronize(&h->rcu);\n'),
     ('ROLLBACK_WAITS_FIRST', ROLLBACK,
      '\tstruct weir_generation *before = weir__publish(h, record);\n'
-     '\tweir__synchronize(&h->rcu); /* H3 */\n',
+     '\tweir__synchronize(&h->rcu); /* [FREE-AFTER-GRACE] */\n',
      '\tweir__synchronize(&h->rcu);\n'
      '\tstruct weir_generation *before = weir__publish(h, record);\n'),
     ('ROLLBACK_LEAKS', ROLLBACK, '\tweir__filter_free(goes);\n', '\t(void)goes;\n'),
@@ -437,7 +440,7 @@ MUTANTS = [
      'err = weir__writer_begin(h, "weir_handle_refresh");',
      'err = 0;'),
     # a sharded set: its claim, its routing, its sections
-    ('SHARDS_CLAIM_ALONE', SHARDED, '\t(*shard)->whole = &set->handle; /* SH4 */\n', ''),
+    ('SHARDS_CLAIM_ALONE', SHARDED, '\t(*shard)->whole = &set->handle; /* [SHARD-CLAIM] */\n', ''),
     ('SET_ALWAYS_BP', SHARDED,
      'err = weir__handle_init(&set->handle, view, options);',
      'err = weir__handle_init(&set->handle, view,'
@@ -486,7 +489,7 @@ MUTANTS = [
      '\t\tint64_t answer = insert_section(',
      'weir_error_taken() : 0;\n\t\tweir__read_unlock(&h->rcu);',
      'weir_error_taken() : 0;\n\t\tif (!h->sharded)\n\t\t\tweir__read_unlock(&h->rcu);'),
-    # a loader's sleeps (P1 in src/set/reload/pace.h)
+    # a loader's sleeps ([PACE-NO-SECTION] in src/set/reload/pace.h)
     ('SLEEPS_IN_SECTION', PACE, 'p->asked && !weir__in_section(p->rcu) ?', 'p->asked ?'),
     ('SLEEPS_ONLINE', PACE, '\tif (online)\n\t\tflavor->thread_offline();\n', ''),
     ('WAKES_OFFLINE', PACE, '\tif (online)\n\t\tflavor->thread_online();\n', ''),

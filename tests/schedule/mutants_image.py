@@ -31,7 +31,7 @@ MUTANTS = [
     ('LIVE_NOT_MARKED', MAP, 'int err = weir__live_begin(m);', 'int err = 0;'),
     ('SEAL_NOT_SYNCED', LIVE,
      'int err = msync(m->image, WEIR_IMAGE_HEAD, MS_SYNC) ? errno : 0;', 'int err = 0;'),
-    # the lock (S1 to S4)
+    # the lock ([LIVE-LOCKS] to [SEALED-READ-ONLY])
     ('MAPPED_UNLOCKED', LOCK, 'if (set_lock(&a->lock->file, F_RDLCK))', 'if (0)'),
     ('SEALED_UNLOCKED', LIVE, CLAIM, 'int err = 0;'),
     ('SEALED_SHARED', LOCK, 'if (set_lock(&l->file, F_WRLCK))', 'if (set_lock(&l->file, F_RDLCK))'),

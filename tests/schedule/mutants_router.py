@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a router (R3 to R5 in src/router/router.h)."""
+"""Bugs of a router ([ROUTER-CELL] to [COLUMN-COPY] in src/router/router.h)."""
 
 KERNEL, HANDLE, WHOLE = 'src/router/kernel.c', 'src/set/route.c', 'src/router/kind.c'
 GROUPS = {what: 'router' for what in (KERNEL, HANDLE, WHOLE)}

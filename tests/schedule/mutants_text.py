@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of texts whose lengths a set records (N3 in src/normalise/normalise.c)."""
+"""Bugs of texts whose lengths a set records ([LENGTH-FIRST] in src/normalise/normalise.c)."""
 
 MUTANTS = [
     ('TEXT_LENGTH_IN_TWO_STEPS', 'src/ground/atomic.h',

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Bugs of a window (W1 to W8 and W10 in src/window/window.h)."""
+"""Bugs of a window ([STATE-IN-SECTION] to [SECTION-IF-ADVANCED], and [COPY-IN-SECTION], in
+src/window/window.h)."""
 
 INSERT, ADVANCE = 'src/window/insert.c', 'src/window/advance.c'
 WINDOW, KERNEL, ATOMIC = ('src/window/window.h', 'src/window/kernel.c', 'src/ground/atomic.h')
@@ -10,7 +11,7 @@ GROUPS = {what: 'window' for what in (INSERT, ADVANCE, WINDOW, KERNEL, SAVE, LOO
 OR = 'uint64_t before = weir__slot_fetch_or_seq_cst(words + p->index[i], p->mask[i]);'
 PUBLISH = 'weir__window_store_seq_cst(&w->state, weir__window_state('
 CLEAR = 'clear(w, weir__window_next(next, w->bits.slots));'
-W5 = 'bool present = !one_word && is_in(b, &p, others(state, own)); /* W5: read before the OR */'
+CHECKS_OTHERS = 'bool present = !one_word && is_in(b, &p, others(state, own));'
 
 MUTANTS = [
     ('NO_GRACE', ADVANCE, 'weir__synchronize(&w->rcu);', ''),
@@ -21,12 +22,13 @@ MUTANTS = [
      'clear(w, weir__window_next(next, w->bits.slots));' + PUBLISH),
     ('UNCLAIMED_ADVANCE', ADVANCE, 'if (!weir__flag_claim_acquire(&w->claimed))', 'if (0)'),
     ('STATE_NOT_READ_AGAIN', INSERT, 'state = weir__window_load_seq_cst(&w->state);', ''),
-    ('LOOKS_BEFORE_THE_OR', INSERT, W5, 'bool present = is_in(b, &p, others(state, own));',
+    ('LOOKS_BEFORE_THE_OR', INSERT, CHECKS_OTHERS,
+     'bool present = is_in(b, &p, others(state, own));',
      'present = is_in(b, &p, others(state, own));\n\t}', '}'),
     ('OTHERS_NOT_LOOKED_AT', INSERT, 'present = is_in(b, &p, others(state, own));\n\t}',
      '(void)is_in;\n\t}'),
-    ('LOOKS_AFTER_THE_ORS', INSERT, W5, 'bool present = false;',
-     'if (one_word) { /* W4: read after the OR */', 'if (1) {'),
+    ('LOOKS_AFTER_THE_ORS', INSERT, CHECKS_OTHERS, 'bool present = false;',
+     'if (one_word) { /* [ONE-NEW-AT-MOST]: read after the OR */', 'if (1) {'),
     ('OR_RELAXED', INSERT, OR,
      'uint64_t before = weir__word_fetch_or_relaxed(words + p->index[i], p->mask[i]);'),
     ('LOOK_RELAXED', INSERT, 'weir__slot_load_seq_cst(words', 'weir__word_load_relaxed(words'),
@@ -39,7 +41,7 @@ MUTANTS = [
      '~(UINT32_C(1) << (weir__window_next(newest, slots) + 32) / 64)'),
     ('NEWEST_IS_NOT_LIVE', WINDOW, '~(UINT32_C(1) << weir__window_next(newest, slots))',
      '~(UINT32_C(1) << newest)'),
-    # W8
+    # [SECTION-IF-ADVANCED]
     ('LOOKUP_WITHOUT_A_SECOND_LOAD', KERNEL,
      'if (__builtin_expect(weir__window_load_after(&w->state) == state, 1))', 'if (1)'),
     ('SECOND_LOAD_BEFORE_THE_WORDS', ATOMIC,
@@ -58,7 +60,7 @@ MUTANTS = [
      'in = slots_with(w, hash, &state);\n\tif (!in)'),
     ('INSERTS_WITHOUT_A_SECTION', INSERT, 'weir__read_lock(&w->rcu);', '',
      'weir__read_unlock(&w->rcu);', ''),
-    # W10
+    # [COPY-IN-SECTION]
     ('SAVE_WITHOUT_A_SECTION', SAVE, 'WEIR__IN_SECTION(&w->rcu, copy(c, w));', 'copy(c, w);'),
     ('SAVE_OF_THE_SPARE', SAVE, 'b->slot_step * weir__window_slot(newest, i, b->slots);',
      'b->slot_step * weir__window_slot(newest, i + 1, b->slots);'),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The common part of scenarios of a sharded set with two shards. Each shard is replaced by the
- * rules of a handle (H1 to H4). In addition, a hash chooses its shard and is rotated for it, and
- * only one shard at a time can be replaced.
+ * rules of a handle ([DUAL-WRITE] to [ONE-WRITER]). In addition, a hash chooses its shard and is
+ * rotated for it, and only one shard at a time can be replaced.
  *
  * Keys 0 and 1 are in the first shard, and keys 2 and 3 in the second. Keys 0 and 2 are inserted at
  * the start, and keys 1 and 3 by the scenarios. A shard is a filter of the subject's layout, so a

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A handle before its first set (H10). The first set gets every key that was inserted before this
- * set, in any order of the inserts, the loader's steps and an aborted reload. Before the first set,
- * the handle has a placeholder for which every lookup returns yes (WEIR_ABSENT_YES) or no. */
+ * A handle before its first set ([PLACEHOLDER]). The first set gets every key that was inserted
+ * before this set, in any order of the inserts, the loader's steps and an aborted reload. Before
+ * the first set, the handle has a placeholder for which every lookup returns yes (WEIR_ABSENT_YES)
+ * or no. */
 #include "scenario_handle.h"
 
 static void absent_begin(enum weir_absent says, uint64_t keep)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Kinds with counters: removals during inserts, two removals of one key, merges that add, and
- * counts that are never too low (C1 to C5 in src/kinds/counting/counting.c, F1 and F2 in
- * src/kinds/frequency/frequency.c). Keys 0 and 1 share a counter. */
+ * counts that are never too low ([COUNT-IS-SUM] to [UNION-ADDS] in src/kinds/counting/counting.c,
+ * [COUNT-AT-LEAST] and [WORD-DECIDES] in src/kinds/frequency/frequency.c). Keys 0 and 1 share a
+ * counter. */
 #include <errno.h>
 #include "forms.h"
 
@@ -46,8 +47,8 @@ static void verify(void *insertion)
 	det_assert(!promised(i->slot) || weir_contains_hash(filter(), hash_of(i->key)));
 }
 
-/* C2: key 1 stays in the filter while key 0, which shares a counter, is removed. After both
- * removals the filter is empty. */
+/* [PAIRED-REMOVAL]: key 1 stays in the filter while key 0, which shares a counter, is removed.
+ * After both removals the filter is empty. */
 static void removed_beside_an_insert(void)
 {
 	static struct insertion out = { 0, 0 }, in = { 1, 1 };
@@ -82,9 +83,9 @@ static void in_and_out_twice(void)
 	det_assert(result[0] == 1 && result[1] == 1 && empty());
 }
 
-/* C4: the key is in the filter once, so one of two removals fails and changes nothing. The key's
- * counters in the first word are also set for other keys. So the failing removal has lowered the
- * first word before it meets a 0. */
+/* [REMOVE-CHECKS]: the key is in the filter once, so one of two removals fails and changes nothing.
+ * The key's counters in the first word are also set for other keys. So the failing removal has
+ * lowered the first word before it meets a 0. */
 static void removed_twice(void)
 {
 	static struct insertion slots[] = { { 0, 0 }, { 0, 1 } };
@@ -105,8 +106,8 @@ static void removed_twice(void)
 	det_assert(empty());
 }
 
-/* C3: a counter that fills up during a removal stays full, and does not overflow into the next
- * counter. */
+/* [STUCK-COUNTER]: a counter that fills up during a removal stays full, and does not overflow into
+ * the next counter. */
 static void filled_beside_a_removal(void)
 {
 	static struct insertion out = { 0, 0 }, in[] = { { 0, 1 }, { 0, 2 } };
@@ -127,8 +128,8 @@ static void filled_beside_a_removal(void)
 		                                                  false) * MOST)));
 }
 
-/* C5, as in a handle's reload by copy. Key 0 is in the source before the merge, and key 1 is
- * inserted into both filters during the merge. A later removal of key 1 must not make key 0
+/* [UNION-ADDS], as in a handle's reload by copy. Key 0 is in the source before the merge, and key 1
+ * is inserted into both filters during the merge. A later removal of key 1 must not make key 0
  * absent. */
 static void insert_into_both(void *unused)
 {
@@ -160,8 +161,8 @@ static void merged_beside_an_insert(void)
 	det_assert(weir_contains_hash(filter(), hash_of(0)));
 }
 
-/* F1: two threads insert key 0. The counters of key 0 differ, because key 1 shares one of them. The
- * count is never below the number of inserts that a thread knows of. */
+/* [COUNT-AT-LEAST]: two threads insert key 0. The counters of key 0 differ, because key 1 shares
+ * one of them. The count is never below the number of inserts that a thread knows of. */
 static void insert_twice(void *slot)
 {
 	const struct insertion *i = slot;

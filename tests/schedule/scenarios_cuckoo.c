@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Keys that move while other threads look them up, insert and remove (C1 to C5 in
- * src/kinds/cuckoo/move.h). No key is missed, no removed key returns, and no key is doubled. */
+ * Keys that move while other threads look them up, insert and remove ([COPY-OWNER] to [EIGHT-TRIES]
+ * in src/kinds/cuckoo/move.h). No key is missed, no removed key returns, and no key is doubled. */
 #include <errno.h>
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
 /* A lookup of the twin finds the resident's copy, and starts at bucket C. In this order, a lookup
- * without C1 to C5 could miss the copy in both buckets while the copy moves to C. */
+ * without [COPY-OWNER] to [EIGHT-TRIES] could miss the copy in both buckets while the copy moves to
+ * C. */
 static void look_for_all(void *unused)
 {
 	(void)unused;
@@ -101,9 +102,9 @@ static void two_movers(void)
 	end_two_moves();
 }
 
-/* Moves of one fingerprint are serialised (C1). So a lookup during two moves by one thread meets
- * all states that it meets during moves by two threads. The only difference is what the second
- * mover knows of the first. */
+/* Moves of one fingerprint are serialised ([COPY-OWNER]). So a lookup during two moves by one
+ * thread meets all states that it meets during moves by two threads. The only difference is what
+ * the second mover knows of the first. */
 static void insert_both(void *unused)
 {
 	cuckoo_insert_newcomer(unused);

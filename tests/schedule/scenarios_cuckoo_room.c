@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Full cuckoo filters, and operations on whole filters (C6 to C8 in src/kinds/cuckoo/move.h). A
- * refused insert has met a full filter and leaves no trace. Copies and merges have every copy that
- * was in the source. */
+ * Full cuckoo filters, and operations on whole filters ([ONE-STRIPE] to [FULL-IF-QUIET] in
+ * src/kinds/cuckoo/move.h). A refused insert has met a full filter and leaves no trace. Copies and
+ * merges have every copy that was in the source. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

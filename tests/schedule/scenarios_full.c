@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Full filters during a reload (H12). An acknowledged key is never lost, and a refused key is
- * removed again. */
+ * Full filters during a reload ([REFUSED-KEY]). An acknowledged key is never lost, and a refused
+ * key is removed again. */
 #include "scenario_full.h"
 
 /* ---- the next filter is too small ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A guard's figures while threads ask, report, join and leave (Q1 and Q2 in src/guard/guard.h). One
- * subject is enough, because the guard asks a set that the scenario makes.
+ * A guard's figures while threads ask, report, join and leave ([GUARD-CELL] and [GUARD-LIST] in
+ * src/guard/guard.h). One subject is enough, because the guard asks a set that the scenario makes.
  *
  * A report reads one counter after another, so two counters may belong to different moments. For
  * example, the figures may show more reports than asks. The scenarios assert only what always

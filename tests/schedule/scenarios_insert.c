@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts and lookups in one filter: no promised key is missed (B1 in <weir/word.h>), and inserts
- * return WEIR_NEW when they must. */
+ * Inserts and lookups in one filter: no promised key is missed ([BITS-ONLY-SET] in <weir/word.h>),
+ * and inserts return WEIR_NEW when they must. */
 #include "forms.h"
 
 /* A thread that sees the promise finds the key. If the kind is made of bits, the thread's own

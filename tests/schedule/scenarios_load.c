@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * weir_fill_keys(): several threads write a private filter with plain stores. Each shard has one
- * owner (O1 in src/ground/atomic.h), so plain stores of two threads do not race. After a
+ * owner ([OWNED-PART] in src/ground/atomic.h), so plain stores of two threads do not race. After a
  * publication with release order, every key is in the filter. */
 #include "forms.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A previous filter that is kept. A rollback returns to it, the handle drops it, or the next reload
- * begins while it is still kept (H5). No inserted key is lost. */
+ * begins while it is still kept ([PREVIOUS-WRITTEN]). No inserted key is lost. */
 #include "scenario_handle.h"
 
 static void reload_and_roll_back(void *unused)

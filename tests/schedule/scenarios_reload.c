@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A reload during inserts and lookups. The next filter is filled by a copy or from the
- * application's record, or the reload is aborted (H1, H2). */
+ * application's record, or the reload is aborted ([DUAL-WRITE], [BEGIN-WAITS]). */
 #include "scenario_handle.h"
 
 static void copied_with(const struct rcu_flavor_struct *of)

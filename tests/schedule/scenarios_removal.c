@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Removals during a reload (H13). Two keys share a counter. One of them always stays in the filter,
- * and would be missed if the other were removed once too often. The order that handle.h prescribes
- * is safe. A scenario with the wrong order must fail. */
+ * Removals during a reload ([REMOVAL-IN-CURRENT]). Two keys share a counter. One of them always
+ * stays in the filter, and would be missed if the other were removed once too often. The order that
+ * handle.h prescribes is safe. A scenario with the wrong order must fail. */
 #include "scenario_full.h"
 
 enum {
@@ -155,8 +155,8 @@ static void refused_while_copied(void)
 	handle_end();
 }
 
-/* ---- kind counting, reloaded by copy: a counter may be too high, but never too low (C5, H13)
- * ---- */
+/* ---- kind counting, reloaded by copy: a counter may be too high, but never too low ([UNION-ADDS],
+ * [REMOVAL-IN-CURRENT]) ---- */
 
 enum { TIMES = 2 }; /* inserts of each of keys 0 and 1 at the start */
 

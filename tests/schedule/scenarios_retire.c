@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A filter that has left the handle's record is freed after the last section that found the filter
- * has ended, and not before (H3). The filter is freed after a wait, by call_rcu, or with the handle
- * itself. */
+ * has ended, and not before ([FREE-AFTER-GRACE]). The filter is freed after a wait, by call_rcu, or
+ * with the handle itself. */
 #include "scenario_handle.h"
 
 static void spawn_reload(const struct weir_reload_options *options)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A router in several threads: inserts into cells of one word, and reloads that clear one set (R3
- * to R5 in src/router/router.h). One subject is enough, because a router makes its own array. */
+ * A router in several threads: inserts into cells of one word, and reloads that clear one set
+ * ([ROUTER-CELL] to [COLUMN-COPY] in src/router/router.h). One subject is enough, because a router
+ * makes its own array. */
 #include <errno.h>
 #include <weir/router.h>
 #include "scenario.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Domains with numbers of labels that are new in the set (N3 in src/normalise/normalise.c). After
- * an insert has returned, its key is found. One subject is enough, because its bits are not under
- * test. No thread looks up during the inserts: a lookup loads six words, each with an old or a new
- * value, which would make millions of executions. */
+ * Domains with numbers of labels that are new in the set ([LENGTH-FIRST] in
+ * src/normalise/normalise.c). After an insert has returned, its key is found. One subject is
+ * enough, because its bits are not under test. No thread looks up during the inserts: a lookup
+ * loads six words, each with an old or a new value, which would make millions of executions. */
 #include <string.h>
 #include "scenario.h"
 

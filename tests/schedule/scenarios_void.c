@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A previous filter that refuses a key (H12). Either the insert succeeds and no rollback returns to
- * that filter, or the rollback comes first and the insert is refused. */
+ * A previous filter that refuses a key ([REFUSED-KEY]). Either the insert succeeds and no rollback
+ * returns to that filter, or the rollback comes first and the insert is refused. */
 #include "scenario_full.h"
 
 static int rolled;

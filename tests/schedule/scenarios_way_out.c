@@ -2,7 +2,8 @@
  * The way out of a real filter that is nearly full: a reload into a larger filter from the
  * application's record, begun when weir_handle_measure() reports nearly_full. Key 0 is inserted at
  * the start. An inserter that was refused retries after the commit, and then succeeds. An
- * acknowledged key is never missed (H12), although an insert into a cuckoo filter moves key 0. */
+ * acknowledged key is never missed ([REFUSED-KEY]), although an insert into a cuckoo filter moves
+ * key 0. */
 #include "scenario_cuckoo.h"
 #include "scenario_handle.h"
 

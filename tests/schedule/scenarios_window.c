@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A window that advances during inserts, lookups and saves (W1 to W5, W7, W8 and W10 in
- * src/window/window.h). One subject is enough, because a window makes its own filters. */
+ * A window that advances during inserts, lookups and saves ([STATE-IN-SECTION] to
+ * [ONE-NEW-AT-LEAST], [ONE-ADVANCE], [SECTION-IF-ADVANCED] and
+ * [COPY-IN-SECTION] in src/window/window.h). One subject is enough, because a window makes its own
+ * filters. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>

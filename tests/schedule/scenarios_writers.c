@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Several threads that try to replace the filter. Only one thread at a time may replace it. Other
- * threads are refused with -EBUSY (H4). */
+ * threads are refused with -EBUSY ([ONE-WRITER]). */
 #include "scenario_handle.h"
 
 enum { WRITERS = 2 };

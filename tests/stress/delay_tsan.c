@@ -100,9 +100,10 @@ RANGE(write)
 		return old; \
 	}
 
-/* The library's orders for owners' marks, for limits and the stack of kept keys (atomic.h: O1, O7,
- * O8), and for words of counters. Any other pair of orders becomes the strongest. gcc calls the
- * first function, and clang calls the second one. */
+/* The library's orders for owners' marks, for limits and the stack of kept keys (atomic.h:
+ * [OWNED-PART], [PLAIN-FIGURE],
+ * [EARLY-KEYS]), and for words of counters. Any other pair of orders becomes the strongest. gcc
+ *    calls the first function, and clang calls the second one. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \

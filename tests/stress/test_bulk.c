@@ -235,7 +235,8 @@ static void beside_others_without_end(void **state)
 	}
 }
 
-/* Leave the mark of a thread that has slept for a part and has not taken the part yet (W5). */
+/* Leave the mark of a thread that has slept for a part and has not taken the part yet
+ * ([WANTED-FIRST]). */
 static void let_one_sleep(struct weir_filter *f)
 {
 	uint32_t last = f->parts - 1;
@@ -301,8 +302,8 @@ static void rounds_after_rounds(void **state)
 }
 
 /* The number of parts is a power of two from 16, so that loaders can work at once, to 1,024. A part
- * fits into half of a core's own cache. Parts are at most as many as shards, and as rule L1 allows
- * for the kind, and each part has whole blocks. */
+ * fits into half of a core's own cache. Parts are at most as many as shards, and as rule
+ * [PARTITION-BITS] allows for the kind, and each part has whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Filters of counters under threads. Each thread inserts its own keys and removes them again, and
  * words are shared by several threads. An inserted key is never missed and never counted too low.
- * When all keys are removed, every counter is 0: no change was lost, halved or doubled (C1, C2 in
- * src/kinds/counting/counting.c). In the frequency kind only the counts are tested (F1). */
+ * When all keys are removed, every counter is 0: no change was lost, halved or doubled
+ * ([COUNT-IS-SUM], [PAIRED-REMOVAL] in src/kinds/counting/counting.c). In the frequency kind only
+ * the counts are tested ([COUNT-AT-LEAST]). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

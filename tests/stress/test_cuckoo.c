@@ -3,9 +3,9 @@
  * most inserts move keys of other threads. No key is used again after its removal.
  *
  * An inserted key is never missed and never counted too low, and each removal finds its copy. When
- * all keys are removed, no copy is left: no copy was lost, doubled or restored (C1 to C8 in
- * src/kinds/cuckoo/move.h). Meanwhile one thread clones the filter, and each clone has all keys
- * that never leave. */
+ * all keys are removed, no copy is left: no copy was lost, doubled or restored ([COPY-OWNER] to
+ * [FULL-IF-QUIET] in src/kinds/cuckoo/move.h). Meanwhile one thread clones the filter, and each
+ * clone has all keys that never leave. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

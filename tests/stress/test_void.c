@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Threads insert into a handle whose previous filter has room for only some of their keys, while
- * another thread rolls back (H12 in src/set/generation.h). Either the previous filter refuses a key
- * and no rollback returns to that filter, or the rollback comes first and the insert is refused.
+ * another thread rolls back ([REFUSED-KEY] in src/set/generation.h). Either the previous filter
+ * refuses a key and no rollback returns to that filter, or the rollback comes first and the insert
+ * is refused.
  *
  * In every second round the rollback comes after a refusal, so many previous filters become void on
  * any machine, and are freed during inserts. In the other rounds the inserts wait for the rollback

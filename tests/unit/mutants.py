@@ -31,7 +31,7 @@ MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
 MUTANTS = [
     # copies during moves
     ('CUCKOO_WALK_WITHOUT_STRIPE_0', MOVE,
-     """	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
+     """	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* [ONE-STRIPE] */
 		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
 }
 

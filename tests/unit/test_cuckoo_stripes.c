@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The stripes of a cuckoo filter (C1, C2, C6 in src/kinds/cuckoo/move.h). When a copy leaves its
- * slot, the version of its fingerprint's stripe goes up once, and no other version changes. A walk
- * over the array releases every stripe before it returns. */
+ * The stripes of a cuckoo filter ([COPY-OWNER], [VERSION-FIRST],
+ * [ONE-STRIPE] in src/kinds/cuckoo/move.h). When a copy leaves its slot, the version of its
+ * fingerprint's stripe goes up once, and no other version changes. A walk over the array releases
+ * every stripe before it returns. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -161,7 +162,7 @@ static void calls_release_every_stripe(void **state)
 	weir_destroy(f);
 }
 
-/* C7: without owning a stripe, a walk could miss a key that moves. */
+/* [WALK-MEETS-ALL]: without owning a stripe, a walk could miss a key that moves. */
 static void a_walk_owns_every_stripe(void **state)
 {
 	(void)state;
@@ -177,7 +178,7 @@ static void a_walk_owns_every_stripe(void **state)
 	}
 }
 
-/* C8: no moment is quiet while any one stripe is owned. */
+/* [FULL-IF-QUIET]: no moment is quiet while any one stripe is owned. */
 static void an_owned_stripe_is_no_quiet_moment(void **state)
 {
 	struct weir_filter *f = made(16, 3000);

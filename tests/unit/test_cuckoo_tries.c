@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Lookups in a cuckoo filter whose copies keep moving (C5 in src/kinds/cuckoo/move.h). A lookup
- * that finds no copy retries if the version has changed. After eight tries the lookup answers
- * true. */
+ * Lookups in a cuckoo filter whose copies keep moving ([EIGHT-TRIES] in src/kinds/cuckoo/move.h). A
+ * lookup that finds no copy retries if the version has changed. After eight tries the lookup
+ * answers true. */
 #include "../test.h"
 
 enum { TRIES = 8, BATCH = 70 };

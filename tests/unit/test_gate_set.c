@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The gate of a set that is reloaded shard by shard. The gate checks the figures that the whole
- * set would have with the new shard (G1 to G5 of src/set/reload/gate_shard.c). */
+ * The gate of a set that is reloaded shard by shard. The gate checks the figures that the whole set
+ * would have with the new shard ([GATE-WHOLE-SET] to [GATE-SHORT-SOURCE] of
+ * src/set/reload/gate_shard.c). */
 #include "gate_sharded.h"
 
 static void test_min_keys_counts_the_whole_set(void **state)

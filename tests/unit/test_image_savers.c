@@ -185,7 +185,8 @@ static void test_files_of_other_users_are_kept(void **state)
 	}
 }
 
-/* ---- the claim, a name that only one save at a time can create: T4 to T6 of temporary.c ---- */
+/* ---- the claim, a name that only one save at a time can create: [TEMP-CLAIM] to [TEMP-MODE] of
+ * temporary.c ---- */
 
 #define CLAIM "-0000000000000000"
 #define SUCCESSOR "-0000000000000001"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The list of kinds, and what each kind promises: names, conversion of shapes to parameters and
- * back, and where keys lie (L1 and L2 in src/kind/kind.h). */
+ * back, and where keys lie ([PARTITION-BITS] and L2 in src/kind/kind.h). */
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -241,7 +241,7 @@ static void params_shape_checks_its_arguments(void **state)
 	}
 }
 
-/* ---- L1 and L2 ---- */
+/* ---- [PARTITION-BITS] and L2 ---- */
 
 enum { SHARDS = 16, LINES = SHARDS * 1024, HASHES = 8 };
 static uint64_t *words;

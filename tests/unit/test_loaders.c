@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * weir_fill_keys() while another thread owns a partition that the loader needs (O1, W1 to W4).
- * The loader sleeps, whatever its scheduling priority. It takes over a partition whose owner is no
- * longer in this process. The test plays the other thread and sets the owner marks itself. */
+ * weir_fill_keys() while another thread owns a partition that the loader needs ([OWNED-PART],
+ * [OWNER-MARK] to [OWNER-NEVER-WAITS]). The loader sleeps, whatever its scheduling priority. It
+ * takes over a partition whose owner is no longer in this process. The test plays the other thread
+ * and sets the owner marks itself. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

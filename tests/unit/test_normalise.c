@@ -103,7 +103,8 @@ static const uint32_t every_step[] = {
 	0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 };
 
-/* N1: an insert and a lookup of a text make the same key, with each combination of steps. */
+/* [SAME-STEPS]: an insert and a lookup of a text make the same key, with each combination of
+ * steps. */
 static void a_lookup_has_the_key_of_an_insert(void **state)
 {
 	static const char *const texts[] = {

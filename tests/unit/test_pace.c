@@ -107,7 +107,7 @@ static void make_inserts_take_time(struct weir_reload *r)
 }
 
 /* One in WEIR__PACE_SINGLES calls is timed and represents all of them. Timing a call reads the
- * clock three times (P5), which counts once. */
+ * clock three times ([PACE-SAMPLED]), which counts once. */
 static void test_single_keys_are_timed_by_sample(void **state)
 {
 	(void)state;
@@ -142,7 +142,7 @@ static void test_a_slow_clock_makes_no_debt_of_years(void **state)
 	close_handle(flavors, h);
 }
 
-/* P1: the loader sleeps after the section ends. */
+/* [PACE-NO-SECTION]: the loader sleeps after the section ends. */
 static void test_a_loader_never_sleeps_inside_a_section(void **state)
 {
 	(void)state;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include "router.h"
 
-/* ---- a plain implementation of the layout: R2 in src/router/router.h ---- */
+/* ---- a plain implementation of the layout: [ROUTER-LAYOUT] in src/router/router.h ---- */
 
 enum { ROWS = 10 }; /* most rows for one key */
 

@@ -179,7 +179,7 @@ static void test_a_plan_counts_the_keys_of_a_lookup(void **state)
 	assert_int_equal(plan.lookups, 3);
 }
 
-/* H1: an insert reaches the current, the next and the previous filter. */
+/* [DUAL-WRITE]: an insert reaches the current, the next and the previous filter. */
 static void test_texts_are_inserted_into_every_filter(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -118,7 +118,8 @@ static void test_a_late_tick_advances_once(void **state)
 	weir_destroy(w);
 }
 
-/* W6: time between reading the clock and publishing the advance must not shorten the generation. */
+/* [CLOCK-AFTER]: time between reading the clock and publishing the advance must not shorten the
+ * generation. */
 static void test_publishing_an_advance_shortens_no_generation(void **state)
 {
 	struct weir_params o = options(4, 0);

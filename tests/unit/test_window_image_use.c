@@ -42,7 +42,7 @@ static size_t member_at(const unsigned char *bytes, unsigned i)
 	return at;
 }
 
-/* W9: the image of a generation has the keys of that generation. */
+/* [WINDOW-BLOCKED]: the image of a generation has the keys of that generation. */
 static void each_member_is_a_blocked_filter(void **state)
 {
 	(void)state;

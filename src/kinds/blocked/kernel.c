@@ -85,8 +85,8 @@ WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hash
 		WORK_EACH(a, notes, at, n, z, g, verb); \
 	} while (0)
 
-/* ---- loading by plain stores. This thread owns the partition (O1), and no thread reads the filter
- * yet ---- */
+/* ---- loading by plain stores. This thread owns the partition ([OWNED-PART]), and no thread reads
+ * the filter yet ---- */
 
 WEIR__INLINE void load_one(const struct weir_array *a, uint64_t hash, unsigned z, unsigned g)
 {
@@ -205,7 +205,8 @@ WEIR__LAYOUTS(KERNEL)
 KERNEL_FUNCTIONS(any, a->shape.field[WEIR_BLOCKED_Z], a->shape.field[WEIR_BLOCKED_G],
                  weir__test_any, weir__test_any, weir__set_any, load_by_set)
 
-/* L1: the block is the high half of h * nblocks, so the top bits of a hash choose it. */
+/* [PARTITION-BITS]: the block is the high half of h * nblocks, so the top bits of a hash choose
+ * it. */
 #define KERNEL_ENTRY(name) \
 	{ \
 		.isa = KERNEL_ISA, \

@@ -180,7 +180,7 @@ static int64_t insert_batch(struct weir_filter *f, const struct weir_batch *batc
 
 static const struct weir_kernel *kernel(enum weir_isa isa, const struct weir_shape *shape)
 {
-	/* The bits of a key lie anywhere, so partition_bits is 0 (L1). */
+	/* The bits of a key lie anywhere, so partition_bits is 0 ([PARTITION-BITS]). */
 	static const struct weir_kernel scalar = {
 		.isa = WEIR_ISA_SCALAR,
 		.verbs = { contains, contains_hash, insert, insert_hash, contains_u64,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The kernels of a kind made of counters, for one instruction set. A kernel is compiled for one
  * layout, or for all layouts with b bits, and then reads z and g from the filter. A kind's source
- * includes this file after it has defined
- *   int put(a, hash, b, z, g)         the atomic insert
- *   void load_one(a, hash, b, z, g)   the plain insert, into a partition that the thread owns (O1)
+ * includes this file after it has defined int put(a, hash, b, z, g) the atomic insert void
+ * load_one(a, hash, b, z, g) the plain insert, into a partition that the thread owns ([OWNED-PART])
  * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. */
 #include "ground/system.h"
 #include "kind/batch.h"
@@ -123,7 +122,7 @@ WEIR__INLINE uint64_t hash_of(const struct weir_filter *f, const void *key, size
 			load_one(a, hashes[i], b, z, g); \
 		} \
 	} \
-	/* L1: the block is the high half of h * nblocks. */ \
+	/* [PARTITION-BITS]: the block is the high half of h * nblocks. */ \
 	static const struct weir_kernel kernel_##name = { \
 		.isa = KERNEL_ISA, \
 		.verbs = { contains_##name, contains_hash_##name, insert_##name, \

@@ -6,28 +6,29 @@
  * removal subtracts in the same way. The count of a key in a word is the number of its inserts that
  * changed the word, minus its removals that did.
  *
- * C1  If a counter was never stuck, it is at each moment of its word's modification order the sum
- *     of the counts in the word of all keys that use it. Each change is one compare-and-swap of the
- *     whole word.
- * C2  If each removal of a key has an insert of its own that happens-before it, no count is ever
- *     negative: in each word the insert's change precedes the removal's. So a counter is at least
- *     the count of each of its keys. A key with an insert that was not removed has no counter at 0,
- *     and every lookup that the insert happens-before finds it. As in B1, coherence suffices, so
- *     all accesses are relaxed.
- * C3  A counter at its largest value is stuck: neither inserts nor removals change it. Its true sum
- *     reached that value once and is unknown since. A stuck counter can only make lookups and
- *     counts too high.
- * C4  A removal first reads all words of its key. If a counter is 0, the key is absent and the
- *     removal changes nothing. A counter can become 0 between the read and the swap of its word
- *     only by another removal, of a key that was inserted once and is removed twice. Then the
- *     removal raises the counters again that it has lowered, which were not stuck. Between the two
- *     swaps a lookup of another key may miss the key: C2's condition does not hold.
- * C5  A merge adds counter by counter (C1 and C3 hold for the sum). During inserts and removals it
- *     could carry some words of a key and not others, and the removal of that key from the result
- *     would lower another key's share. So no removal may run during a merge, and inserts only if
- *     each also goes into the destination (a handle's reload by copy). A key inserted during the
- *     merge then counts once in each word by its insert into the destination, and once more in the
- *     words that the merge reads after its insert into the source: too high, never too low. */
+ * [COUNT-IS-SUM]  If a counter was never stuck, it is at each moment of its word's modification
+ *    order the sum of the counts in the word of all keys that use it. Each change is one
+ *    compare-and-swap of the whole word.
+ * [PAIRED-REMOVAL]  If each removal of a key has an insert of its own that happens-before it, no
+ *    count is ever negative: in each word the insert's change precedes the removal's. So a counter
+ *    is at least the count of each of its keys. A key with an insert that was not removed has no
+ *    counter at 0, and every lookup that the insert happens-before finds it. As in [BITS-ONLY-SET],
+ *    coherence suffices, so all accesses are relaxed.
+ * [STUCK-COUNTER]  A counter at its largest value is stuck: neither inserts nor removals change it.
+ *    Its true sum reached that value once and is unknown since. A stuck counter can only make
+ *    lookups and counts too high.
+ * [REMOVE-CHECKS]  A removal first reads all words of its key. If a counter is 0, the key is absent
+ *    and the removal changes nothing. A counter can become 0 between the read and the swap of its
+ *    word only by another removal, of a key that was inserted once and is removed twice. Then the
+ *    removal raises the counters again that it has lowered, which were not stuck. Between the two
+ *    swaps a lookup of another key may miss the key: [PAIRED-REMOVAL]'s condition does not hold.
+ * [UNION-ADDS]  A merge adds counter by counter ([COUNT-IS-SUM] and [STUCK-COUNTER] hold for the
+ *    sum). During inserts and removals it could carry some words of a key and not others, and the
+ *    removal of that key from the result would lower another key's share. So no removal may run
+ *    during a merge, and inserts only if each also goes into the destination (a handle's reload by
+ *    copy). A key inserted during the merge then counts once in each word by its insert into the
+ *    destination, and once more in the words that the merge reads after its insert into the source:
+ *    too high, never too low. */
 #include "kinds/counting/counting.h"
 
 #include "config.h"

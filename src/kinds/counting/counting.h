@@ -21,7 +21,8 @@ int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__counting_avx512(const struct weir_shape *shape);
 
-/* ---- functions on one key (C1 to C4 in counting.c), and the kernels ---- */
+/* ---- functions on one key ([COUNT-IS-SUM] to [REMOVE-CHECKS] in counting.c), and the kernels
+ * ---- */
 
 /* Insert a key. This fast path suffices if each word is still as it was read. Then no counter of
  * the key was stuck, and those read as 0 were 0 when the word changed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Slow paths of the counting kind's kernels, out of line and for any layout. They complete an
- * insert or a removal that met another thread's change, or a stuck counter (C1 to C4 in
- * counting.c). */
+ * insert or a removal that met another thread's change, or a stuck counter ([COUNT-IS-SUM] to
+ * [REMOVE-CHECKS] in counting.c). */
 #include "ground/error.h"
 #include "kinds/common/counters.h"
 #include "kinds/counting/counting.h"
@@ -58,7 +58,7 @@ int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned
 		i++;
 	if (i == z)
 		return 1;
-	while (i--) /* C4 */
+	while (i--) /* [REMOVE-CHECKS] */
 		raise(key.word[i], lowered[i], b);
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "kinds/cuckoo/cuckoo.h"
 #include "kinds/cuckoo/search.h"
 
-/* ---- lookups (C4, C5 in move.h) ---- */
+/* ---- lookups ([TWO-VERSIONS], [EIGHT-TRIES] in move.h) ---- */
 
 struct buckets {
 	uint64_t bucket[2];
@@ -217,7 +217,7 @@ static int take_out(struct weir_filter *f, uint64_t hash)
 	{ \
 		return weir__batch_run(f, batch, bitmap, STEP, LEAD, note_##width, find_##width); \
 	} \
-	/* A key lies in two buckets anywhere, so partition_bits is 0 (L1). */ \
+	/* A key lies in two buckets anywhere, so partition_bits is 0 ([PARTITION-BITS]). */ \
 	static const struct weir_kernel kernel_##width = { \
 		.isa = WEIR_ISA_SCALAR, \
 		.verbs = { contains_##width, contains_hash_##width, insert, insert_hash, \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Stripes, moves and removals: C1 to C8 in move.h. */
+ * Stripes, moves and removals: the rules are in move.h. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void drop_stripe(const struct weir_array *a, uint32_t stripe)
 
 /* ---- only for the owner ---- */
 
-/* Clear a slot. Its copy is still in it (C1). */
+/* Clear a slot. Its copy is still in it ([COPY-OWNER]). */
 static void clear_slot(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);
@@ -85,7 +85,7 @@ static void clear_slot(uint64_t *word, unsigned shift, unsigned width)
 		;
 }
 
-/* Write a copy into a free slot (C3). Return: false if the bucket is full. */
+/* Write a copy into a free slot ([FREE-SLOT-CAS]). Return: false if the bucket is full. */
 static bool write_copy(uint64_t *word, unsigned fingerprint, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word), zeros;
@@ -112,7 +112,7 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	             step->fingerprint;
 	bool moved = there && write_copy(a->words + step->to, step->fingerprint, width);
 	if (moved) {
-		bump(a, stripe); /* C2 */
+		bump(a, stripe); /* [VERSION-FIRST] */
 		clear_slot(from, step->shift, width);
 	}
 	drop_stripe(a, stripe);
@@ -128,7 +128,7 @@ static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fi
 	                                            fingerprint * weir__cuckoo_ones(width), width);
 	if (!found)
 		return false;
-	bump(a, weir__cuckoo_stripe(a, fingerprint)); /* C2 */
+	bump(a, weir__cuckoo_stripe(a, fingerprint)); /* [VERSION-FIRST] */
 	clear_slot(word, weir__cuckoo_lowest(found, width), width);
 	return true;
 }
@@ -151,7 +151,7 @@ void weir__cuckoo_hold(const struct weir_filter *f)
 {
 	struct weir_cuckoo *own = f->own;
 	weir__figure_add_relaxed(&own->walks, 1);
-	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* C6 */
+	for (uint32_t stripe = 0; stripe < own->stripes; stripe++) /* [ONE-STRIPE] */
 		(void)take_stripe(&f->array, stripe, WEIR_CUCKOO_WAIT);
 }
 

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT
  * How a copy of a fingerprint leaves its slot: a mover takes it to its other bucket, or a remover
- * deletes it. Each fingerprint of a filter belongs to a stripe. A stripe has an owner (O1 in
- * atomic.h) and a version (O12).
+ * deletes it. Each fingerprint of a filter belongs to a stripe. A stripe has an owner ([OWNED-PART]
+ * in atomic.h) and a version ([CUCKOO-SLOTS]).
  *
- * C1  Only the owner of a fingerprint's stripe clears a slot with this fingerprint. So a copy that
- *     the owner finds stays in its slot until the owner clears it. Movers and removers of one
- *     fingerprint take turns: a copy that is being removed does not move, and no removed copy comes
- *     back.
- * C2  The owner bumps the version before each clearing. A mover writes the copy to its new slot,
- *     bumps the version, then clears the old slot.
- * C3  Any thread takes a free slot by one compare-and-swap of its word, without an owner.
- * C4  A lookup loads the version, both buckets, and the version again. If it finds no equal
- *     fingerprint and the version is the same, the key is absent. Proof: suppose that it reads the
- *     version of bump k. It sees everything before bump k: each earlier clearing, and the copy
- *     written before each bump up to k. It sees no clearing after bump k, since a thread that reads
- *     the result of such a clearing also sees the later bump (O12). Count the copies of this
- *     fingerprint in its two buckets, as read: those inserted, plus one for each move among the
- *     first k bumps, minus at most k clearings. If the count is 0, no more copies were inserted
- *     than removed. But each removal has an insert of its own, which came before the removal and so
- *     before its bump. The key's own insert would be one more.
- * C5  After eight such tries, each with a changed version, a lookup answers true. So it never waits
- *     and never misses a key.
- * C6  A mover or remover owns one stripe at a time. A walk over the array (hold) takes all stripes,
- *     in order. So threads never deadlock: the owner of one stripe waits for nothing, and the later
- *     of two walks waits at the first stripe.
- * C7  A walk that owns all stripes meets each copy that was present before the walk: by C1, no
- *     other thread clears a slot during the walk.
- * C8  An insert answers "no room" only after a failed search between two quiet moments with equal
- *     versions. In a quiet moment no stripe has an owner. A mover (whose copy is then in two slots)
- *     or a remover that worked during the search owned its stripe in one of the moments, or bumped
- *     the version between them. */
+ * [COPY-OWNER]  Only the owner of a fingerprint's stripe clears a slot with this fingerprint. So a
+ *    copy that the owner finds stays in its slot until the owner clears it. Movers and removers of
+ *    one fingerprint take turns: a copy that is being removed does not move, and no removed copy
+ *    comes back.
+ * [VERSION-FIRST]  The owner bumps the version before each clearing. A mover writes the copy to its
+ *    new slot, bumps the version, then clears the old slot.
+ * [FREE-SLOT-CAS]  Any thread takes a free slot by one compare-and-swap of its word, without an
+ *    owner.
+ * [TWO-VERSIONS]  A lookup loads the version, both buckets, and the version again. If it finds no
+ *    equal fingerprint and the version is the same, the key is absent. Proof: suppose that it reads
+ *    the version of bump k. It sees everything before bump k: each earlier clearing, and the copy
+ *    written before each bump up to k. It sees no clearing after bump k, since a thread that reads
+ *    the result of such a clearing also sees the later bump ([CUCKOO-SLOTS]). Count the copies of
+ *    this fingerprint in its two buckets, as read: those inserted, plus one for each move among the
+ *    first k bumps, minus at most k clearings. If the count is 0, no more copies were inserted than
+ *    removed. But each removal has an insert of its own, which came before the removal and so
+ *    before its bump. The key's own insert would be one more.
+ * [EIGHT-TRIES]  After eight such tries, each with a changed version, a lookup answers true. So it
+ *    never waits and never misses a key.
+ * [ONE-STRIPE]  A mover or remover owns one stripe at a time. A walk over the array (hold) takes
+ *    all stripes, in order. So threads never deadlock: the owner of one stripe waits for nothing,
+ *    and the later of two walks waits at the first stripe.
+ * [WALK-MEETS-ALL]  A walk that owns all stripes meets each copy that was present before the walk:
+ *    by [COPY-OWNER], no other thread clears a slot during the walk.
+ * [FULL-IF-QUIET]  An insert answers "no room" only after a failed search between two quiet moments
+ *    with equal versions. In a quiet moment no stripe has an owner. A mover (whose copy is then in
+ *    two slots) or a remover that worked during the search owned its stripe in one of the moments,
+ *    or bumped the version between them. */
 #ifndef WEIR_SRC_KINDS_CUCKOO_MOVE_H
 #define WEIR_SRC_KINDS_CUCKOO_MOVE_H
 
@@ -37,7 +38,7 @@
 
 enum {
 	WEIR_CUCKOO_STRIPES = 1024, /* at most: they stay in the first-level cache */
-	WEIR_CUCKOO_TRIES = 8,      /* C5 */
+	WEIR_CUCKOO_TRIES = 8,      /* [EIGHT-TRIES] */
 };
 
 /* The members are adjacent, since an owner writes both. In separate lines, each of two threads that
@@ -75,7 +76,7 @@ WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
 int weir__cuckoo_create(struct weir_filter *f);
 void weir__cuckoo_destroy(struct weir_filter *f);
 
-/* Whether a thread may wait for a walk to end. A walker must not (C6). */
+/* Whether a thread may wait for a walk to end. A walker must not ([ONE-STRIPE]). */
 enum weir_cuckoo_wait { WEIR_CUCKOO_WAIT, WEIR_CUCKOO_EAGAIN };
 
 /* A copy at bit @shift of bucket @from, to be moved to its other bucket @to. */
@@ -92,12 +93,12 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
  * a copy was removed. */
 bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
 
-/* The hold() and let_go() of struct weir_kind (C7). */
+/* The hold() and let_go() of struct weir_kind ([WALK-MEETS-ALL]). */
 void weir__cuckoo_hold(const struct weir_filter *f);
 void weir__cuckoo_let_go(const struct weir_filter *f);
 
-/* Check for a quiet moment (C8). Return: true if no stripe has an owner; @sum receives the sum of
- * the versions. Otherwise wait for an owner and return false, or fail with -EAGAIN. */
+/* Check for a quiet moment ([FULL-IF-QUIET]). Return: true if no stripe has an owner; @sum receives
+ * the sum of the versions. Otherwise wait for an owner and return false, or fail with -EAGAIN. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait);
 
 #endif

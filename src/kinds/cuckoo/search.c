@@ -114,15 +114,15 @@ int weir__cuckoo_free_slot(const struct weir_array *a, uint64_t first, uint64_t 
 	quiet = weir__cuckoo_quiet(a, &after, wait);
 	if (quiet < 0)
 		return quiet;
-	return quiet == 0 || before != after; /* C8 */
+	return quiet == 0 || before != after; /* [FULL-IF-QUIET] */
 }
 
 /* An insert reads both buckets and takes a free slot. If both are full, it frees a slot and reads
  * again.
  *
- * It returns WEIR_NEW if neither bucket had an equal fingerprint (C4, with unlimited tries). If two
- * threads insert one key, at least one of them gets WEIR_NEW: a thread that finds the other
- * thread's copy does so before its own swap, so they cannot both find each other's. */
+ * It returns WEIR_NEW if neither bucket had an equal fingerprint ([TWO-VERSIONS], with unlimited
+ * tries). If two threads insert one key, at least one of them gets WEIR_NEW: a thread that finds
+ * the other thread's copy does so before its own swap, so they cannot both find each other's. */
 
 /* The two buckets of a copy. */
 struct buckets {
@@ -200,7 +200,7 @@ WEIR__INLINE int put_in(const struct weir_array *a, struct weir_cuckoo_spot spot
 		}
 		uint64_t copy = (uint64_t)spot.fingerprint << weir__cuckoo_lowest(zeros, width);
 		if (weir__place_swap_release(a->words + p.bucket[to], &p.word[to],
-		                             p.word[to] | copy)) /* C3 */
+		                             p.word[to] | copy)) /* [FREE-SLOT-CAS] */
 			return seen ? WEIR_SEEN : WEIR_NEW;
 	}
 	return room < 0 ? room : no_room(a, width);

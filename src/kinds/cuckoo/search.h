@@ -26,7 +26,7 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
                         struct weir_cuckoo_nodes *nodes);
 
 /* Free a slot in one of two full buckets. Return: 1 if the caller must try again; 0 if no slot can
- * be freed (C8); -EAGAIN. */
+ * be freed ([FULL-IF-QUIET]); -EAGAIN. */
 int weir__cuckoo_free_slot(const struct weir_array *a, uint64_t first, uint64_t second,
                            enum weir_cuckoo_wait wait);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Whole cuckoo filters: statistics, merge and copy. Merge and copy hold the source (C7). */
+ * Whole cuckoo filters: statistics, merge and copy. Merge and copy hold the source
+ * ([WALK-MEETS-ALL]). */
 #include <stdio.h>
 #include "ground/error.h"
 #include "kind/sizing.h"

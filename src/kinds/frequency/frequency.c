@@ -5,19 +5,19 @@
  * In each word of its key, an insert raises the key's smallest counters by one, in one
  * compare-and-swap.
  *
- * F1  In each word the smallest of a key's counters is at least the number of the key's inserts
- *     that changed the word, or it is stuck. Such an insert raises the smallest by one, in one
- *     step. Inserts of other keys never lower a counter, and a stuck counter stays. So the smallest
- *     over all words is never below the number of inserts that happen-before the count, unless it
- *     is stuck, which weir_count() reports. A key that was inserted has no counter at 0: lookups
- *     are as in B1.
- * F2  An insert decides in each word alone which counters to raise. The smallest over several words
- *     would be tighter, but wrong. Suppose two threads both read counters 5 and 6 in two words.
- *     They would raise the first to 6 and then to 7, and never the second. The second would then
- *     say 6 for a key that was inserted seven times.
- * F3  No key can be removed. Suppose A has counters {1, 2} and B {2, 3}. If A came first, the
- *     insert of B raises only counter 3, and a removal of A would set counter 2 to 0. B would be
- *     lost. */
+ * [COUNT-AT-LEAST]  In each word the smallest of a key's counters is at least the number of the
+ *    key's inserts that changed the word, or it is stuck. Such an insert raises the smallest by
+ *    one, in one step. Inserts of other keys never lower a counter, and a stuck counter stays. So
+ *    the smallest over all words is never below the number of inserts that happen-before the count,
+ *    unless it is stuck, which weir_count() reports. A key that was inserted has no counter at 0:
+ *    lookups are as in [BITS-ONLY-SET].
+ * [WORD-DECIDES]  An insert decides in each word alone which counters to raise. The smallest over
+ *    several words would be tighter, but wrong. Suppose two threads both read counters 5 and 6 in
+ *    two words. They would raise the first to 6 and then to 7, and never the second. The second
+ *    would then say 6 for a key that was inserted seven times.
+ * [NO-REMOVAL]  No key can be removed. Suppose A has counters {1, 2} and B {2, 3}. If A came first,
+ *    the insert of B raises only counter 3, and a removal of A would set counter 2 to 0. B would be
+ *    lost. */
 #include "kinds/frequency/frequency.h"
 
 #include "config.h"

@@ -15,7 +15,7 @@
 const struct weir_kernel *weir__frequency_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__frequency_avx512(const struct weir_shape *shape);
 
-/* ---- the insert (F1, F2 in frequency.c), and the kernels ---- */
+/* ---- the insert ([COUNT-AT-LEAST], [WORD-DECIDES] in frequency.c), and the kernels ---- */
 
 /* Return: the counters of @mask that equal the smallest of them, or 0 if the smallest is stuck. */
 WEIR__INLINE uint64_t least_of(uint64_t word, uint64_t mask, unsigned b, unsigned g,

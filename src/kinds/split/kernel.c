@@ -34,7 +34,7 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 }
 
 /* Insert a key. All loads come first, since a locked OR delays the loads after it. A word whose
- * bits are set is not written again (B1). */
+ * bits are set is not written again ([BITS-ONLY-SET]). */
 WEIR__INLINE int put(const struct weir_array *a, uint64_t hash)
 {
 	uint64_t bits[WEIR_SPLIT_WORDS], missing[WEIR_SPLIT_WORDS], any = 0;
@@ -114,7 +114,7 @@ WEIR__INLINE uint64_t put_noted(const struct weir_array *a, bool far,
 
 WEIR__BATCH_VERBS(noted, STEP, LEAD, note_to_read, test_noted, note_to_write, put_noted)
 
-/* Load by plain stores, since this thread owns the partition (O1). */
+/* Load by plain stores, since this thread owns the partition ([OWNED-PART]). */
 static void load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	const struct weir_array array = f->array; /* a copy that no store can alias */
@@ -129,9 +129,9 @@ static void load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 	}
 }
 
-/* L1: the top p bits of a hash choose a run of blocks if 2^p divides the number of blocks. A line
- * has two blocks. So with an even number of blocks, each 2^p that divides the lines divides the
- * blocks too. With an odd number, the middle block would belong to two runs. */
+/* [PARTITION-BITS]: the top p bits of a hash choose a run of blocks if 2^p divides the number of
+ * blocks. A line has two blocks. So with an even number of blocks, each 2^p that divides the lines
+ * divides the blocks too. With an odd number, the middle block would belong to two runs. */
 #define KERNEL(bits) \
 	{ \
 		.isa = KERNEL_ISA, \

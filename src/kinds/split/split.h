@@ -9,9 +9,9 @@
  *     block     = (h >> 32) * blocks >> 32
  *     bit of word i = (low 32 bits of h) * salt[i] >> 27        (modulo 2^32)
  *
- * The code accesses a block as four 64-bit words, each with two of the eight (B1, B2, B3).
- * Source: Apple 2021 (split block Bloom filters); Putze, Sanders, Singler 2007; BloomFilter.md of
- * the Parquet format. */
+ * The code accesses a block as four 64-bit words, each with two of the eight ([BITS-ONLY-SET],
+ * [WORD-ATOMIC], [LITTLE-ENDIAN]). Source: Apple 2021 (split block Bloom filters); Putze, Sanders,
+ * Singler 2007; BloomFilter.md of the Parquet format. */
 #ifndef WEIR_SRC_KINDS_SPLIT_SPLIT_H
 #define WEIR_SRC_KINDS_SPLIT_SPLIT_H
 

@@ -3,11 +3,11 @@
  *
  *     t HEX      its tag, unique to the entry: random, drawn by its node; or weir__tag_next() of
  *                the old tag if its node sends an entry again for nodes that lack it
- *     a HEX      the tag of the previous entry; 16 zeros in the log's first entry (U4)
+ *     a HEX      the tag of the previous entry; 16 zeros in the log's first entry ([LOG-READING])
  *     then one of
  *     b BYTES    a batch: node, fingerprint of the seed, hashes; each 8 bytes, little-endian
  *     g VERSION  this generation was published
- *     c HEX VERSION  node HEX calls for a generation after VERSION (U8)
+ *     c HEX VERSION  node HEX calls for a generation after VERSION ([CALL-FOR-KEYS])
  *     p ID       the first entry of an epoch; ID is the log's last id before the epoch
  *
  * The scripts add "a", since only they know the previous tag. The server is untrusted, so the

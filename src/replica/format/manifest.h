@@ -14,7 +14,7 @@
  *                              the last entry of its log that the image has
  *     source NAME              set: a node's set; record: the application's record; rollback
  *     pure                     the image has only its parent and the log up to the position, so a
- *                              node that has both need not fetch the image (U5)
+ *                              node that has both need not fetch the image ([HEAD-JOIN])
  *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which names its chunks; each chunk
  *                              but the last has WEIR_CHUNK bytes
  *     kind NAME                the filter's kind

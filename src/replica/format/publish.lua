@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Make a generation the head (U12). All comparisons run before the first write.
+-- Make a generation the head ([PUBLISH-ATOMIC]). All comparisons run before the first write.
 --
 -- KEYS head log kept nodes
 -- ARGV mark base version id manifest signature position tag tag-of-g image chunks bytes

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A heartbeat, and the entries that are appended with it (U1, U4, U9).
+-- A heartbeat, and the entries that are appended with it ([NEW-EPOCH], [LOG-READING], [GIVE-UP]).
 --
 -- KEYS head log nodes
 -- ARGV node report give-up mark reserve grace-ms epoch, then for each entry: tag kind value

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts by any thread (U6), and debts: what redis must have because it is in no ring (U7). */
+ * Inserts by any thread ([RING-FIRST]), and debts: what redis must have because it is in no ring
+ * ([RING-RELEASE]). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <weir/error.h>
@@ -37,11 +38,12 @@ static bool is_little_newer(const struct weir_node *n, const struct weir_manifes
 }
 
 /* Return: true if @m includes generation or token @id, by its list of ids or by descent. Within an
- *   epoch and era each head includes its predecessor (U12). The list has WEIR_HAS slots, so after a
- *   long absence it may have dropped the id of a debt. A node that may publish then publishes,
- *   which is safer: a dump may have been restored unseen. A node that may not publish would owe the
- *   id for ever, so it relies on descent, unless the list is long enough to decide or the era is
- *   higher. A higher era may come from a server that never had this generation. */
+ *   epoch and era each head includes its predecessor ([PUBLISH-ATOMIC]). The list has WEIR_HAS
+ *   slots, so after a long absence it may have dropped the id of a debt. A node that may publish
+ *   then publishes, which is safer: a dump may have been restored unseen. A node that may not
+ *   publish would owe the id for ever, so it relies on descent, unless the list is long enough to
+ *   decide or the era is higher. A higher era may come from a server that never had this
+ *   generation. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||

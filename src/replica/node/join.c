@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Join the head's generation: merge its image into the set, or replace the set by it (U3, U5). */
+ * Join the head's generation: merge its image into the set, or replace the set by it ([DOUBT],
+ * [HEAD-JOIN]). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -16,8 +17,9 @@ static bool covers_hole(const struct weir_node *n, struct weir_log_id position)
 	return weir__log_id_compare(n->hole, position) <= 0;
 }
 
-/* Move the cursor up to the position of @m (U4). The position covers an own entry only if the node
- * read the log from that entry to the position without a gap. Queue all other own entries again. */
+/* Move the cursor up to the position of @m ([LOG-READING]). The position covers an own entry only
+ * if the node read the log from that entry to the position without a gap. Queue all other own
+ * entries again. */
 static void move_cursor(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -67,8 +69,8 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
-/* After a rollback no ring has the whole log above the position (U11). Each node that read that log
- * has a debt for it under one id, ~id, until one of them has published that log. */
+/* After a rollback no ring has the whole log above the position ([NEW-ERA]). Each node that read
+ * that log has a debt for it under one id, ~id, until one of them has published that log. */
 static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -116,7 +118,7 @@ static int check(const struct weir_node *n, const struct weir_manifest *m)
 	                 m->version.number, m->hashing, n->hashing);
 }
 
-/* End doubt (U3): read on from the head's position. */
+/* End doubt ([DOUBT]): read on from the head's position. */
 static void end_doubt(struct weir_node *n)
 {
 	const struct weir_manifest *m = &n->newest;
@@ -188,7 +190,7 @@ int weir__node_manifest(struct weir_node *n)
 	return 0;
 }
 
-/* The image cannot be used: retry after a while, and call the other nodes (U8).
+/* The image cannot be used: retry after a while, and call the other nodes ([CALL-FOR-KEYS]).
  * @no_retry: neither helps, for example if the keys of two growing filters do not fit into one. The
  *   node then lacks something until the next record. */
 static int put_off_image(struct weir_node *n, int err, bool no_retry)
@@ -242,7 +244,7 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 	return 0;
 }
 
-/* Add the ring's batches that the position does not cover (U5). A batch is waiting or
+/* Add the ring's batches that the position does not cover ([HEAD-JOIN]). A batch is waiting or
  * acknowledged. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
@@ -352,7 +354,7 @@ static int swap(struct weir_node *n, const struct weir_manifest *m, struct weir_
 	return 0;
 }
 
-/* Do not call for an image that was superseded while in flight (U8). */
+/* Do not call for an image that was superseded while in flight ([CALL-FOR-KEYS]). */
 static int image_missing(struct weir_node *n, const struct weir_manifest *m, int err)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -384,7 +386,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	                                                   merge(n, m, image);
 }
 
-/* No node can use that image (U9). Keys that are only in the image are lost. */
+/* No node can use that image ([GIVE-UP]). Keys that are only in the image are lost. */
 static void abandon(struct weir_node *n, const struct weir_manifest *m)
 {
 	const uint64_t era = n->era;
@@ -398,7 +400,7 @@ static bool is_next(const struct weir_node *n, const struct weir_manifest *m)
 	return m->pure && m->parent_id == n->joined.id && !n->lacks;
 }
 
-/* Return: true if the node can join @m without its image (U5). */
+/* Return: true if the node can join @m without its image ([HEAD-JOIN]). */
 static bool follows(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reading the log (U4). A walk follows the tags from one entry to the next. The node's own walk
- * applies entries to the live set, and a swap's walk applies them to the next set. */
+ * Reading the log ([LOG-READING]). A walk follows the tags from one entry to the next. The node's
+ * own walk applies entries to the live set, and a swap's walk applies them to the next set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -87,7 +87,8 @@ static struct weir_log_id before(const struct weir_entry *e)
 	return e->kind == WEIR_ENTRY_EPOCH ? e->last : id;
 }
 
-/* Check that @e continues the log (U4), and note missing entries. Return: false: another log. */
+/* Check that @e continues the log ([LOG-READING]), and note missing entries. Return: false: another
+ * log. */
 static bool check_next(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -116,7 +117,7 @@ static bool check_next(struct walk *w, const struct weir_entry *e)
 }
 
 /* If several nodes each lack another's entry, none can publish. So each node sends its own entries
- * again (U8). */
+ * again ([CALL-FOR-KEYS]). */
 static void send_again(struct weir_node *n, const struct weir_entry *call)
 {
 	const bool joined = n->head.generation && n->head.generation == n->joined.id;
@@ -175,7 +176,7 @@ static void apply_entry(struct walk *w, const struct weir_entry *e)
 }
 
 /* Skip an invalid entry. Another client or a later version wrote it, so no call can bring its keys.
- * After it was given up (U9), the node does not lack it. */
+ * After it was given up ([GIVE-UP]), the node does not lack it. */
 static int skip_invalid(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;
@@ -191,7 +192,7 @@ static int skip_invalid(struct walk *w, struct weir_log_id id)
 	return 0;
 }
 
-/* Note the cursor where the walk enters an epoch that no heartbeat has reported (U3). */
+/* Note the cursor where the walk enters an epoch that no heartbeat has reported ([DOUBT]). */
 static void note_crossing(const struct walk *w, struct weir_log_id to)
 {
 	struct weir_node *n = w->node;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The life of a node: start, rounds, calls (U8), giving up (U9). */
+ * The life of a node: start, rounds, calls ([CALL-FOR-KEYS]), giving up ([GIVE-UP]). */
 #include "node.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -57,7 +57,8 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 	(void)weir__has_add(&n->has, m->id);
 }
 
-/* Return: true if the node lacks something above the head's position, or needs its image (U8). */
+/* Return: true if the node lacks something above the head's position, or needs its image
+ * ([CALL-FOR-KEYS]). */
 static bool needs_answer(const struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
@@ -73,7 +74,8 @@ static bool needs_answer(const struct weir_node *n)
 	       (h->version.era >= n->era || n->lacks);
 }
 
-/* Give up the missing entries, or an image (U9). Keys that are only in that image are lost. */
+/* Give up the missing entries, or an image ([GIVE-UP]). Keys that are only in that image are
+ * lost. */
 static int give_up(struct weir_node *n)
 {
 	const uint64_t abandoned = n->unusable_image == n->head.generation ? n->unusable_image : 0;

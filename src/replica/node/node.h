@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A node keeps the filter of its handle equal to those of the other nodes, by the rules U1 to U12
- * of tests/model/UNION.md. One thread drives the node: it calls weir__node_round() at the time that
+ * A node keeps the filter of its handle equal to those of the other nodes, by the rules of
+ * tests/model/UNION.md. One thread drives the node: it calls weir__node_round() at the time that
  * the last call returned, or earlier. Other threads insert and flush. A node acts only through its
  * store and its handle, and its caller passes the time. */
 #ifndef WEIR_REPLICA_NODE_H
@@ -17,8 +17,8 @@ enum {
 	WEIR_NODE_BEAT_MS = 1000,      /* longest interval of heartbeats */
 	WEIR_NODE_BEAT_LEAST_MS = 250, /* interval of heartbeats for up to 250 nodes */
 	WEIR_NODE_POLL_MS = 20,        /* interval of reads, and of small sends */
-	WEIR_NODE_CALL_MS = 5000,      /* interval of a node's calls (U8) */
-	WEIR_NODE_GIVE_UP_MS = 10000,  /* limit of waiting for an answer (U9), or for the lease */
+	WEIR_NODE_CALL_MS = 5000,      /* interval of a node's calls ([CALL-FOR-KEYS]) */
+	WEIR_NODE_GIVE_UP_MS = 10000,  /* longest wait for an answer ([GIVE-UP]) or the lease */
 	WEIR_NODE_JITTER_MS = 300,     /* longest random delay before a publication */
 	WEIR_NODE_LEASE_MS = 3000,
 	WEIR_NODE_LEASE_TRY_MS = 100,  /* interval of requests for the lease */
@@ -46,13 +46,15 @@ struct weir_node_options {
 	uint64_t max_pending_bytes;  /* limit of the ring */
 	bool may_publish;            /* false for a signed set without the secret key */
 	uint32_t poll_ms;            /* time between two reads; 0: WEIR_NODE_POLL_MS */
-	uint64_t publish_ms;         /* interval of generations of a changed set; 0: only by U10 */
+	uint64_t publish_ms;         /* interval of generations of a changed set; 0: only by
+	                                [WHEN-TO-PUBLISH] */
 	uint64_t publish_bytes;      /* log size that requires a generation; 0: no limit */
 	void (*wake)(void *context); /* called when WEIR_RING_WAKE bytes wait; NULL: no-op */
 	void *context;
 };
 
-/* A debt: a generation or token that redis must have, since its keys are in no ring (U6, U7). */
+/* A debt: a generation or token that redis must have, since its keys are in no ring ([RING-FIRST],
+ * [RING-RELEASE]). */
 struct weir_debt {
 	uint64_t id;    /* 0: several debts, which only a publication of this node pays */
 	uint64_t stamp; /* of a token: as in struct weir_batch; of a generation: 0 */
@@ -61,7 +63,7 @@ struct weir_debt {
 /* The stamp of a debt for keys that other nodes inserted. No flush waits for such a debt. */
 #define WEIR_NODE_STAMP_OTHERS (UINT64_MAX - 1)
 
-/* The state at the start of a publication (U10, U11). */
+/* The state at the start of a publication ([WHEN-TO-PUBLISH], [NEW-ERA]). */
 struct weir_record {
 	uint64_t mark;
 	struct weir_version base;
@@ -82,7 +84,8 @@ struct weir_node {
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;
 
-	/* The insert's lock (U6): a holder adds keys to the set together with their id in `has`. */
+	/* The insert's lock ([RING-FIRST]): a holder adds keys to the set together with their id in
+	 * `has`. */
 	pthread_mutex_t lock;
 	uint64_t token;                    /* the open token; 0: none */
 	struct weir_has has;               /* ids of the generations and tokens in the set */
@@ -109,7 +112,8 @@ struct weir_node {
 	struct weir_manifest newest;       /* the head's manifest, if its id is head.generation */
 	struct weir_manifest joined;       /* the set has all of this generation; id 0: none */
 	uint64_t followed;                 /* the joined generation, if every later head of this
-	                                      epoch and era includes its keys (U7); 0: none */
+	                                      epoch and era includes its keys ([RING-RELEASE]);
+	                                      0: none */
 	uint64_t era;                      /* the set's era */
 	struct weir_log_id crossing;       /* the cursor when the node read into an epoch that no
 	                                      heartbeat had reported; 0-0: none */
@@ -120,7 +124,7 @@ struct weir_node {
 	                                      mark 0: the head's image has all of that log */
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
-	struct weir_log_id suspect;        /* the cursor at the last suspicion (U4) */
+	struct weir_log_id suspect;        /* the cursor at the last suspicion ([LOG-READING]) */
 	uint64_t suspect_mark;             /* the mark at that suspicion; 0: the log's end was
 	                                      read since */
 	struct weir_log_id hole;           /* the last missing entry */
@@ -133,8 +137,8 @@ struct weir_node {
 	struct weir_version call_version;  /* its head's version; a newer head answers the call */
 	uint64_t log_bytes;                /* bytes of log applied above joined.position */
 	bool lacks;
-	bool doubt;                        /* in doubt (U3) until the head's position is known */
-	bool impure;                       /* the next generation cannot be pure (U10) */
+	bool doubt;                        /* [DOUBT], until the head's position is known */
+	bool impure;                       /* the next generation is not pure ([WHEN-TO-PUBLISH]) */
 	bool call_due, called;
 	bool touch_now;                    /* the head has changed: send a heartbeat at once */
 	bool at_end;                       /* the cursor is at the end of the log */
@@ -149,7 +153,7 @@ struct weir_node {
 	                                      the time when this was noticed */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
 	bool no_retry;                     /* a retry cannot help for the image of this head */
-	uint64_t abandoned;                /* the generation that the node gave up (U9) */
+	uint64_t abandoned;                /* the generation that the node gave up ([GIVE-UP]) */
 	bool publishing, publishing_impure; /* publishing_impure: the `impure` before publishing */
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
@@ -161,8 +165,9 @@ struct weir_node {
 	bool wrote;                        /* a touch wrote to redis; reset by the owner */
 	int publish_error;                 /* error of the last publication; 0: none */
 	uint64_t batches, failures;        /* applied batches; failed exchanges */
-	uint64_t foreign, given_up, generations; /* entries with another seed; calls given up (U9);
-	                                            generations that this node published */
+	uint64_t foreign, given_up, generations; /* entries with another seed; calls given up
+	                                            ([GIVE-UP]); generations that this node
+	                                            published */
 	int error;                         /* the current error and its sentence; 0: none */
 	char why[WEIR_SENTENCE_BYTES];
 };
@@ -188,8 +193,8 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m);
 
 /* ---- any thread ---- */
 
-/* Insert a key (U6). Return: as weir_handle_insert(); -ENOBUFS the ring is full and the node may
- * not publish, so the set lacks the key; -ENOTSUP the kind is built once. */
+/* Insert a key ([RING-FIRST]). Return: as weir_handle_insert(); -ENOBUFS the ring is full and the
+ * node may not publish, so the set lacks the key; -ENOTSUP the kind is built once. */
 int weir__node_insert(struct weir_node *n, const void *key, size_t len);
 int weir__node_insert_u64(struct weir_node *n, uint64_t key);
 int weir__node_insert_hash(struct weir_node *n, uint64_t hash);
@@ -207,7 +212,7 @@ uint64_t weir__node_round(struct weir_node *n, uint64_t now_ms);
 /* Merge a filter into the set, which the node then publishes. Return: as weir_merge(); -ENOBUFS the
  * node may not publish. */
 int weir__node_merge(struct weir_node *n, const struct weir_filter *more);
-/* Start a record (U11): note the log's end. The caller reads its record afterwards.
+/* Start a record ([NEW-ERA]): note the log's end. The caller reads its record afterwards.
  * @kept: the generation to roll back to, whose position @r receives; NULL: a record.
  * Return: 0; -EAGAIN the node has not read the head; an error of the store. */
 int weir__node_record(struct weir_node *n, struct weir_record *r, const struct weir_manifest *kept);
@@ -229,7 +234,7 @@ static inline bool weir__manifest_has(const struct weir_manifest *m, uint64_t id
 {
 	return id && (m->id == id || weir__has(&m->has, id));
 }
-/* Return: true if @m has its keys only together with the log after its position (U11). */
+/* Return: true if @m has its keys only together with the log after its position ([NEW-ERA]). */
 static inline bool weir__needs_log(const struct weir_node *n, const struct weir_manifest *m)
 {
 	return m->source == WEIR_SOURCE_ROLLBACK && !n->images_only;
@@ -238,22 +243,23 @@ static inline bool weir__needs_log(const struct weir_node *n, const struct weir_
 void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp);
 /* Replace the debts that the published @generation includes by one debt for @generation. */
 void weir__debts_paid(struct weir_node *n, uint64_t generation);
-/* Before @m is joined (U7): give the id of @m to each debt that @m includes by descent but does not
- * list (is_in() in insert.c). */
+/* Before @m is joined ([RING-RELEASE]): give the id of @m to each debt that @m includes by descent
+ * but does not list (is_in() in insert.c). */
 void weir__debts_rename(struct weir_node *n, const struct weir_manifest *m);
-/* After @m is joined (U7): drop batches that @m covers, and add a debt for @m. */
+/* After @m is joined ([RING-RELEASE]): drop batches that @m covers, and add a debt for @m. */
 void weir__debts_release(struct weir_node *n, const struct weir_manifest *m);
 /* Return: the lowest stamp of the debts that the head does not include; UINT64_MAX: no debt. */
 uint64_t weir__debts_lowest_stamp(struct weir_node *n);
 
-/* Before @m is joined (U7): add a debt for other nodes' inserts that redis may have lost, since
- * those nodes may have ended. */
+/* Before @m is joined ([RING-RELEASE]): add a debt for other nodes' inserts that redis may have
+ * lost, since those nodes may have ended. */
 void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m);
 /* Drop the debts for keys of other nodes after a swap: the higher era decides which keys stay. */
 void weir__debts_drop_others(struct weir_node *n);
 
-/* Return: true if the head is older than a generation that this machine accepted (U5). The node
- *   uses the head's position, but not its image, which lacks keys and may have removed ones. */
+/* Return: true if the head is older than a generation that this machine accepted ([HEAD-JOIN]). The
+ *   node uses the head's position, but not its image, which lacks keys and may have removed
+ *   ones. */
 static inline bool weir__node_head_is_old(const struct weir_node *n)
 {
 	return n->head.generation && n->newest.id == n->head.generation &&
@@ -278,11 +284,12 @@ static inline bool weir__node_knows_head(const struct weir_node *n)
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);
-/* The log is another one than the node read (U4): enter doubt, and read again. If this recurs at
- * the same cursor, jump to @to, and lack something until a position above the log's current end. */
+/* The log is another one than the node read ([LOG-READING]): enter doubt, and read again. If this
+ * recurs at the same cursor, jump to @to, and lack something until a position above the log's
+ * current end. */
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
-/* The cursor skips the entries after @after up to @upto (U4). The ring queues own entries among
- * them again, since their ids may be another log's. */
+/* The cursor skips the entries after @after up to @upto ([LOG-READING]). The ring queues own
+ * entries among them again, since their ids may be another log's. */
 void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);
@@ -293,7 +300,7 @@ uint64_t weir__node_random(struct weir_node *n, uint64_t below);
 
 /* log.c */
 int weir__node_read(struct weir_node *n);
-/* Apply the log after @m's position, up to the cursor, to @next (U5).
+/* Apply the log after @m's position, up to the cursor, to @next ([HEAD-JOIN]).
  * @whole: receives true if all of that log was read. */
 int weir__node_replay(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                       bool *whole);
@@ -302,9 +309,9 @@ int weir__node_apply(struct weir_node *n, const unsigned char *hashes, size_t co
                      struct weir_reload *next);
 
 /* join.c */
-/* Read the head's manifest. In doubt, also move the cursor to the head's position (U3). */
+/* Read the head's manifest. In doubt, also move the cursor to the head's position ([DOUBT]). */
 int weir__node_manifest(struct weir_node *n);
-/* Join the head's generation, or fetch its image (U5). */
+/* Join the head's generation, or fetch its image ([HEAD-JOIN]). */
 int weir__node_join_head(struct weir_node *n);
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m);
 

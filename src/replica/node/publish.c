@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Generations of the set (U10), of a record or rollback (U11), and their publication (U12). */
+ * Generations of the set ([WHEN-TO-PUBLISH]), of a record or rollback ([NEW-ERA]), and their
+ * publication ([PUBLISH-ATOMIC]). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum due { NOT_DUE, DUE, URGENT };
 static enum due is_due(struct weir_node *n)
 {
 	const struct weir_head *h = &n->head;
-	/* A head newer than the version in the call answers that call (U8). */
+	/* A head newer than the version in the call answers that call ([CALL-FOR-KEYS]). */
 	const bool called = n->open_call.epoch &&
 	                    weir__version_compare(h->version, n->call_version) <= 0;
 	if (!h->generation || h->version.era < n->era || called || n->publish_asked ||
@@ -94,7 +95,7 @@ static int choose_version(const struct weir_node *n, struct weir_version *out)
 	                 "begin a set of another name", n->set);
 }
 
-/* Note position, tag and ids before the set is copied (U10). */
+/* Note position, tag and ids before the set is copied ([WHEN-TO-PUBLISH]). */
 static int begin(struct weir_node *n)
 {
 	struct weir_record *r = &n->publication;
@@ -125,7 +126,7 @@ static int begin(struct weir_node *n)
 /* The lease is a hint that avoids double uploads. Copying a very large set can take longer than a
  * lease lasts, and another node may then upload too. No key is lost: publish compares the head's
  * version, so the first upload becomes the next generation, and the other image is dropped
- * (U12). */
+ * ([PUBLISH-ATOMIC]). */
 static int lease(struct weir_node *n)
 {
 	if (n->now < n->lease_at)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The ring has the hashes that this node inserted and that no generation covers (U6, U7). Any
- * thread adds hashes; all other calls belong to the node's thread. A hash is first in a thread's
- * list, then in a batch, which becomes one entry of the log. The node frees a batch when a
- * generation's position covers its entry. One budget limits lists and batches together. */
+ * The ring has the hashes that this node inserted and that no generation covers ([RING-FIRST],
+ * [RING-RELEASE]). Any thread adds hashes; all other calls belong to the node's thread. A hash is
+ * first in a thread's list, then in a batch, which becomes one entry of the log. The node frees a
+ * batch when a generation's position covers its entry. One budget limits lists and batches
+ * together. */
 #ifndef WEIR_REPLICA_RING_H
 #define WEIR_REPLICA_RING_H
 

@@ -13,14 +13,14 @@
 
 struct weir_filter;
 
-/* A heartbeat and the entries to append with it in this order, in one script (U1). */
+/* A heartbeat and the entries to append with it in this order, in one script ([NEW-EPOCH]). */
 struct weir_touch {
 	uint64_t node;
 	const char *report;              /* status of this node for reports; NULL: unchanged */
 	const struct weir_entry *entries; /* batches and calls; tags set, ids and before unset */
 	size_t n;
 	bool give_up;                    /* begin an epoch without prev, and set lost to the log's
-	                                    last id (U9); only if the mark is still @mark */
+	                                    last id ([GIVE-UP]); only if the mark is still @mark */
 	uint64_t mark;
 	uint64_t epoch;                  /* the last epoch that the node saw. If redis has neither
 	                                    log nor head, the next epoch is above this one */
@@ -46,23 +46,23 @@ struct weir_store {
 	int (*read)(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
 	            void *arg, size_t *n);
 	/* Read the newest generation's manifest. If the node trusts keys, 0 means that the
-	 * signature is valid. Unless the head is an older one (U5), 0 also means that version and
-	 * expiry are valid, and that the version is on the disk.
-	 * Return: 0; -ENOENT redis has none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP the
-	 *   manifest cannot be used: the node keeps its set and reports the error. */
+	 * signature is valid. Unless the head is an older one ([HEAD-JOIN]), 0 also means that
+	 * version and expiry are valid, and that the version is on the disk. Return: 0; -ENOENT
+	 * redis has none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP the manifest cannot be
+	 * used: the node keeps its set and reports the error. */
 	int (*manifest)(void *context, struct weir_manifest *out);
 	/* Fetch a manifest's image and check it.
 	 * Return: 0; -EINPROGRESS in flight: call again (a call for another image cancels this
 	 *   one); -ENOENT a chunk is missing, -EBADMSG, -EKEYREJECTED: a retry does not help
-	 *   (U8). */
+	 *   ([CALL-FOR-KEYS]). */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Copy a filter and upload the copy, which no node reads before publish(). Sets the
 	 * manifest's image, bytes and chunks. A key inserted during the copy may be in it or not,
-	 * since its entry is above the position (U10).
+	 * since its entry is above the position ([WHEN-TO-PUBLISH]).
 	 * Return: 0; -EINPROGRESS in flight: call again with the same arguments; -ENOSPC redis is
 	 *   full. */
 	int (*upload)(void *context, const struct weir_filter *f, struct weir_manifest *m);
-	/* Write, sign and send the manifest, in one script (U12).
+	/* Write, sign and send the manifest, in one script ([PUBLISH-ATOMIC]).
 	 * Return: 0; -ESTALE another epoch, no log, or another entry at the position; -EEXIST the
 	 *   head's version is not @base; -ENOENT a chunk is missing. These three errors lose at
 	 *   most the uploaded image. */

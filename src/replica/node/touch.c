@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The heartbeat, the entries sent with it, and what its answer says about the log (U1, U2, U3). */
+ * The heartbeat, the entries sent with it, and what its answer says about the log ([NEW-EPOCH],
+ * [OTHER-MARK], [DOUBT]). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag)
 	n->tag = tag;
 }
 
-/* Enter doubt (U3): the manifest of the next head sets the cursor. */
+/* Enter doubt ([DOUBT]): the manifest of the next head sets the cursor. */
 void weir__node_doubt(struct weir_node *n)
 {
 	weir__ring_requeue(&n->ring, none, most, false);
@@ -81,8 +82,8 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 	weir__node_jump(n, to, tag);
 }
 
-/* The log continues after base (U2). If the cursor is above base, the entry at the cursor is
- * unknown, since a dump may have been restored unseen. The node then reads again from the joined
+/* The log continues after base ([OTHER-MARK]). If the cursor is above base, the entry at the cursor
+ * is unknown, since a dump may have been restored unseen. The node then reads again from the joined
  * position and compares the tags. */
 static void continue_log(struct weir_node *n, struct weir_log_id base)
 {
@@ -106,7 +107,8 @@ static bool can_continue_log(const struct weir_node *n, struct weir_log_id base)
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
-/* Return: true if the head is older than the last head, or belongs to another log (U4). */
+/* Return: true if the head is older than the last head, or belongs to another log
+ * ([LOG-READING]). */
 static bool is_other_log(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
@@ -116,9 +118,9 @@ static bool is_other_log(const struct weir_node *n, const struct weir_head *head
 	       (own && weir__log_id_compare(own->id, head->last) > 0);
 }
 
-/* Redis lost the log that this node read, and perhaps no other node has all of its entries (U3). A
- * set that is published as images only has no keys in its log.
- * @old: the last head of the lost log. */
+/* Redis lost the log that this node read, and perhaps no other node has all of its entries
+ * ([DOUBT]). A set that is published as images only has no keys in its log. @old: the last head of
+ * the lost log. */
 static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 {
 	const bool twice = n->lost_cursor.mark ||
@@ -201,7 +203,7 @@ static void store_tags(struct weir_node *n, const struct weir_entry *entries, si
 }
 
 /* @named: the generation of the head that the call named. If the head now has another generation,
- *   that generation answers the call (U8). */
+ *   that generation answers the call ([CALL-FOR-KEYS]). */
 static void note_sent(struct weir_node *n, size_t batches, bool called, uint64_t named)
 {
 	struct weir_log_id last = n->head.last;

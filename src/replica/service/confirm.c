@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inserts of the application's threads, and their confirmation (S1). */
+ * Inserts of the application's threads, and their confirmation ([CONFIRMED]). */
 #include <errno.h>
 #include <string.h>
 #include <time.h>

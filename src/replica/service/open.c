@@ -282,7 +282,8 @@ static int may_begin(struct weir_replica *r, const struct weir_params *params, u
 	                          weir__link_peer(r->link));
 }
 
-/* Send a heartbeat. @call: also call for a generation, since the image cannot be read (U8). */
+/* Send a heartbeat. @call: also call for a generation, since the image cannot be read
+ * ([CALL-FOR-KEYS]). */
 static int send_heartbeat(struct weir_replica *r, bool call, struct weir_head *head)
 {
 	struct weir_entry e = { .kind = WEIR_ENTRY_CALL, .node = r->id, .version = head->version };

@@ -160,7 +160,8 @@ static bool signs_own_set(const struct weir_replica *r)
 	return r->has_node && r->signer && !r->node.era;
 }
 
-/* Return: true if @m is older than the accepted version. A node only uses its position (U5). */
+/* Return: true if @m is older than the accepted version. A node only uses its position
+ * ([HEAD-JOIN]). */
 static bool is_older(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&

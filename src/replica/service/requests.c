@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Requests of other threads (S2): generations, and copies of the set. */
+ * Requests of other threads ([REQUEST]): generations, and copies of the set. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,12 +5,12 @@
  * ones; before it starts, weir_replica_open() owns them. Other threads insert into the node, and
  * queue requests under the lock.
  *
- * S1 (confirmation) A flush is confirmed once the node has acknowledged it. If the options ask for
+ * [CONFIRMED]  A flush is confirmed once the node has acknowledged it. If the options ask for
  *     replicas, a WAIT must have succeeded too. That WAIT follows a write on the same connection in
  *     the same epoch, and the epoch is still the same after its answer.
- * S2 (request) A request runs on the thread between two rounds. If it returns -EINPROGRESS, it runs
+ * [REQUEST]  A request runs on the thread between two rounds. If it returns -EINPROGRESS, it runs
  *     again after the next round.
- * S3 (signed) A node publishes nothing unsigned if it trusts keys, or if the last manifest that it
+ * [SIGNED]  A node publishes nothing unsigned if it trusts keys, or if the last manifest that it
  *     accepted is signed. */
 #ifndef WEIR_REPLICA_SERVICE_H
 #define WEIR_REPLICA_SERVICE_H
@@ -105,7 +105,7 @@ struct weir_replica {
 	char peer[WEIR_SERVICE_PEER];     /* the address at the last watch() */
 	uint64_t moved_ms;             /* when the address last changed; 0: never */
 	uint32_t moved_replicas;       /* replicas in the head when the address changed */
-	bool is_signed;                /* the last manifest accepted is signed (S3) */
+	bool is_signed;                /* the last manifest accepted is signed ([SIGNED]) */
 	struct weir_failure distrust;  /* why the last manifest was not trusted */
 	struct weir_failure clock;     /* error if the clock forbids signing */
 	struct weir_failure watched;   /* problem found by the last watch() */
@@ -127,8 +127,8 @@ struct weir_now weir__service_clocks(void);
 void weir__service_wake(void *replica);
 /* Sleep until @until_ms, or until weir__service_wake(). */
 void weir__service_sleep(struct weir_replica *r, uint64_t until_ms);
-/* Set whether the node may publish (S3). Call this when the signer's clock or the newest signature
- * may have changed. */
+/* Set whether the node may publish ([SIGNED]). Call this when the signer's clock or the newest
+ * signature may have changed. */
 void weir__service_may_publish(struct weir_replica *r);
 /* Set the memory that redis must keep for an image, and the log size that is worth a generation. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes);
@@ -150,13 +150,13 @@ void weir__service_stop(struct weir_replica *r, uint32_t patience_ms);
 
 /* ---- confirm.c ---- */
 
-/* Confirm acknowledged flushes (S1), or refuse flushes that cannot be confirmed. */
+/* Confirm acknowledged flushes ([CONFIRMED]), or refuse flushes that cannot be confirmed. */
 void weir__service_confirm(struct weir_replica *r);
 
 /* ---- requests.c ---- */
 
-/* Run all requests (S2). Call weir__service_note() before weir__service_answer(): then the callers
- * see the effect in weir_replica_measure(). */
+/* Run all requests ([REQUEST]). Call weir__service_note() before weir__service_answer(): then the
+ * callers see the effect in weir_replica_measure(). */
 struct weir_request *weir__service_requests(struct weir_replica *r);
 void weir__service_answer(struct weir_replica *r, struct weir_request *all);
 

@@ -128,7 +128,7 @@ static uint64_t run_round(struct weir_replica *r)
 	const uint64_t newest = r->node.newest.id, joined = r->node.joined.id;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
-		r->node.wrote = false; /* S1: the node may acknowledge writes of others */
+		r->node.wrote = false; /* [CONFIRMED]: the node may acknowledge writes of others */
 	if (r->watched.err && r->node.joined.id != joined)
 		r->watch_at = 0; /* joining may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Each thread counts in its own cells.
  *
- *  N1 Only its own thread writes a cell. So a load, an addition and a store are enough, and no two
- *     threads write one cache line.
- *  N2 Cells are never freed, since named's threads live as long as named. A thread that sums needs
- *     no lock, and the counts of a thread outlive the thread.
- *  N3 A thread zeroes its cells, then pushes them to the head of the list with release order. The
- *     thread that sums loads the head with acquire order, so it reads only zeroed cells.
- *  N4 The number of a list belongs to its name for ever; no other name gets the number. */
+ *  [OWN-CELL]  Only its own thread writes a cell. So a load, an addition and a store are enough,
+ *     and no two threads write one cache line.
+ *  [CELLS-STAY]  Cells are never freed, since named's threads live as long as named. A thread that
+ *     sums needs no lock, and the counts of a thread outlive the thread.
+ *  [CELLS-PUSHED]  A thread zeroes its cells, then pushes them to the head of the list with release
+ *     order. The thread that sums loads the head with acquire order, so it reads only zeroed cells.
+ *  [LIST-NUMBER]  The number of a list belongs to its name for ever; no other name gets the
+ *     number. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static struct cells *add_cells(void)
 		return NULL;
 	struct cells *mine = memset(memory, 0, bytes);
 	mine->next = atomic_load_explicit(&all_cells, memory_order_relaxed);
-	/* release: N3; relaxed on failure: only the pointer is used */
+	/* release: [CELLS-PUSHED]; relaxed on failure: only the pointer is used */
 	while (!atomic_compare_exchange_weak_explicit(&all_cells, &mine->next, mine,
 	                                              memory_order_release, memory_order_relaxed))
 		;
@@ -60,7 +61,7 @@ void counts_add(int list, enum count what)
 	struct cells *mine = own_cells ? own_cells : add_cells();
 	if (!mine)
 		return;
-	/* relaxed: N1; a count publishes no other memory */
+	/* relaxed: [OWN-CELL]; a count publishes no other memory */
 	uint64_t now = atomic_load_explicit(&mine->of[list][what], memory_order_relaxed);
 	atomic_store_explicit(&mine->of[list][what], now + 1, memory_order_relaxed);
 }
@@ -68,7 +69,7 @@ void counts_add(int list, enum count what)
 void counts_sum(int list, uint64_t sums[COUNTS])
 {
 	memset(sums, 0, COUNTS * sizeof sums[0]);
-	/* acquire: N3 */
+	/* acquire: [CELLS-PUSHED] */
 	for (struct cells *c = atomic_load_explicit(&all_cells, memory_order_acquire); c;
 	     c = c->next)
 		for (int i = 0; i < COUNTS; i++)

@@ -6,12 +6,12 @@
  * named calls the hook when it has found the database for a name: first for the queried name, then
  * for the target of each CNAME. A client that the view refuses never reaches the hook.
  *
- *  P1 An instance lives as long as its view. Each query holds its view, so it never uses a freed
- *     instance.
- *  P2 A query is in a read-side section of urcu-bp, the flavor of the sets' handles, only while it
- *     uses a filter. No call inside the section may block.
- *  P3 In a reload of the configuration, the new view's instance joins its sets, counts and
- *     statistics file before the old instance leaves them. */
+ *  [INSTANCE-LIFE]  An instance lives as long as its view. Each query holds its view, so it never
+ *     uses a freed instance.
+ *  [QUERY-SECTION]  A query is in a read-side section of urcu-bp, the flavor of the sets' handles,
+ *     only while it uses a filter. No call inside the section may block.
+ *  [RELOAD-JOINS]  In a reload of the configuration, the new view's instance joins its sets, counts
+ *     and statistics file before the old instance leaves them. */
 #include <stdlib.h>
 #include <urcu/urcu-bp.h>
 #include <weir/error.h>
@@ -68,7 +68,7 @@ static int find_blocked(const struct instance *in, const query_ctx_t *q)
 	struct name name;
 	bool allowed = false;
 	name_of(&name, q->client->query.qname);
-	urcu_bp_read_lock(); /* P2 */
+	urcu_bp_read_lock(); /* [QUERY-SECTION] */
 	int label = match_suffix(weir_handle_get(set_handle(in->block)), &name);
 	if (label >= 0 && in->allow)
 		allowed = is_allowed(weir_handle_get(set_handle(in->allow)), q, &name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * Statistics files. Each file has a thread that writes it.
  *
- *  R1 Files, their parts and their intervals change only under the lock.
- *  R2 A thread makes the text under the lock, so that the handles of the parts are valid. It writes
- *     the text without the lock, so a slow disk delays neither a reload of the configuration nor
- *     another file.
- *  R3 The last part to leave ends the file's thread, then frees the file. */
+ *  [REPORT-LOCK]  Files, their parts and their intervals change only under the lock.
+ *  [REPORT-TEXT]  A thread makes the text under the lock, so that the handles of the parts are
+ *     valid. It writes the text without the lock, so a slow disk delays neither a reload of the
+ *     configuration nor another file.
+ *  [REPORT-LAST]  The last part to leave ends the file's thread, then frees the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -69,7 +69,7 @@ static int replace(const struct report_file *f, const char *text)
 static void write_file(struct report_file *f)
 {
 	char *text = text_of(f->parts);
-	pthread_mutex_unlock(&lock); /* R2 */
+	pthread_mutex_unlock(&lock); /* [REPORT-TEXT] */
 	int error = text ? replace(f, text) : ENOMEM;
 	free(text);
 	if (error && error != f->failed)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Sets that the views of named share: one set for each path, limit and key.
  *
- *  S1 The list of sets, and the number of users of each set, change only under the lock.
- *  S2 Each user of a set is counted, so the set's handle is valid without the lock.
- *  S3 ready is set after the first image was published, and never cleared. A query that sees
- *     ready finds that image or a later image.
- *  S4 A handle whose set takes inserts cannot switch to an image of a kind that is built once
- *     (reload.h), even though nothing is inserted here. Such a set is stuck: it still answers, and
- *     the next reload of the configuration makes a new set from the file.
- *  S5 The follower is stopped, and its thread has ended, before its handle is destroyed. */
+ *  [SET-LIST]  The list of sets, and the number of users of each set, change only under the lock.
+ *  [SET-USERS]  Each user of a set is counted, so the set's handle is valid without the lock.
+ *  [SET-READY]  ready is set after the first image was published, and never cleared. A query that
+ *     sees ready finds that image or a later image.
+ *  [SET-KIND]  A handle whose set takes inserts cannot switch to an image of a kind that is built
+ *     once (reload.h), even though nothing is inserted here. Such a set is stuck: it still answers,
+ *     and the next reload of the configuration makes a new set from the file.
+ *  [FOLLOWER-STOPPED]  The follower is stopped, and its thread has ended, before its handle is
+ *     destroyed. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -33,7 +34,7 @@ struct set {
 	struct weir_handle *handle;
 	struct weir_follower *follower;
 	_Atomic bool ready;
-	_Atomic bool stuck; /* S4; relaxed: it publishes no other memory */
+	_Atomic bool stuck; /* [SET-KIND]; relaxed: it publishes no other memory */
 	char first_error[WEIR_SENTENCE_BYTES]; /* error of the first read in open_set(); "": none */
 	double lines;           /* log lines allowed now, at the time `when` */
 	double when;            /* CLOCK_MONOTONIC, seconds */
@@ -48,7 +49,7 @@ const char *set_path(const struct set *s) { return s->path; }
 
 bool set_ready(const struct set *s)
 {
-	/* acquire: S3; pairs with image_loaded() */
+	/* acquire: [SET-READY]; pairs with image_loaded() */
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
@@ -87,7 +88,7 @@ static void image_loaded(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
-	/* release: S3; otherwise a query could see ready but no set */
+	/* release: [SET-READY]; otherwise a query could see ready but no set */
 	atomic_store_explicit(&s->ready, true, memory_order_release);
 	atomic_store_explicit(&s->stuck, false, memory_order_relaxed);
 	if (weir_handle_measure(s->handle, &stats, &filter) == 0)
@@ -159,7 +160,7 @@ static void free_set(struct set *s)
 
 static void close_set(struct set *s)
 {
-	int result = weir_follower_stop(s->follower); /* S5 */
+	int result = weir_follower_stop(s->follower); /* [FOLLOWER-STOPPED] */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
 	if (result < 0) { /* fails only in a read-side section, where no caller is: keep the set */

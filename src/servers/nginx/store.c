@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The slots and their locks. store.h has the rules N1 to N8. */
+ * The slots and their locks. store.h has the rules. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void destroy(struct store *s)
 	if (s->slots)
 		munmap(s->slots, STORE_SLOTS * s->room);
 	if (s->fd >= 0)
-		close(s->fd); /* N7 */
+		close(s->fd); /* [ONE-DESCRIPTOR] */
 	free(s->path);
 	explicit_bzero(s->secret_bytes, sizeof s->secret_bytes);
 	free(s);
@@ -166,7 +166,7 @@ static void set_filter(struct store *s, uint64_t word, struct weir_filter *filte
 {
 	weir_destroy(s->filter);
 	if (s->slot >= 0 && s->slot != slot)
-		lock(s, SLOT + s->slot, F_UNLCK); /* N3: this process no longer reads the slot */
+		lock(s, SLOT + s->slot, F_UNLCK); /* [SLOT-SHARED]: no longer reads the slot */
 	s->filter = filter;
 	s->slot = slot;
 	s->seen = word;
@@ -178,13 +178,13 @@ static void set_filter(struct store *s, uint64_t word, struct weir_filter *filte
 /* Return: false: retry; true: the filter is that of @word, or cannot be loaded. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
-	const struct weir_load_options trusting = store_load_options(s); /* N4 */
+	const struct weir_load_options trusting = store_load_options(s); /* [WORD-LAST] */
 	struct weir_filter *f;
 	int slot = (int)store_place(word);
 	const unsigned char *image = s->slots + (size_t)slot * s->room;
 	if (slot != s->slot && !lock(s, SLOT + slot, F_RDLCK))
 		return false; /* the leader writes to it: the word has changed */
-	/* N3: check again under the lock */
+	/* [SLOT-SHARED]: check again under the lock */
 	if (current(s) != word) {
 		if (slot != s->slot)
 			lock(s, SLOT + slot, F_UNLCK);
@@ -268,7 +268,8 @@ int store_begin(struct store *s)
 	}
 	store_follow(s);
 	int slot = free_slot(s);
-	if (slot == s->slot || !lock(s, SLOT + slot, F_WRLCK)) /* N6, N2 */
+	/* [PROCESS-LOCKS], [SLOT-EXCLUSIVE] */
+	if (slot == s->slot || !lock(s, SLOT + slot, F_WRLCK))
 		return -EBUSY;
 	s->filling = map_part(s, STORE_PAGE + (size_t)slot * s->room, s->room,
 	                      PROT_READ | PROT_WRITE);
@@ -309,7 +310,8 @@ void store_free_pages(struct store *s)
 	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
 }
 
-/* N4. The caller then unlocks the slot, and the word keeps writers away from it (N2). */
+/* [WORD-LAST]. The caller then unlocks the slot, and the word keeps writers away from it
+ * ([SLOT-EXCLUSIVE]). */
 static void publish_word(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;

@@ -8,26 +8,29 @@
  * with fcntl(): one for the leader, one for each slot. Such a lock belongs to a process: fork()
  * does not pass it on, and the kernel releases it however the process ends.
  *
- * N1  Only the holder of the leader's lock changes the current word, the facts, or a slot.
- * N2  The leader writes to a slot only under the slot's exclusive lock, and while the current word
- *     names another location. Only the leader can change the word.
- * N3  A worker reads a slot only under the slot's shared lock, and only if the current word still
- *     names the slot after the worker took the lock. It releases the lock when it has no filter
- *     in the slot. With N2, the leader never writes to a slot that a worker reads, and no worker
- *     begins to read a slot that the leader may write to.
- * N4  The leader stores the word (release) after the slot is complete and checked. A worker loads
- *     the word (acquire) before it reads the slot. So a worker reads only checked bytes.
- * N5  A killed process loses its locks. A killed leader leaves the old word or the next word, and
- *     at worst a half-filled slot, which no process reads and the next leader fills again. A killed
- *     reader leaves its slot free.
- * N6  A lock belongs to the process, not to a thread. So a process fills one slot at a time, and
- *     only a slot in which it has no filter: store_begin() checks both. Its own lookups cannot
- *     switch to the slot before it publishes, since no other process changes the word (N1).
- * N7  Closing any descriptor of the memory file would release the process's locks. The store has
- *     the only descriptor, and closes it last.
- * N8  The facts contain the number of their word, and a count that is odd during a write. A reader
- *     that finds another number or an odd count has no facts; a leader then reads the file again.
- *     If a leader is killed during a write, the next leader repairs the facts.
+ * [LEADER-WRITES]  Only the holder of the leader's lock changes the current word, the facts, or a
+ *    slot.
+ * [SLOT-EXCLUSIVE]  The leader writes to a slot only under the slot's exclusive lock, and while the
+ *    current word names another location. Only the leader can change the word.
+ * [SLOT-SHARED]  A worker reads a slot only under the slot's shared lock, and only if the current
+ *    word still names the slot after the worker took the lock. It releases the lock when it has no
+ *    filter in the slot. With [SLOT-EXCLUSIVE], the leader never writes to a slot that a worker
+ *    reads, and no worker begins to read a slot that the leader may write to.
+ * [WORD-LAST]  The leader stores the word (release) after the slot is complete and checked. A
+ *    worker loads the word (acquire) before it reads the slot. So a worker reads only checked
+ *    bytes.
+ * [KILLED-LOCKS]  A killed process loses its locks. A killed leader leaves the old word or the next
+ *    word, and at worst a half-filled slot, which no process reads and the next leader fills again.
+ *    A killed reader leaves its slot free.
+ * [PROCESS-LOCKS]  A lock belongs to the process, not to a thread. So a process fills one slot at a
+ *    time, and only a slot in which it has no filter: store_begin() checks both. Its own lookups
+ *    cannot switch to the slot before it publishes, since no other process changes the word
+ *    ([LEADER-WRITES]).
+ * [ONE-DESCRIPTOR]  Closing any descriptor of the memory file would release the process's locks.
+ *    The store has the only descriptor, and closes it last.
+ * [FACTS-COUNT]  The facts contain the number of their word, and a count that is odd during a
+ *    write. A reader that finds another number or an odd count has no facts; a leader then reads
+ *    the file again. If a leader is killed during a write, the next leader repairs the facts.
  *
  * Exiting workers of an older configuration are processes like all others: they follow the word,
  * and lock the slot that they read. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The facts, a seqlock: one leader at a time writes them, any process reads them (N8). The words
- * are atomic, so a read during a write is not a data race. The count tells whether the words belong
- * together. The writer makes it odd before it stores the first word (the fence keeps the words
- * after the count), and even after the last word (release). A reader loads the words between two
- * loads of the count: the first (acquire) keeps them after it, the fence keeps them before the
- * second. */
+ * The facts, a seqlock: one leader at a time writes them, any process reads them ([FACTS-COUNT]).
+ * The words are atomic, so a read during a write is not a data race. The count tells whether the
+ * words belong together. The writer makes it odd before it stores the first word (the fence keeps
+ * the words after the count), and even after the last word (release). A reader loads the words
+ * between two loads of the count: the first (acquire) keeps them after it, the fence keeps them
+ * before the second. */
 #include <string.h>
 #include "store_page.h"
 

@@ -16,7 +16,7 @@ struct store_shared {
 	_Alignas(64) _Atomic uint64_t current; /* number * 4 + location; 0 before the first step */
 	/* bytes of the image, or of the whole slot while the leader fills it; 0: no pages */
 	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS];
-	_Atomic uint64_t count; /* odd during a write of the facts (N8) */
+	_Atomic uint64_t count; /* odd during a write of the facts ([FACTS-COUNT]) */
 	_Atomic uint64_t facts[STORE_FACT_WORDS];
 };
 

@@ -35,7 +35,7 @@ int set_check_key(const struct set *s, const struct chain *c);
  *   unpack to more memory than redis has of it */
 int set_image(struct set *s, uint64_t most, struct weir_filter **out);
 
-/* Insert the hashes that follow the manifest in the log, up to the log's end (U4).
+/* Insert the hashes that follow the manifest in the log, up to the log's end ([LOG-READING]).
  * @hashing: fingerprint of the filter's seed. @batches: receives the number of batches.
  * Errors: -ENOENT an entry is missing, so @f lacks its keys. */
 int set_replay(const struct set *s, struct weir_filter *f, uint64_t hashing, uint64_t *batches);

@@ -37,7 +37,8 @@ static int entry_missing(const struct walk *w, struct weir_log_id last)
 	                 weir__log_id_write(at, w->at), weir__log_id_write(end, last));
 }
 
-/* An entry must name its predecessor's tag, unless the entries between were given up (U4, U9). */
+/* An entry must name its predecessor's tag, unless the entries between were given up
+ * ([LOG-READING], [GIVE-UP]). */
 static int apply_entry(void *walk, const struct weir_entry *e)
 {
 	struct walk *w = walk;

@@ -7,7 +7,7 @@
 #include "image/map.h"
 #include "set/follow/follow.h"
 
-/* Progress is called before the first sleep and after each sleep (P3). */
+/* Progress is called before the first sleep and after each sleep ([PACE-SHORT-SLEEPS]). */
 int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_refresh_run *l = argument;
@@ -17,7 +17,7 @@ int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 	do
 		l->stopped = progress && progress(l->options->progress_arg, done, total) != 0;
 	while (!l->stopped && (more = weir__pace_rest(&l->pace, more)));
-	l->turn = weir__pace_begin(&l->pace); /* P4: sleeping is not work */
+	l->turn = weir__pace_begin(&l->pace); /* [PACE-SLEEP-FREE]: sleeping is not work */
 	return l->stopped;
 }
 

@@ -47,7 +47,8 @@ static int prepare(struct weir_filter **out, struct weir_refresh_run *l)
 	if (!err)
 		err = weir__same_sets_check(l->handle, next, l->source->name);
 	if (!err) {
-		bool adds = l->options->carry || l->handle->absence; /* H10: nothing to compare */
+		/* [PLACEHOLDER]: nothing to compare */
+		bool adds = l->options->carry || l->handle->absence;
 		l->verdict = WEIR_VERDICT_UNFIT;
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current,
 		                       weir__run_progress, l);
@@ -61,7 +62,7 @@ static int prepare(struct weir_filter **out, struct weir_refresh_run *l)
 	return err;
 }
 
-/* Before the first set there is nothing to carry (H10). */
+/* Before the first set there is nothing to carry ([PLACEHOLDER]). */
 static bool carries(const struct weir_refresh_run *l)
 {
 	return l->options->carry && !l->handle->absence;

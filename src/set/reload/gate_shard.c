@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  * The statistics that the gate checks when one shard of a set is replaced.
  *
- * G1  The gate checks the set as it would be with the new shard. Keys add up. All shards have the
- *     same size, and absent keys spread evenly over the shards. So fill and rate of the set are the
- *     means of the shards' fill and rate.
- * G2  The statistics of the other shards hold until the commit: the set is claimed, so no other
- *     writer replaces a shard. Inserts go on and only add.
- * G3  If the set would break a limit, a shard that keeps the limit for its own part passes all the
- *     same, since the other shards may be the cause. So a set that inserts have overfilled can be
- *     mended shard by shard. A shard with at least as many keys as the shard it replaces passes
- *     too, since a first load starts below min_keys.
- * G4  The last shard of a round (all other shards were replaced more recently) completes the set,
- *     so min_keys applies to it without G3.
- * G5  The first shard already shows that a source is empty or short. Keys spread over the shards at
- *     random, so a source with min_keys keys gives each shard about min_keys / shards of them. Only
- *     one shard in a billion has fewer by 6 standard deviations (of a Poisson variable). Without
- *     this check, several shards would be replaced before the set falls below min_keys.
+ * [GATE-WHOLE-SET]  The gate checks the set as it would be with the new shard. Keys add up. All
+ *    shards have the same size, and absent keys spread evenly over the shards. So fill and rate of
+ *    the set are the means of the shards' fill and rate.
+ * [GATE-CLAIMED]  The statistics of the other shards hold until the commit: the set is claimed, so
+ *    no other writer replaces a shard. Inserts go on and only add.
+ * [GATE-OTHER-SHARDS]  If the set would break a limit, a shard that keeps the limit for its own
+ *    part passes all the same, since the other shards may be the cause. So a set that inserts have
+ *    overfilled can be mended shard by shard. A shard with at least as many keys as the shard it
+ *    replaces passes too, since a first load starts below min_keys.
+ * [GATE-LAST-SHARD]  The last shard of a round (all other shards were replaced more recently)
+ *    completes the set, so min_keys applies to it without [GATE-OTHER-SHARDS].
+ * [GATE-SHORT-SOURCE]  The first shard already shows that a source is empty or short. Keys spread
+ *    over the shards at random, so a source with min_keys keys gives each shard about min_keys /
+ *    shards of them. Only one shard in a billion has fewer by 6 standard deviations (of a Poisson
+ *    variable). Without this check, several shards would be replaced before the set falls below
+ *    min_keys.
  *
  * If a sample of the other shards keeps a limit, the set keeps it. A refusal counts all bits. */
 #include <math.h>
@@ -50,13 +51,13 @@ static struct figures measure(const struct part *p, const struct weir_filter *f,
 	return (struct figures){ s.keys_estimated, s.fill, s.fp_rate_estimated };
 }
 
-/* G2: return the record that a shard of the set publishes now. */
+/* [GATE-CLAIMED]: return the record that a shard of the set publishes now. */
 static const struct weir_generation *record_of(const struct part *p, uint32_t shard)
 {
 	return p->share->handles[shard]->generation;
 }
 
-/* G1: compute the set's statistics from all bits or from a sample. */
+/* [GATE-WHOLE-SET]: compute the set's statistics from all bits or from a sample. */
 static struct figures set_figures(const struct part *p, bool exact)
 {
 	uint64_t lines = WEIR__SURVEY_FEWEST_LINES + SAMPLE_LINES / p->shards;
@@ -73,7 +74,7 @@ static struct figures set_figures(const struct part *p, bool exact)
 	return (struct figures){ sum.keys, sum.fill / p->shards, sum.rate / p->shards };
 }
 
-/* G4: return true if the new shard is the last one of a round. */
+/* [GATE-LAST-SHARD]: return true if the new shard is the last one of a round. */
 static bool completes_a_round(const struct part *p)
 {
 	uint64_t number = record_of(p, p->share->shard)->number;
@@ -86,7 +87,7 @@ static bool completes_a_round(const struct part *p)
 static int ask_keys(const struct part *p, double min_keys)
 {
 	double mean = min_keys / p->shards;
-	if (p->next.keys < mean - 6 * sqrt(mean)) /* G5 */
+	if (p->next.keys < mean - 6 * sqrt(mean)) /* [GATE-SHORT-SOURCE] */
 		return weir__fail(-ECANCELED,
 		                  "the gate refused: about %.0f keys in shard %u, where the share "
 		                  "of min_keys %.0f is %.0f",
@@ -94,7 +95,7 @@ static int ask_keys(const struct part *p, double min_keys)
 	const struct weir_filter *before = record_of(p, p->share->shard)->current;
 	bool own_part = p->next.keys >= mean ||
 	                p->next.keys >= measure(p, before, UINT64_MAX).keys;
-	if (own_part && !completes_a_round(p)) /* G3 */
+	if (own_part && !completes_a_round(p)) /* [GATE-OTHER-SHARDS] */
 		return 0;
 	if (set_figures(p, false).keys >= min_keys)
 		return 0;
@@ -109,7 +110,7 @@ static int ask_keys(const struct part *p, double min_keys)
 
 static int ask_fill(const struct part *p, double max)
 {
-	if (p->next.fill <= max || set_figures(p, false).fill <= max) /* G3 */
+	if (p->next.fill <= max || set_figures(p, false).fill <= max) /* [GATE-OTHER-SHARDS] */
 		return 0;
 	double fill = set_figures(p, true).fill;
 	if (fill <= max)
@@ -122,7 +123,7 @@ static int ask_fill(const struct part *p, double max)
 
 static int ask_rate(const struct part *p, double max)
 {
-	if (p->next.rate <= max || set_figures(p, false).rate <= max) /* G3 */
+	if (p->next.rate <= max || set_figures(p, false).rate <= max) /* [GATE-OTHER-SHARDS] */
 		return 0;
 	double rate = set_figures(p, true).rate;
 	if (rate <= max)

@@ -122,7 +122,7 @@ int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t 
 	return 0;
 }
 
-/* H7: refuse memory that holds the bits of a filter of the handle. */
+/* [BITS-IN-USE]: refuse memory that holds the bits of a filter of the handle. */
 static int check_memory(struct weir_handle *h, const void *memory, uint64_t bytes)
 {
 	const char *whose = memory ? weir__bits_in(h, (struct weir_bits){ memory, bytes }) : NULL;
@@ -274,7 +274,8 @@ static int check_options(const struct weir_reload_options *o)
 	                  "already", o->params ? "params" : "build");
 }
 
-/* H3, H7: refuse a filter that a record names, or whose bits overlap with the handle's filters. */
+/* [FREE-AFTER-GRACE], [BITS-IN-USE]: refuse a filter that a record names, or whose bits overlap
+ * with the handle's filters. */
 static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 {
 	const struct weir_generation *g = h->generation;

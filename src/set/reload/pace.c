@@ -14,7 +14,7 @@ enum {
 	BURST = 2000000,       /* ns of work between sleeps: a sleep makes caches cold */
 	LEAST_SLEEP = 500000,  /* ns: shorter sleeps are mostly the timer's slack */
 	PUT_OFF = 100000000,   /* ns: the most debt left to the commit, which cannot be stopped */
-	MOST_SLEEP = 20000000, /* ns of one sleep (P3) */
+	MOST_SLEEP = 20000000, /* ns of one sleep ([PACE-SHORT-SLEEPS]) */
 	TOUCHED = 2 << 20,     /* bytes of a piece: a huge page */
 	WARMED = 32 << 20,     /* bytes that are read in some milliseconds */
 };
@@ -70,7 +70,7 @@ static uint64_t take_debt(struct weir_pace *p, uint64_t least)
 
 static void sleep_for(uint64_t ns)
 {
-	WEIR__UNCANCELLED; /* P2 */
+	WEIR__UNCANCELLED; /* [PACE-NO-CANCEL] */
 	uint64_t until = weir__clock(CLOCK_MONOTONIC) + ns;
 	struct timespec t = { .tv_sec = (time_t)(until / NS), .tv_nsec = (long)(until % NS) };
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
@@ -81,7 +81,8 @@ static void sleep_for(uint64_t ns)
 static bool rest_once(struct weir_pace *p, bool goes_on)
 {
 	uint64_t least = goes_on ? LEAST_SLEEP : p->least;
-	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take_debt(p, least) : 0; /* P1 */
+	/* [PACE-NO-SECTION] */
+	uint64_t part = p->asked && !weir__in_section(p->rcu) ? take_debt(p, least) : 0;
 	if (!part)
 		return false;
 	const struct rcu_flavor_struct *flavor = p->rcu->flavor;
@@ -111,7 +112,7 @@ static bool rest(struct weir_pace *p, bool goes_on)
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began)
 {
 	uint64_t next = weir__pace_note(p, began, 1);
-	return rest(p, false) ? weir__pace_begin(p) : next; /* P4 */
+	return rest(p, false) ? weir__pace_begin(p) : next; /* [PACE-SLEEP-FREE] */
 }
 
 void weir__pace_settle(struct weir_pace *p)
@@ -127,7 +128,8 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* P5: measure a read of the clock, charge three reads, and start the call's time one read later. */
+/* [PACE-SAMPLED]: measure a read of the clock, charge three reads, and start the call's time one
+ * read later. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
 	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), ns = second - first;

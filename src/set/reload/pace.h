@@ -3,18 +3,20 @@
  * to a debt of sleep, and the loader sleeps between pieces. If a call or a thread leaves debt, the
  * next call sleeps it off, at last the commit.
  *
- * P1  No thread sleeps in a read-side section, since every grace period of the flavor would wait. A
- *     thread in a section leaves its debt. For the same reason a thread with qsbr sleeps offline.
- * P2  A thread is not cancelled while it sleeps. So functions without a cancellation point get
- *     none, and with qsbr no thread ends offline (H6 in generation.h).
- * P3  Long sleeps are cut, and the progress function, which may stop the work, is called in
- *     between.
- * P4  The CPU time for falling asleep and waking up is not counted as work. It is some 20 us, with
- *     the smallest pace a debt of 20 ms, which is one more sleep: a loader would never end.
- * P5  Of the calls with one key, one in WEIR__PACE_SINGLES is timed and counts for all. But reading
- *     the clock costs ten times as much as such a call. So each timed call first measures the cost
- *     of reading the clock, by two reads with nothing in between. This cost is subtracted from the
- *     call's time and counted once. */
+ * [PACE-NO-SECTION]  No thread sleeps in a read-side section, since every grace period of the
+ *    flavor would wait. A thread in a section leaves its debt. For the same reason a thread with
+ *    qsbr sleeps offline.
+ * [PACE-NO-CANCEL]  A thread is not cancelled while it sleeps. So functions without a cancellation
+ *    point get none, and with qsbr no thread ends offline ([NO-CANCELLATION] in generation.h).
+ * [PACE-SHORT-SLEEPS]  Long sleeps are cut, and the progress function, which may stop the work, is
+ *    called in between.
+ * [PACE-SLEEP-FREE]  The CPU time for falling asleep and waking up is not counted as work. It is
+ *    some 20 us, with the smallest pace a debt of 20 ms, which is one more sleep: a loader would
+ *    never end.
+ * [PACE-SAMPLED]  Of the calls with one key, one in WEIR__PACE_SINGLES is timed and counts for all.
+ *    But reading the clock costs ten times as much as such a call. So each timed call first
+ *    measures the cost of reading the clock, by two reads with nothing in between. This cost is
+ *    subtracted from the call's time and counted once. */
 #ifndef WEIR_SRC_PACE_H
 #define WEIR_SRC_PACE_H
 
@@ -74,7 +76,8 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total);
 /* The slow path of weir__pace_single_begin(), for a timed call. */
 uint64_t weir__pace_single_timed(struct weir_pace *p);
 
-/* Call this before an insert of one key (P5). Return: the start time; 0: the call is not timed. */
+/* Call this before an insert of one key ([PACE-SAMPLED]). Return: the start time; 0: the call is
+ * not timed. */
 static inline uint64_t weir__pace_single_begin(struct weir_pace *p)
 {
 	if (__builtin_expect(!p->asked, 1) ||
@@ -86,8 +89,8 @@ static inline uint64_t weir__pace_single_begin(struct weir_pace *p)
 void weir__pace_single_end(struct weir_pace *p, uint64_t began);
 
 /* Touch the pages of a private filter in pieces, so that later inserts and lookups do not fault on
- * them. A no-op without a pace.
- * @progress: called after each piece, and may stop (P3).  Return: as weir__progress(). */
+ * them. A no-op without a pace. @progress: called after each piece, and may stop
+ * ([PACE-SHORT-SLEEPS]).  Return: as weir__progress(). */
 int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
                      weir_progress_fn *progress, void *progress_arg);
 

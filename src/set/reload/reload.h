@@ -64,7 +64,7 @@ void weir__reload_free(struct weir_reload *r);
  * The caller has claimed the handle. Return: 0; -ENOMEM, and the filter stays the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
-/* After weir__reload_open(): insert the keys kept before the first set (H10).
+/* After weir__reload_open(): insert the keys kept before the first set ([PLACEHOLDER]).
  * Return: 0, or the error of an insert; then call weir__reload_drop(). */
 int weir__reload_replay(struct weir_reload *r);
 /* After weir__reload_open(): copy the current filter's bits into the next one.
@@ -92,10 +92,11 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
  * @whose: begins the message.  Return: 0 or -EINVAL. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose);
-/* R4: check that the next filter has the sets of the current one. Return: 0 or -EINVAL. */
+/* [SAME-SETS]: check that the next filter has the sets of the current one. Return: 0 or -EINVAL. */
 int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,
                           const char *whose);
-/* Return: true if inserts are acknowledged, by the current filter or by keeping them (H10). */
+/* Return: true if inserts are acknowledged, by the current filter or by keeping them
+ * ([PLACEHOLDER]). */
 bool weir__inserts_count(const struct weir_handle *h);
 /* Check that all filters together have at most @max_bytes. 0: no limit. Return: 0 or -EFBIG. */
 int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes);
@@ -118,7 +119,7 @@ int weir__next_take(struct weir_handle *h, const struct weir_reload_options *opt
 
 /* A reload whose next filter is built once collects the inserts, and the commit builds the filter.
  * Nothing is published until then, which loses no insert: such a filter may only follow one that
- * takes no inserts (H14 in generation.h). */
+ * takes no inserts ([BUILT-ONCE] in generation.h). */
 
 /* Start to collect. The caller has claimed the handle. Return: as weir_reload_begin(). */
 int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,

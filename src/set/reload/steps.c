@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Reload: which records are published, and when the old ones are freed. The rules H1 to H14 are in
+ * Reload: which records are published, and when the old ones are freed. The rules are in
  * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record
@@ -70,8 +70,8 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 	}
 	during->since = g->since;
 	struct weir_generation *before = weir__publish(h, during);
-	weir__synchronize(&h->rcu); /* H2 */
-	free(before);               /* H3 */
+	weir__synchronize(&h->rcu); /* [BEGIN-WAITS] */
+	free(before);               /* [FREE-AFTER-GRACE] */
 	(*out)->next = next;
 	(*out)->since = weir__seconds();
 	return 0;
@@ -81,7 +81,7 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 {
 	const struct weir_filter *current = r->handle->generation->current;
 	if (r->handle->absence)
-		return 0; /* H10: the kept keys were replayed */
+		return 0; /* [PLACEHOLDER]: the kept keys were replayed */
 	struct weir_turns turns = weir__pace_turns(&r->pace);
 	const uint64_t all = weir__all_sets(current);
 	int err = weir__carry_check(r->next, current);
@@ -155,7 +155,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
-	bool keep = r->options.keep_previous && !h->absence; /* H10: no placeholder */
+	bool keep = r->options.keep_previous && !h->absence; /* [PLACEHOLDER]: no placeholder */
 	struct weir_generation after = { .current = r->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,
@@ -163,7 +163,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 	r->retired->absence = h->absence;
 	h->absence = NULL;
 	if (keep)
-		weir__standby_open_relaxed(&g->current->standby); /* H12: not void yet */
+		weir__standby_open_relaxed(&g->current->standby); /* [REFUSED-KEY]: not void yet */
 	weir__figure_add_relaxed(&h->whole->swaps, 1);
 	weir__figure_store_relaxed(&h->whole->reload_ns,
 	                           (uint64_t)((after.since - began) * 1e9));

@@ -128,14 +128,14 @@ static int add_shard(struct weir_sharded *set, struct weir_params *params,
 		weir_destroy(f);
 		return err;
 	}
-	(*shard)->whole = &set->handle; /* SH4 */
+	(*shard)->whole = &set->handle; /* [SHARD-CLAIM] */
 	params->seed = f->hashing.seed; /* all shards get the first one's seed */
 	set->hashing = f->hashing;
 	set->shards++;
 	return 0;
 }
 
-/* SH5: make the view and the set's own record. */
+/* [SHARD-VIEW]: make the view and the set's own record. */
 static int add_view(struct weir_sharded *set, const struct weir_handle_options *options,
                     const struct weir_plan *whole)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * A sharded set: a handle that is replaced shard by shard.
  *
- * SH1 (routing) The top bits of a hash choose the shard, for ever. So a key lives in one shard.
- * SH2 (rotation) A filter chooses the block by the top bits too, and all keys of a shard have the
+ * [SHARD-ROUTING]  The top bits of a hash choose the shard, for ever. So a key lives in one shard.
+ * [SHARD-TURN]  A filter chooses the block by the top bits too, and all keys of a shard have the
  * same top bits. So a shard uses the set's hash rotated: the bits that chose the shard come last.
- * SH3 (shards are handles) Each shard publishes its own records, by H1 to H5 of generation.h. An
- * inserter or a lookup reads the record of its key's shard once (H1), and uses the shard's old or
- * new contents. During weir_reload_all() some shards are old and some are new.
- * SH4 (one claim) All shards share the set's claim (H4), so one shard is replaced at a time, and
- * the peak memory is that of the set and one shard.
- * SH5 (the view) The set's own record always names one filter, the view. Lookups in it use the
+ * [SHARD-HANDLES]  Each shard publishes its own records, by [DUAL-WRITE] to [PREVIOUS-WRITTEN] of
+ *    generation.h. An inserter or a lookup reads the record of its key's shard once ([DUAL-WRITE]),
+ *    and uses the shard's old or new contents. During weir_reload_all() some shards are old and
+ *    some are new.
+ * [SHARD-CLAIM]  All shards share the set's claim ([ONE-WRITER]), so one shard is replaced at a
+ *    time, and the peak memory is that of the set and one shard.
+ * [SHARD-VIEW]  The set's own record always names one filter, the view. Lookups in it use the
  * shards' records. The view has no bits, and its answers hold in the caller's section. */
 #ifndef WEIR_SRC_SET_SHARDED_SHARDED_H
 #define WEIR_SRC_SET_SHARDED_SHARDED_H
@@ -25,13 +26,13 @@ struct weir_share {
 	struct weir_handle *const *handles; /* the handles of the set's shards */
 };
 
-/* SH1: return the shard of a hash. */
+/* [SHARD-ROUTING]: return the shard of a hash. */
 static inline uint32_t weir__share_shard(unsigned bits, uint64_t hash)
 {
 	return (uint32_t)(hash >> (64 - bits)); /* bits > 0 */
 }
 
-/* SH2: return the hash for use in its shard. */
+/* [SHARD-TURN]: return the hash for use in its shard. */
 static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 {
 	return hash << bits | hash >> (64 - bits);
@@ -40,7 +41,7 @@ static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 enum { WEIR__VIEW_NAME = 80 };
 
 struct weir_sharded {
-	struct weir_handle handle; /* first field (set_of()); its record names the view (SH5) */
+	struct weir_handle handle; /* first field (set_of()); [SHARD-VIEW] is in its record */
 	unsigned bits;
 	uint32_t shards;
 	struct weir_hashing hashing; /* the same in all shards */

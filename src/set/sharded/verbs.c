@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The functions of a sharded set for one key, and its batches of inserts. The hash chooses the
- * shard (SH1) and is rotated for the shard (SH2). */
+ * shard ([SHARD-ROUTING]) and is rotated for the shard ([SHARD-TURN]). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "set/sharded/sharded.h"

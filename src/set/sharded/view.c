@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The view of a sharded set (SH5): a filter without bits, whose lookups, counts and statistics come
- * from the shards. weir_handle_get() of such a set returns the view. All other functions of a
- * filter fail on it, as for a kind that lacks them. */
+ * The view of a sharded set ([SHARD-VIEW]): a filter without bits, whose lookups, counts and
+ * statistics come from the shards. weir_handle_get() of such a set returns the view. All other
+ * functions of a filter fail on it, as for a kind that lacks them. */
 #include <math.h>
 #include <stdio.h>
 #include "filter/filter.h"

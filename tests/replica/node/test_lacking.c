@@ -2,7 +2,7 @@
  * A node that lacks entries or an image: when it calls the others, and when it stops. */
 #include "pair.h"
 
-/* U8: node 1 calls while node 0 uploads a requested generation. */
+/* [CALL-FOR-KEYS]: node 1 calls while node 0 uploads a requested generation. */
 static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void **state)
 {
 	(void)state;
@@ -20,7 +20,7 @@ static void test_a_generation_that_is_newer_than_the_call_names_answers_it(void 
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 }
 
-/* U8: while node 1 fetches an image, two newer generations are published. */
+/* [CALL-FOR-KEYS]: while node 1 fetches an image, two newer generations are published. */
 static void test_a_superseded_image_calls_no_node(void **state)
 {
 	(void)state;
@@ -44,7 +44,7 @@ static void test_a_superseded_image_calls_no_node(void **state)
 	assert_int_equal(node[1].called_at, 0);
 }
 
-/* U8: node 1 calls because an image is lost. Then the answer's image is lost too. */
+/* [CALL-FOR-KEYS]: node 1 calls because an image is lost. Then the answer's image is lost too. */
 static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 {
 	(void)state;
@@ -61,7 +61,8 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 	assert_true(has(1, 1));
 }
 
-/* U11: the entry of key 2 is deleted. Only node 0 and the generation before the rollback have key
+/* [NEW-ERA]: the entry of key 2 is deleted. Only node 0 and the generation before the rollback have
+ *    key
  * 2. So the generation that node 1 publishes after both nodes gave up lacks key 2. */
 static void test_a_rollback_without_its_log_is_incomplete(void **state)
 {
@@ -90,7 +91,7 @@ static void test_a_rollback_without_its_log_is_incomplete(void **state)
 	assert_true(has(1, 2));
 }
 
-/* U8: the generation that answers the call frees memory for the batches. */
+/* [CALL-FOR-KEYS]: the generation that answers the call frees memory for the batches. */
 static void test_a_full_server_takes_a_call_while_inserts_wait(void **state)
 {
 	(void)state;
@@ -116,7 +117,7 @@ static void lose_last_entry(void)
 	assert_int_equal(toy.server[1].n, n - 1);
 }
 
-/* U8: each of two nodes lacks the other's entry, so neither can publish. */
+/* [CALL-FOR-KEYS]: each of two nodes lacks the other's entry, so neither can publish. */
 static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(void **state)
 {
 	(void)state;
@@ -224,7 +225,8 @@ static void test_a_replacement_whose_answer_is_lost_has_another_tag_the_next_tim
 	assert_true(toy.server[1].head.tag != first);
 }
 
-/* U9: the new epoch says which entries are given up, and makes all nodes send their rings again. */
+/* [GIVE-UP]: the new epoch says which entries are given up, and makes all nodes send their rings
+ * again. */
 static void test_giving_up_begins_an_epoch(void **state)
 {
 	(void)state;
@@ -248,7 +250,7 @@ static void test_giving_up_begins_an_epoch(void **state)
 	assert_true(has(1, 0));
 }
 
-/* U4: an old dump was restored. Its log ends at the id that the node expects. */
+/* [LOG-READING]: an old dump was restored. Its log ends at the id that the node expects. */
 static void test_a_head_that_is_older_is_doubt(void **state)
 {
 	(void)state;
@@ -261,7 +263,7 @@ static void test_a_head_that_is_older_is_doubt(void **state)
 	assert_true(node[0].doubt);
 }
 
-/* U3: a node sends an entry while in doubt, and then a log without that entry is restored. */
+/* [DOUBT]: a node sends an entry while in doubt, and then a log without that entry is restored. */
 static void test_a_log_that_goes_back_during_doubt_requeues_the_ring(void **state)
 {
 	(void)state;
@@ -285,7 +287,7 @@ static void round_of(unsigned i)
 	(void)weir__node_round(&node[i], toy.clock += 20);
 }
 
-/* U5: a dump is restored while node 1 fetches the image of a higher era. */
+/* [HEAD-JOIN]: a dump is restored while node 1 fetches the image of a higher era. */
 static void test_an_image_is_not_swapped_in_after_the_head_has_changed(void **state)
 {
 	struct weir_record r;
@@ -308,8 +310,8 @@ static void test_an_image_is_not_swapped_in_after_the_head_has_changed(void **st
 	assert_true(has(1, 1));
 }
 
-/* U10: nodes that join a generation skip the log before its position, so its image must be
- * whole. */
+/* [WHEN-TO-PUBLISH]: nodes that join a generation skip the log before its position, so its image
+ * must be whole. */
 static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void **state)
 {
 	(void)state;
@@ -331,7 +333,7 @@ static void test_without_a_head_a_node_that_lacks_an_entry_does_not_publish(void
 	assert_true(status(1).lacks);
 }
 
-/* U10: an entry after the position goes missing while the image is being uploaded. */
+/* [WHEN-TO-PUBLISH]: an entry after the position goes missing while the image is being uploaded. */
 static void test_a_publication_fills_only_holes_below_its_position(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Which node publishes the inserts of an ended node after redis lost them (U3, U7). */
+ * Which node publishes the inserts of an ended node after redis lost them ([DOUBT],
+ * [RING-RELEASE]). */
 #include "lost.h"
 
 /* A node that has the head's image before its first round. */

@@ -294,8 +294,8 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	assert_int_equal(node[0].debts[1].id, 0);
 }
 
-/* U4: redis acknowledged an entry of node 0 that the node has not read. Now another entry has that
- * id, below a generation's position. */
+/* [LOG-READING]: redis acknowledged an entry of node 0 that the node has not read. Now another
+ * entry has that id, below a generation's position. */
 static void test_own_entries_skipped_by_a_jump_are_sent_again(void **state)
 {
 	(void)state;

@@ -100,8 +100,8 @@ static void test_flush_waits_for_own_keys_in_a_lost_generation(void **state)
 	assert_true(has(0, 1));
 }
 
-/* U4, U7: another log has replaced the log that has key 1. The entry that would reveal this is
- * missing, so node 0 reads on after a gap. */
+/* [LOG-READING], [RING-RELEASE]: another log has replaced the log that has key 1. The entry that
+ * would reveal this is missing, so node 0 reads on after a gap. */
 static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 {
 	(void)state;
@@ -126,8 +126,8 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	assert_true(has(0, 3) && has(1, 1));
 }
 
-/* U4: another log has replaced the log that has key 1. In the new log the entry with that id was
- * deleted, and the next entry is invalid for node 0. */
+/* [LOG-READING]: another log has replaced the log that has key 1. In the new log the entry with
+ * that id was deleted, and the next entry is invalid for node 0. */
 static void test_position_does_not_cover_own_entries_before_an_invalid_one(void **state)
 {
 	(void)state;

@@ -22,7 +22,8 @@ static void assert_well(void)
 	}
 }
 
-/* U4, U9: another client or a later version wrote the entry, so no node can answer the call. */
+/* [LOG-READING], [GIVE-UP]: another client or a later version wrote the entry, so no node can
+ * answer the call. */
 static void test_an_invalid_entry_is_given_up_once(void **state)
 {
 	size_t entry;
@@ -43,7 +44,8 @@ static void test_an_invalid_entry_is_given_up_once(void **state)
 	assert_int_equal(status(0).given_up + status(1).given_up, given_up);
 }
 
-/* U5, U11: the rollback returns to a generation whose position is before the invalid entry. */
+/* [HEAD-JOIN], [NEW-ERA]: the rollback returns to a generation whose position is before the invalid
+ * entry. */
 static void roll_back_past_an_entry_that_does_not_read(bool given_up)
 {
 	struct weir_record r;
@@ -149,7 +151,7 @@ static void make_lack(void)
 	assert_true(status(1).lacks && node[1].first_call);
 }
 
-/* U9: the upload of an image may take more than 10 s. */
+/* [GIVE-UP]: the upload of an image may take more than 10 s. */
 static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 {
 	(void)state;
@@ -165,7 +167,7 @@ static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 	assert_int_equal(status(0).given_up + status(1).given_up, 0);
 }
 
-/* U9: a client can write a lease that never ends. */
+/* [GIVE-UP]: a client can write a lease that never ends. */
 static void test_a_node_that_lacks_waits_10_minutes_for_a_lease(void **state)
 {
 	(void)state;
@@ -250,7 +252,7 @@ static int refuse_lease(void *context, uint64_t id, uint32_t milliseconds)
 	return weir_fail(-EACCES, "no permission");
 }
 
-/* U9: an error says nothing about another node's upload. */
+/* [GIVE-UP]: an error says nothing about another node's upload. */
 static void test_a_failing_lease_request_does_not_delay_giving_up(void **state)
 {
 	(void)state;
@@ -262,7 +264,7 @@ static void test_a_failing_lease_request_does_not_delay_giving_up(void **state)
 	assert_int_equal(status(1).given_up, 1);
 }
 
-/* U9: giving up would begin an epoch, in which redis refuses the record. */
+/* [GIVE-UP]: giving up would begin an epoch, in which redis refuses the record. */
 static void test_a_node_does_not_give_up_while_it_uploads_a_record(void **state)
 {
 	struct weir_record r;

@@ -72,7 +72,7 @@ static void test_confirmed_waits_for_the_replica(void **state)
 	server_end(&replica);
 }
 
-/* S1. A WAIT on a new connection covers only writes of that connection. */
+/* [CONFIRMED]. A WAIT on a new connection covers only writes of that connection. */
 static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 {
 	(void)state;
@@ -91,8 +91,8 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 	server_end(&replica);
 }
 
-/* S1. The server accepts the insert and is killed before it is confirmed. The node sends the lost
- * insert to the next server, which alone can confirm it. */
+/* [CONFIRMED]. The server accepts the insert and is killed before it is confirmed. The node sends
+ * the lost insert to the next server, which alone can confirm it. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
 	(void)state;

@@ -182,7 +182,8 @@ static void test_a_set_for_all(void **state)
 	assert_int_equal(store_leader(store), 0);
 }
 
-/* N2, N3: the leader fills a reader's slot only after the reader has switched or was killed. */
+/* [SLOT-EXCLUSIVE], [SLOT-SHARED]: the leader fills a reader's slot only after the reader has
+ * switched or was killed. */
 static void test_a_slot_in_use_is_not_filled(void **state)
 {
 	(void)state;
@@ -211,7 +212,8 @@ static void test_a_slot_in_use_is_not_filled(void **state)
 	}
 }
 
-/* N5: a leader is killed while it fills a slot. The set stays, and the next leader fills a slot. */
+/* [KILLED-LOCKS]: a leader is killed while it fills a slot. The set stays, and the next leader
+ * fills a slot. */
 static void test_a_leader_is_killed(void **state)
 {
 	(void)state;
@@ -237,8 +239,8 @@ static void test_a_leader_is_killed(void **state)
 	}
 }
 
-/* N3: between a reader's load of the word and its lock, the leader publishes another set and half
- * fills the slot. */
+/* [SLOT-SHARED]: between a reader's load of the word and its lock, the leader publishes another set
+ * and half fills the slot. */
 static struct child meanwhile;
 static void publish_and_spoil(void)
 {
@@ -265,7 +267,7 @@ static void test_a_slot_is_lost_before_it_is_locked(void **state)
 	end_child(&meanwhile);
 }
 
-/* N6: a process fills one slot at a time, and never the slot that it reads. */
+/* [PROCESS-LOCKS]: a process fills one slot at a time, and never the slot that it reads. */
 static void test_one_filling_at_a_time(void **state)
 {
 	(void)state;
