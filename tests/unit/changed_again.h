@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The build includes this file before a cuckoo source. The first load of a version stays as it
- * is. The second load returns a changed value changes_left times, so the reader has to retry. */
+ * The build includes this file before a cuckoo source. A lookup loads a version before and after it
+ * reads the buckets, and retries if the version changed. This file leaves the first load as it is.
+ * It lets the next changes_left second loads return a changed value. */
 #ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 #define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Paths in the folder of folder.h for two images, their delta and the copy made from it. */
+ * Paths in the folder of folder.h for two images, their delta and the image made from the delta. */
 #ifndef WEIR_TESTS_UNIT_DELTA_H
 #define WEIR_TESTS_UNIT_DELTA_H
 

@@ -17,7 +17,8 @@ static inline struct weir_handle *full_open(const struct weir_kind *kind, uint32
 	return h;
 }
 
-/* Begin a reload into a filter of @kind that stores at most @most keys, counting duplicates. */
+/* Begin a reload into a filter of @kind that stores at most @most keys. Each duplicate counts as a
+ * key. */
 static inline struct weir_reload *full_begin(struct weir_handle *h, const struct weir_kind *kind,
                                              uint32_t most, bool keep)
 {

@@ -7,7 +7,8 @@
 #include "full.h"
 #include "set/sharded/sharded.h"
 
-/* Create a set of two shards. Each shard stores at most @most keys, counting duplicates. */
+/* Create a set of two shards. Each shard stores at most @most keys, and each duplicate counts as a
+ * key. */
 static inline struct weir_handle *full_sharded(uint32_t most)
 {
 	const struct weir_plan whole = WEIR_PLAN_INIT;

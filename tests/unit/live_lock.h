@@ -45,7 +45,7 @@ static inline int setup(void **state)
 static inline int teardown(void **state)
 {
 	bool left = untouched != NULL;
-	untouched = NULL; /* so that the next test does not fail too */
+	untouched = NULL; /* a failure of this test must not make the next test fail */
 	(void)folder_teardown(state);
 	return left;
 }
@@ -105,8 +105,9 @@ static inline void become_nobody(void)
 		_exit(1);
 }
 
-/* Changes the user of this process until act_as_root(). A child process that ends by _exit() would
- * write no coverage counts. No assertion may fail before act_as_root(). */
+/* Changes the user of this process until act_as_root(). This process acts as the second user
+ * itself, because a child process that ends by _exit() writes no coverage counts. Do not assert
+ * before act_as_root(): a failed assertion would leave the later tests without root's rights. */
 static inline void act_as_nobody(gid_t group)
 {
 	assert_int_equal(setgroups(1, &group) | setegid(NOBODY) | seteuid(NOBODY), 0);

@@ -92,7 +92,8 @@ static void test_without_a_set_every_lookup_gets_the_same_answer(void **state)
 	}
 }
 
-/* A copy of the placeholder would contain no keys, or with WEIR_ABSENT_YES every key. */
+/* Before the first set, a placeholder filter answers lookups. A copy of the placeholder would
+ * contain no keys, or every key with WEIR_ABSENT_YES. */
 static void test_without_a_set_the_filter_cannot_be_read_or_copied(void **state)
 {
 	(void)state;

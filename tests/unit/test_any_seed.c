@@ -6,7 +6,7 @@
 #include "../folder.h"
 #include "../handles.h"
 
-enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: several pieces of a batch, no multiple of 64 */
+enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: 23 pieces of 64 keys and a rest */
 
 static const unsigned char key_bytes[16] = "a secret of 16 b";
 
@@ -39,7 +39,7 @@ static struct weir_reload *begun(struct weir_handle *h, const struct weir_params
 }
 
 /* Insert EACH keys one by one (@form 0), as byte strings (1) or as numbers (2).
- * @bitmap: gets the new keys. Return: how many keys are new. */
+ * @bitmap: gets a bit for each key, set if the key is new. Return: how many keys are new. */
 static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, uint64_t *bitmap)
 {
 	static uint64_t keys[EACH];
@@ -209,7 +209,8 @@ static void test_hashes_may_not_be_inserted(void **state)
 	assert_refused(weir_handle_insert_keys(h, weir_keys_hashes(hashes, 130), bitmap), -EINVAL,
 	               "WEIR_HANDLE_ANY_SEED", "insert the key");
 	assert_int_equal(figures_of(h).fill == 0, 1);
-	/* lookups of unknown hashes must not miss a key, so each lookup answers true */
+	/* the seed of a caller's hash is unknown and no key may be missed, so lookups answer
+	 * true */
 	assert_true(weir_handle_contains_hash(h, 1));
 	assert_int_equal(weir_handle_contains_keys(h, weir_keys_hashes(hashes, 130), bitmap), 130);
 	assert_true(bitmap[0] == UINT64_MAX && bitmap[1] == UINT64_MAX && bitmap[2] == 3);

@@ -107,7 +107,7 @@ static void a_change_during_a_copy_aborts(void **state)
 	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
 		bool whole = i < 4;
 		char text[256];
-		verbs[i].verb(counting); /* without a second call, no abort */
+		verbs[i].verb(counting); /* the call alone does not abort */
 		if (!dies(counting, verbs[i].verb, whole, text) || !strstr(text, verbs[i].name) ||
 		    !strstr(text, "kind counting"))
 			fail_msg("%s: %s", verbs[i].name, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A batch must answer as single calls do. The cases are 0 to 200 keys and odd sizes, every fixed
- * width, keys of any length, with and without a bitmap, on every instruction set of this
+ * A batch must answer as single calls do. The cases are 0 to 200 keys and nine larger sizes, every
+ * fixed width, keys of any length, with and without a bitmap, on every instruction set of this
  * machine. */
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static char bytes[MOST * 64 + 400];
 static uint64_t hashes[MOST];
 static struct iovec vectors[MOST];
 
-/* Return: batch size number @i. The sizes 0 to 200 precede the odd sizes. */
+/* Return: batch size number @i. The sizes 0 to 200 precede those in odd_sizes. */
 static size_t size_at(size_t i)
 {
 	return i <= 200 ? i : odd_sizes[i - 201];
@@ -121,7 +121,7 @@ static void lookups(uint32_t kind)
 {
 	struct weir_filter *f = half_full(kind, 8);
 	weir_hash_keys(f, weir_keys_fixed(bytes, 8, MOST), hashes);
-	const size_t step = test_is_short() ? 5 : 1; /* step 5: every remainder modulo 2^n */
+	const size_t step = test_is_short() ? 5 : 1; /* the sizes have every remainder mod 32 */
 	for (size_t i = 0; i < SIZES; i += step) {
 		assert_like_singles(f, HASHES, 0, size_at(i));
 		assert_like_singles(f, FIXED, 8, size_at(i));
@@ -189,7 +189,7 @@ static void assert_inserts_like_singles(uint32_t kind, enum form form, size_t wi
 	int err = weir_merge(single, batch);
 	assert_ok(err == -ENOTSUP ? 0 : err);
 	assert_ok(weir_measure(single, WEIR_EXACT, &both));
-	/* equal bits: the fill is equal, and a merge adds no bits */
+	/* the bits are equal if both fills are equal and the merge added no bits */
 	assert_true(a.fill == b.fill && b.fill == both.fill);
 	for (size_t i = 0; with_bitmap && i < n; i++)
 		marked += bitmap[i / 64] >> i % 64 & 1;

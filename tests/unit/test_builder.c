@@ -189,8 +189,9 @@ static void keys_beyond_max_memory_are_spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
-/* No local variable has its address taken. A cancelled thread leaves the red zones of its stack
- * frame behind, and AddressSanitizer reports them when the thread ends. */
+/* This function takes no address of a local variable. AddressSanitizer would put red zones around
+ * the variable, a cancelled thread would leave them behind, and AddressSanitizer would report
+ * them. */
 static void *add_cancelled(void *builder)
 {
 	static const uint64_t hash = 1;

@@ -85,7 +85,7 @@ static void a_refresh_that_would_lose_inserts_is_refused(void **state)
 	save_of(0);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOTSUP, "kind fuse takes no inserts",
 	               "give a filter of kind blocked, or create the handle anew");
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* skips a file refused before */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 0); /* skips the refused file */
 	assert_true(weir_handle_contains(h, "key", 3));
 	weir_handle_destroy(h);
 }

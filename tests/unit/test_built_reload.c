@@ -7,8 +7,8 @@
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* Without params, the set has the kind, rate and hash of the current set, and fits the added
- * keys. */
+/* Without params, the next set has the kind, rate and hash of the current set. Its size fits the
+ * keys that the loader added. */
 static void the_commit_builds_the_next_set(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;
@@ -43,8 +43,8 @@ static void the_commit_builds_the_next_set(void **state)
 	weir_handle_destroy(h);
 }
 
-/* The batches are longer than a piece of the hashing, have keys of different lengths, or are
- * empty. */
+/* The batches have more keys than the library hashes at once, have keys of different lengths, or
+ * are empty. */
 static void batches_of_any_length(void **state)
 {
 	static uint64_t keys[KEYS];

@@ -51,7 +51,7 @@ static void a_set_that_takes_inserts_may_replace_a_built_set(void **state)
 	weir_handle_destroy(h);
 }
 
-/* A built set cannot take the insert, so a rollback would lose it. */
+/* A built set cannot take the inserted key, so a rollback would lose the key. */
 static void an_insert_makes_a_built_previous_set_void(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -48,7 +48,7 @@ static void with_a_pace_one_thread_builds(void **state)
 	weir_handle_destroy(h);
 }
 
-/* One large batch gives the reload pieces to sleep between. */
+/* The reload splits a large batch into pieces and sleeps between the pieces. */
 static void a_large_batch_is_paced(void **state)
 {
 	static uint64_t hashes[KEYS];

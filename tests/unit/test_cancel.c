@@ -110,7 +110,8 @@ static void *run_verb(void *argument)
 	return NULL;
 }
 
-/* The calling thread never enters a read section, so it need not register with the flavor. */
+/* Runs @verb in a new thread and cancels that thread. The thread that runs cancel_in() enters no
+ * read section, so only the new thread and the sitter register with the flavor. */
 static void cancel_in(const struct verb *verb)
 {
 	struct sitter sitter;

@@ -30,7 +30,7 @@ static int answered(unsigned leaf, unsigned row, unsigned *a, unsigned *b, unsig
 	*a = *b = *c = *d = 0;
 	if (!of->type)
 		return 1;
-	/* other fields are set, too: sharing cores, APIC ids, properties */
+	/* also sets fields that the library must ignore: sharing cores, APIC ids */
 	*a = of->type | of->level << 5 | 1u << 8 | 15u << 14 | 7u << 26;
 	*b = (of->ways - 1) << 22 | (of->partitions - 1) << 12 | (of->line - 1);
 	*c = of->sets - 1;

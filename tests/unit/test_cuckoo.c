@@ -111,7 +111,7 @@ static void wrong_numbers_are_refused(void **state)
 	p.max_bytes = 4000;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_int_equal(plan.shape.field[0], 16);
-	/* the caller gave no max_bytes */
+	/* without max_bytes, the message names the kind's own limit */
 	p.max_bytes = 0, p.capacity = 1000000000, p.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&p, &plan), -EFBIG, "capacity 1000000000",
 	               "has 2^46 at most");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The stripes of a cuckoo filter ([COPY-OWNER], [VERSION-FIRST],
- * [ONE-STRIPE] in src/kinds/cuckoo/move.h). When a copy leaves its slot, the version of its
- * fingerprint's stripe goes up once, and no other version changes. A walk over the array releases
- * every stripe before it returns. */
+ * The stripes of a cuckoo filter ([COPY-OWNER], [VERSION-FIRST], [ONE-STRIPE] in
+ * src/kinds/cuckoo/move.h). Each fingerprint belongs to a stripe, which has an owner and a version.
+ * When a copy of a fingerprint leaves its slot, the version of the fingerprint's stripe goes up
+ * once, and no other version changes. A walk over the array releases every stripe before it
+ * returns. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"
@@ -178,7 +179,7 @@ static void a_walk_owns_every_stripe(void **state)
 	}
 }
 
-/* [FULL-IF-QUIET]: no moment is quiet while any one stripe is owned. */
+/* [FULL-IF-QUIET]: a moment is quiet only if no stripe has an owner. */
 static void an_owned_stripe_is_no_quiet_moment(void **state)
 {
 	struct weir_filter *f = made(16, 3000);
@@ -230,8 +231,8 @@ static uint64_t crowded(const struct weir_filter *f, uint32_t bits)
 	}
 }
 
-/* A merge walks over its source, so waiting for a walk over its destination could deadlock. The
- * merge fails if a key must move, or if a free slot cannot be confirmed. */
+/* A merge walks over its source, so waiting for a walk over its destination could deadlock. During
+ * a walk over the destination, the merge fails if a key must move or if the destination is full. */
 static void a_merge_fails_instead_of_waiting_for_a_walk(void **state)
 {
 	enum { KEYS = 3000 };
@@ -293,7 +294,8 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	weir_destroy(f);
 }
 
-/* [SPREAD] If one copy in 13 has the same partner bucket, the hashes are not random. */
+/* [SPREAD] If one stored fingerprint in 13 has the same partner bucket, the hashes are not
+ * random. */
 static void copies_with_one_partner_are_uneven(void **state)
 {
 	enum { BUCKETS = 1 << 13, ALIKE = 84, OTHERS = 1000, PARTNER = 77 };

@@ -174,7 +174,8 @@ static void every_truncation_is_refused(void **state)
 	assert_nothing_made();
 }
 
-/* Regression: random bytes were called a truncated delta, and a short head an image. */
+/* Regression: the messages called random bytes a truncated delta, and called a truncated
+ * head an image. */
 static void short_files_get_the_right_message(void **state)
 {
 	unsigned char noise[100] = { 1, 2, 3 };
@@ -240,7 +241,8 @@ static void the_map_must_match_the_pieces(void **state)
 	assert_refused(apply_it(), -EBADMSG, "makes image", "where its head has");
 }
 
-/* Forge a delta of one piece from the old image to @to. The frame has @less bytes too few. */
+/* Forge a delta of one piece from the old image to @to. Its zstd frame leaves out the last @less
+ * bytes of the piece. */
 static void forge(const unsigned char *to, size_t n, size_t less)
 {
 	size_t old_n = 0;

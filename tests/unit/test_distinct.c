@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The distinct hashes of a builder, in memory or in a file. A part to read spans many bins, one
- * bin, or some runs of a bin, as with billions of keys. */
+ * The distinct hashes of a builder, in memory or in a file. Their first 8 bits choose a bin, and
+ * the next bits a run within the bin. A part is all hashes with the same first bits: several bins,
+ * one bin, or some runs of one bin. */
 #include <stdlib.h>
 #include "../folder.h"
 #include "../test.h"
@@ -86,14 +87,14 @@ static void hashes_without_duplicates(void **state)
 	of_every_size(1);
 }
 
-/* The distinct hashes need less memory than the sort. */
+/* The sort needs memory for all hashes, and the result only for a third of them. */
 static void hashes_with_many_duplicates(void **state)
 {
 	(void)state;
 	of_every_size(3);
 }
 
-/* More runs keep every run short. */
+/* The caller asks for no runs, but weir__distinct() splits a bin with many hashes into runs. */
 static void more_hashes_than_expected_get_more_runs(void **state)
 {
 	enum { MORE = 1 << 20 };

@@ -153,7 +153,7 @@ static void weir_isa_chooses_the_instruction_set(void **state)
 	assert_ok(weir_create(&f, &params));
 	assert_string_equal(stats_of(f).isa, "scalar");
 	weir_destroy(f);
-	setenv("WEIR_ISA", "", 1); /* equals an unset variable */
+	setenv("WEIR_ISA", "", 1); /* an empty value counts as unset */
 	assert_ok(weir_create(&f, &params));
 	weir_destroy(f);
 #if !defined(__x86_64__)
@@ -178,13 +178,14 @@ static double planned_rate(const struct weir_filter *f)
 	return plan.fp_rate;
 }
 
-/* The struct may end after the field shards or before it. */
+/* weir_params_of() fills a struct that ends after the field shards. It refuses a struct that ends
+ * before the field, which could not say that the filter has two shards. */
 static void parameters_fill_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
 	(void)state;
-	params.kind = WEIR_SPLIT; /* no field of the kind's own chooses a shape */
+	params.kind = WEIR_SPLIT; /* this kind has no field that chooses a shape */
 	params.capacity = 1000000;
 	params.fp_rate = 0.01;
 	params.shards = 2; /* weir would choose another number */

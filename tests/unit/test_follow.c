@@ -60,8 +60,8 @@ static void test_inotify_notices_renames_and_writes_in_place(void **state)
 	expect(flavors, 0, 1); /* no file exists */
 	heard_last(-ENOENT, "no such file");
 	assert_true(image_spit(path, image, n / 2));
-	/* two or more, because a retry may read the file before the writer has written all of the
-	 * half */
+	/* the follower reports two failures or more, because a retry may read the file while
+	 * image_spit() still writes it */
 	WAIT_UNTIL(has_heard(0, 2));
 	heard_last(-EBADMSG, path);
 	assert_true(image_spit(other, image, n)); /* the follower ignores other file names */
@@ -165,8 +165,8 @@ static void test_a_replaced_folder_is_watched(void **state)
 		expect(flavors, swaps, failures);
 		heard_last(-ENOENT, "no such file");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		/* another set, because an equal set may get the inode, the times and the record of
-		 * the old file */
+		/* another set, because the file of an equal set may have the inode, the times and
+		 * the checksums of the old file, and the follower would skip it */
 		save(1000 * turn + 400, 1000 * turn + 500);
 		expect(flavors, swaps + 1, failures); /* the follower retries soon */
 		save(1000 * turn + 200, 1000 * turn + 300);

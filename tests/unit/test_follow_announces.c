@@ -92,7 +92,7 @@ static void test_a_line_when_a_failure_begins_changes_and_ends(void **state)
 	expect_lines(3, "taken over");
 	save(0, 20);
 	WAIT_UNTIL(stats_of(h).swaps >= 2);
-	expect_lines(3, "taken over"); /* no line for a swap without a failure before */
+	expect_lines(3, "taken over"); /* the second swap wrote no line */
 	snprintf(moved, sizeof moved, "%s.moved", folder);
 	assert_int_equal(rename(folder, moved), 0);
 	expect_lines(4, "no such file");
@@ -201,7 +201,7 @@ static void test_follow_does_not_block_on_a_full_log(void **state)
 	assert_int_equal(dup2(ends[1], 2), 2);
 	uint64_t refused = stats_of(h).refused;
 	assert_true(image_spit(other, "", 0));
-	/* another reason, so the follower has a line to write */
+	/* an empty file fails for another reason, so the follower has a line to write */
 	assert_int_equal(rename(other, path), 0);
 	WAIT_UNTIL(stats_of(h).refused != refused);
 	save(0, 10);

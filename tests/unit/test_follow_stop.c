@@ -64,7 +64,8 @@ static int count_looks(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A sparse file of some kilobytes declares 8 TiB. Verifying a map of 8 TiB would take hours. */
+/* A sparse file of some kilobytes declares 1 GiB, or 8 TiB if @map. Verifying a map of 8 TiB would
+ * take hours. */
 static void stop_while_it_reads(bool map)
 {
 	struct weir_follow_options o = WEIR_FOLLOW_OPTIONS_INIT;

@@ -24,7 +24,7 @@ static const struct spelling spellings[] = {
 	{ WEIR_TEXT_SUFFIXES | WEIR_TEXT_LOWERCASE, "Example.COM", "a.b.eXample.com" },
 };
 
-/* COPIES: enough keys for the batch pipeline, and as many copies of a key as fit in a cuckoo
+/* COPIES: enough keys for the batch pipeline, and few enough copies of one key to fit into a cuckoo
  * filter */
 enum { FORMS = 8, COPIES = 6, NUMBER = 4242 };
 
@@ -81,7 +81,8 @@ static bool has_by(const struct weir_filter *f, unsigned form, const char *text)
 	}
 }
 
-/* With WEIR_TEXT_CIDR, keys of fixed width are binary addresses. Other functions take texts. */
+/* With WEIR_TEXT_CIDR, keys of fixed width (the last form) are binary addresses. In the other forms
+ * a key is a text. */
 static bool expresses(uint32_t steps, unsigned form)
 {
 	return form != FORMS - 1 || !(steps & WEIR_TEXT_CIDR);
@@ -234,7 +235,7 @@ static void a_batch_stops_at_a_text_that_is_not_a_key(void **state)
 	weir_destroy(f);
 }
 
-/* The batch is longer than the piece that is hashed at a time. */
+/* The batch has more keys than the library hashes at once. */
 static void error_taken_counts_from_the_start_of_the_batch(void **state)
 {
 	enum { ADDRESSES = 3000, MANY = (1 << 20) + 10, BAD = (1 << 20) + 5 };
@@ -432,7 +433,7 @@ static void builders_hash_texts_as_filters_do(void **state)
 	}
 }
 
-/* The batch is longer than the piece that is hashed at a time. */
+/* The batch has more keys than the library hashes at once. */
 static void a_builder_stops_at_a_text_that_is_not_a_key(void **state)
 {
 	enum { MANY = 600, BAD = 300 };

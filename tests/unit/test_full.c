@@ -108,7 +108,7 @@ static void a_reload_frees_a_void_filter_first(void **state)
 	uint64_t bytes = stats_of(h).bytes;
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
 	struct weir_reload *r;
-	o.max_bytes = bytes; /* the bytes of two filters; a void one would be the third */
+	o.max_bytes = bytes; /* room for two filters, so the void filter must be freed first */
 	assert_ok(weir_reload_begin(&r, h, &o));
 	assert_int_equal(stats_of(h).bytes, bytes);
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));

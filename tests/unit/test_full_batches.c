@@ -2,7 +2,7 @@
  * Batches into full filters. Every filter gets all keys that precede the first refused key. No
  * filter keeps the refused key or a later key. weir_error_taken() returns how many keys were
  * inserted. */
-#define KEYS 1300 /* more than two pieces of set/dual_write.c */
+#define KEYS 1300 /* more than 20 pieces of 64 keys (AT_A_TIME in set/dual_write.c) */
 #include "../kinds/kind.h"
 #include "full_keys.h"
 
@@ -179,7 +179,7 @@ static void a_batch_before_the_first_set(void **state)
 		o.keep_inserts = 4096;
 		assert_ok(weir_handle_create(&h, NULL, &o));
 		memset(bitmap, 0xff, sizeof bitmap);
-		/* hashes of an unknown function */
+		/* refused: no set has chosen a hash function yet */
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(0, KEYS), bitmap), -EINVAL);
 		assert_int_equal(weir_error_taken(), 0);
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(2, KEYS), bitmap), -ENOBUFS);

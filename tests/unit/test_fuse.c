@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse filters of every size and width. Each can be built, has all its keys, and has at most its
- * planned rate. */
+ * Fuse filters of every size and width. Each filter can be built, has all its keys, and has at
+ * most its planned rate. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The gate of a set that is reloaded shard by shard. The gate looks up each canary key in the
- * shard that the key belongs to. Other tests cover options that cannot apply, and the set after a
- * refusal. */
+ * shard that the key belongs to. The tests also cover options that cannot apply to a shard, and the
+ * set after a refusal. */
 #include <sys/uio.h>
 #include "gate_sharded.h"
 

@@ -77,8 +77,8 @@ static void a_batch_into_a_large_layer_is_counted(void **state)
 	weir_destroy(f);
 }
 
-/* ---- large layers count a sample of the keys: a layer accepts its capacity and at most six
- * standard deviations of the sample more ---- */
+/* ---- a large layer counts only a sample of its keys, so it may accept more keys than its
+ * capacity: at most six standard deviations more ---- */
 
 /* BEYOND: six standard deviations if the sample is one key in four, 6 * sqrt(40000 * 3) */
 enum { LARGE = 40000, BEYOND = 2079 };
@@ -93,7 +93,7 @@ static void a_counted_sample_is_enough(void **state)
 	}
 }
 
-/* The layer is half full when it is loaded. */
+/* The large layer is about a quarter full when it is loaded: 10000 of 40000 keys. */
 static void a_loaded_layer_continues_its_sample(void **state)
 {
 	enum { SMALL = LARGE / 4, BEFORE = 20000 };
@@ -187,8 +187,8 @@ static void a_merge_counts_duplicates_once(void **state)
 
 /* ---- keys that are inserted during a copy, merge or save ---- */
 
-static struct weir_filter *source; /* filter to insert the keys into; NULL: insert none */
-static uint64_t inserted_meanwhile;              /* number of those keys that were new */
+static struct weir_filter *source; /* insert_some() inserts into this filter; NULL: no-op */
+static uint64_t inserted_meanwhile;              /* how many keys of insert_some() were new */
 
 static void insert_some(void)
 {
@@ -239,7 +239,7 @@ static struct weir_filter *begin(uint64_t *fresh)
 	return f;
 }
 
-/* Asserts that @made has the keys that insert_some() inserted, and that it counts the keys. */
+/* Asserts that @made has, and counts, the keys that insert_some() inserted. */
 static void end(struct weir_filter *f, struct weir_filter *made, uint64_t fresh)
 {
 	assert_true(inserted_meanwhile > 90);

@@ -124,7 +124,7 @@ static void maps_share_or_extend_the_layers(void **state)
 	assert_refused(weir_load(&m, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOTSUP,
 	               "growing", "live");
 	assert_ok(weir_load(&m, weir_location_map(path, WEIR_MAP_PRIVATE), NULL));
-	/* the private map appends layers of its own to the layers in the file */
+	/* the private map appends new layers in its own memory; the file stays as it is */
 	assert_alike(f, m, true);
 	weir_destroy(m);
 	weir_destroy(f);

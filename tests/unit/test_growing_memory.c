@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter whose allocations fail: when it allocates, that it fills the layers it has and
- * then refuses keys, and that it grows once memory is available again. */
+ * A growing filter whose allocations fail. The filter fills its present layers, then refuses keys,
+ * and grows once memory is available again. The tests count how often the filter allocates. */
 #include "../folder.h"
 #include "../no_memory.h"
 
@@ -34,7 +34,8 @@ static void assert_has(const struct weir_filter *f, uint64_t keys)
 	assert_false(weir_contains_hash(f, test_key(keys)));
 }
 
-/* The filter allocates once when a layer is 7/8 full, then at each insert into a full layer. */
+/* The filter tries to allocate once when a layer is 7/8 full, then at each insert into a full
+ * layer. */
 static void without_memory_a_full_layer_refuses_keys(void **state)
 {
 	struct weir_filter *f = make();
@@ -83,7 +84,7 @@ static void without_memory_a_batch_inserts_what_fits(void **state)
 	weir_destroy(f);
 }
 
-/* The filter allocates again when the next layer is 7/8 full. */
+/* weir_grow_ahead() allocates the second and last layer, so the inserts allocate nothing. */
 static void after_growing_ahead_nothing_is_allocated(void **state)
 {
 	struct weir_filter *f = make();
@@ -92,7 +93,7 @@ static void after_growing_ahead_nothing_is_allocated(void **state)
 		assert_ok(weir_grow_ahead(f));
 	assert_int_equal(asked_for_memory, 1);
 	no_memory = true;
-	insert_new(f, 0, MOST); /* no layer follows the last one */
+	insert_new(f, 0, MOST); /* both layers are full */
 	assert_ok(weir_grow_ahead(f));
 	assert_int_equal(asked_for_memory, 1);
 	assert_refused(weir_insert_hash(f, test_key(MOST)), -ENOSPC, "max_capacity", "");

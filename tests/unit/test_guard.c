@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * A guard before an exact store: what it counts, when a thread starts to bypass the filter, and
- * when the thread uses the filter again. */
+ * A guard before an exact store: what the guard counts, when a thread starts to bypass the filter,
+ * and when the thread uses the filter again. */
 #include <errno.h>
 #include <math.h>
 #include "../guards.h"
 
 enum { KEYS = 5000 };
 
-/* The filter has false positives. */
+/* The filter has false positives, so the test also covers their count. */
 static void the_counts_equal_the_tests_own(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Lookups through a guard in every form, single and in batches, compared with a model. The model
- * looks up each key in the filter itself. The model learns from the guard which keys bypassed the
- * filter, because the guard chooses these keys at random, and checks that a bypass was allowed. */
+ * looks up each key in the filter itself. The guard chooses at random which keys bypass the filter,
+ * so the model learns these keys from the guard. The model checks that a bypass was allowed. */
 #include <errno.h>
 #include "../guards.h"
 
@@ -239,7 +239,8 @@ static void asks_of_a_filter(void **state)
 	every_form(o);
 }
 
-/* Numbers are hashed as they are, whether the guard asks or bypasses the filter. */
+/* The filter lowercases texts, but must find each number as it is, before a bypass and during
+ * it. */
 static void numbers_are_never_normalised(void **state)
 {
 	struct weir_guard_options o = WEIR_GUARD_OPTIONS_INIT;

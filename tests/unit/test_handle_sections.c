@@ -95,7 +95,7 @@ static void assert_sections(unsigned n)
 	sections = 0;
 }
 
-/* Insert present key number i 1 + i % @times times. */
+/* Insert each present key. Key number i is inserted 1 + i % @times times. */
 static void put(struct weir_handle *h, unsigned times)
 {
 	for (uint64_t i = 1; i <= PRESENT; i++)
@@ -110,7 +110,7 @@ static void begin_batch(void)
 	memset(counts, 0xee, sizeof counts);
 }
 
-/* Which bits a batch sets: those of the present keys, of the repeated key, or none. */
+/* The bits that a batch sets: the bits of the present keys, those of the repeated key, or none. */
 enum bits { PRESENT_BITS, REPEATED_BITS, NO_BITS };
 static void assert_bits(enum bits bits)
 {
@@ -150,9 +150,9 @@ static int64_t insert_in(struct weir_handle *h, unsigned form, size_t n, uint64_
 
 /* ---- the functions ---- */
 
-/* In this test the PRESENT keys are absent and the repeated key is present, because each failed
- * removal formats an error message. The counters of the repeated key are full, so it can be removed
- * any number of times. */
+/* In this test the PRESENT keys are absent and the repeated key is present, so that few removals
+ * fail: each failed removal formats an error message, which takes time. The counters of the
+ * repeated key are full, so the key can be removed any number of times. */
 static void batches_of_removals(void **state)
 {
 	enum { FULL = 15 };
@@ -182,7 +182,7 @@ static void batches_of_removals(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The bits of read sections that were never entered are cleared, too. */
+/* The handle also clears the bits of keys whose read section it never entered. */
 static void a_refused_batch_clears_its_bitmap(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The caller's own hashes with few different values. The array cannot reveal this, so the caller
- * sets hash_bits for the planner and different_keys for a builder. */
+ * The caller's own hashes with few different values. The filter's array does not show how many keys
+ * have equal hashes, so the caller sets hash_bits for the planner and different_keys for a
+ * builder. */
 #include <math.h>
 #include <weir/build.h>
 #include "../handles.h"
@@ -106,7 +107,7 @@ static void bytes_and_rate_give_the_largest_capacity(void **state)
 		struct weir_params p = params_of(kinds[k]);
 		struct weir_plan plan = WEIR_PLAN_INIT, both = WEIR_PLAN_INIT;
 		struct weir_filter *f;
-		if (kinds[k] == WEIR_GROWING) /* for growing, the floor depends on max_capacity */
+		if (kinds[k] == WEIR_GROWING) /* its fp_rate_floor depends on max_capacity */
 			continue;
 		p.capacity = 0;
 		p.max_bytes = 1 << 16;
@@ -234,7 +235,7 @@ static void a_builder_checks_the_number_of_values(void **state)
 	(void)state;
 	p.capacity = 0;
 	p.hash_bits = 0;
-	/* without different_keys, the builder cannot know */
+	/* without different_keys, the builder takes equal hashes for duplicates of a key */
 	assert_ok(build(&p, KEYS, BITS, 0, false));
 	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes take 0.024 of 0.04 */
 	assert_ok(build(&p, KEYS, 64, KEYS, false));
@@ -246,7 +247,7 @@ static void a_builder_checks_the_number_of_values(void **state)
 	assert_ok(build(&p, KEYS, 20, KEYS, true));
 	p.fp_rate = 0.001;
 	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "of 2^22", "values");
-	/* less remains for the layout than equal hashes take, as hash_bits states */
+	/* hash_bits tells the planner that equal hashes take nearly all of the rate */
 	p.fp_rate = 0.0248;
 	p.hash_bits = BITS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
@@ -291,7 +292,8 @@ static void without_a_capacity_the_builder_plans_after_counting(void **state)
 	}
 }
 
-/* The field hash_bits may state that most keys are equal. */
+/* With hash_bits 32, 2^48 different keys can have only 2^32 hashes. The builder still refuses 1000
+ * hashes for so many keys. */
 static void hash_bits_excuse_at_most_a_rate_of_one_half(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };

@@ -39,8 +39,8 @@ static void one_crowded_block_is_reported(void **state)
 		}
 }
 
-/* No word of the sample has more used cells than one key could fill, but all 32 cells of the block
- * are used. */
+/* No word of the sample has more used cells than one key could fill. Only the number of used cells
+ * of the whole block shows that the block is crowded. */
 static void all_keys_in_one_block_are_reported(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_FREQUENCY, KEYS, asked);
@@ -52,8 +52,8 @@ static void all_keys_in_one_block_are_reported(void **state)
 }
 
 /* In a split filter only the lower half of a hash chooses a key's bits in the block. Keys with
- * equal lower halves in the same block are therefore equal to the filter. The equal keys add 25
- * keys a block / 2^bits to the rate. */
+ * equal lower halves in the same block are therefore equal to the filter. A block has 25 keys, so
+ * the equal keys add 25 / 2^bits to the rate. */
 static void few_lower_halves_of_split_are_reported(void **state)
 {
 	(void)state;
@@ -75,7 +75,8 @@ static void few_lower_halves_of_split_are_reported(void **state)
 	}
 }
 
-/* The items of 8,000 users fall into 8,000 buckets, with partner buckets all over the array. */
+/* The upper half of a hash is the user, and chooses the first bucket. So the items of 8,000 users
+ * have 8,000 first buckets. The lower half is the item, and chooses the partner bucket. */
 static void few_partner_buckets_of_a_million_are_reported(void **state)
 {
 	enum { MILLION = 1000000 };
@@ -127,7 +128,8 @@ static void a_window_reports_uneven_hashes(void **state)
 		}
 }
 
-/* The poor hashes have equal top bits, a fifth of the keys in one page, or equal low bits. */
+/* The poor hashes have equal top bits, have equal low bits, or put a fifth of the keys into one
+ * page. */
 static void a_router_reports_uneven_hashes(void **state)
 {
 	(void)state;

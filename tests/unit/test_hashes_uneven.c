@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The caller's own hashes that are not uniform ([SPREAD]). The sweep inserts each value once as a
- * hash and once as a number. As hashes, the filter must report unevenness if its rate for absent
- * keys is twice the requested rate. As numbers, the values are mixed and the filter is even. With
- * uniform hashes the filter never reports unevenness. */
+ * The caller's own hashes that are not uniform ([SPREAD]). The tests insert each list of values
+ * once as hashes and once as numbers. A filter of hashes must report unevenness if its rate for
+ * absent keys is twice the requested rate. A filter hashes numbers itself, so a filter of numbers
+ * is even. With uniform hashes the filter never reports unevenness. */
 #include <math.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -192,7 +192,8 @@ static void uneven_hashes_are_reported(void **state)
 		}
 }
 
-/* Of the 32-bit values, one pair in 2^32 is equal, and equal numbers are equal keys. */
+/* Among the 32-bit values, an absent number may equal a present number, but only one pair in 2^32
+ * is equal. So the rate stays near the requested rate. */
 static void numbers_are_mixed(void **state)
 {
 	(void)state;
@@ -285,7 +286,8 @@ static void a_sample_includes_both_ends(void **state)
 		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
 			if (kinds[k] == WEIR_CLASSIC) /* the kind mixes hashes itself */
 				continue;
-			if (kinds[k] == WEIR_FREQUENCY && end == 2) /* a word has four cells */
+			/* four cells per word are too few to show one crowded line */
+			if (kinds[k] == WEIR_FREQUENCY && end == 2)
 				continue;
 			struct weir_filter *f = test_filter(kinds[k], 5000000, asked);
 			struct weir_stats s = WEIR_STATS_INIT;
@@ -332,8 +334,8 @@ static void *fill_on(void *argument)
 	return NULL;
 }
 
-/* Regression: keys that were inserted during a save made the beginning appear emptier than the end,
- * so the save was refused. */
+/* Regression: keys that were inserted during a save made the beginning of the array appear emptier
+ * than the end, so the save was refused. */
 static void inserts_during_a_measurement_are_not_reported(void **state)
 {
 	enum { THREADS = 4 };
