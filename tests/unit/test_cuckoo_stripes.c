@@ -74,7 +74,8 @@ static void a_removal_changes_its_own_stripe(void **state)
 		}
 }
 
-/* A copy moves to its other bucket, cannot move again from the first bucket, and moves back. */
+/* A copy of a fingerprint moves to its other bucket. The copy cannot move again from the first
+ * bucket, and moves back. */
 static void a_move_changes_its_own_stripe(void **state)
 {
 	(void)state;

@@ -244,7 +244,7 @@ static void test_a_failure_after_a_success_is_reported_again(void **state)
 	expect(flavors, 0, 1);
 	for (unsigned i = 1; i < 4; i++) {
 		/* another set, because the file of an equal set may have the inode, the times and
-		 * the checksums of the old file, and the follower would skip it */
+		 * the commit record of the old file, and the follower would skip it */
 		save(100 * i, 100 * i + 100);
 		expect(flavors, i, i);
 		assert_int_equal(unlink(path), 0);
