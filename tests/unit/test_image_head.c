@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, by itself, with the fields of a kind's shape. The first two kinds have
- * two fields at fixed offsets. Every later kind has seven fields in a shared area. */
+ * The head of an image, without the rest of the image. The head contains the fields of a kind's
+ * shape: two at fixed offsets for the first two kinds, seven in a shared area for every later
+ * kind. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
@@ -162,9 +163,9 @@ static void only_known_hashes_are_accepted(void **state)
 	}
 }
 
-/* The test sets marks in the lowest or the highest byte, with each hash. Without marks the format
- * is 1. Known marks are read back. The mark keyed and hash 3 require each other. An unknown mark
- * comes from a newer weir. */
+/* The test sets marks in the lowest or the highest byte of the word, with each hash function.
+ * Without marks the format is 1. Known marks are read back. The mark keyed and hash 3 (SipHash)
+ * require each other. An unknown mark comes from a newer weir. */
 static void marks_are_known_or_newer(void **state)
 {
 	(void)state;
@@ -188,9 +189,9 @@ static void marks_are_known_or_newer(void **state)
 }
 
 /* The test changes each byte from the marks on. In format 1 these bytes are reserved. In format 2,
- * an unknown mark or step, or any byte from LATER on, comes from a newer weir, and the fault names
- * the field. A length without its step is damage. Weir writes format 2 only for a mark or a
- * step. */
+ * an unknown mark, an unknown step of normalisation, or a byte from LATER on that is not 0 comes
+ * from a newer weir. A prefix length without the step that uses it is damage. Format 2 with neither
+ * a mark nor a step is damage, too. */
 static void unknown_words_come_from_a_newer_weir(void **state)
 {
 	(void)state;
@@ -221,8 +222,8 @@ static void unknown_words_come_from_a_newer_weir(void **state)
 	assert_int_equal(parse(bytes, &out, &fault), -ENOTSUP);
 }
 
-/* With each combination of steps, each bit of the lengths is either read back and written again, or
- * refused. */
+/* With each combination of normalisation steps, each bit of the prefix lengths is either refused,
+ * or is read and written again. */
 static void lengths_need_their_steps(void **state)
 {
 	(void)state;

@@ -112,7 +112,7 @@ static void test_a_keyed_image_is_refused_without_its_key(void **state)
 #endif
 }
 
-/* The image is mapped live, inserted into and sealed. */
+/* A seal writes the head of the image, which contains the marks. */
 static void test_a_seal_keeps_the_marks_of_a_keyed_image(void **state)
 {
 	struct weir_load_options right = with_key(key);
@@ -176,7 +176,7 @@ static void test_head_and_statistics_need_no_key(void **state)
 	               -ENOENT, path, "");
 }
 
-/* Lookups in batches of every form answer maybe, too. */
+/* weir_contains_keys() answers maybe for every key of a batch, for numbers and for texts. */
 static void test_without_the_key_every_lookup_answers_maybe(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;

@@ -81,8 +81,8 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* Return: the location of the image in the given form. A descriptor is a new file, positioned at
- * the image. */
+/* Return: the location of the image in the given form. For WEIR_LOCATION_FD, the function writes
+ * the image to a new file, and returns the location of its descriptor. */
 static struct weir_location at(uint32_t form, bool packed)
 {
 	const size_t n = image_bytes[packed];
@@ -260,8 +260,8 @@ static int64_t by_save(struct weir_location to, bool packed)
 	return weir_save(f, to, &o);
 }
 
-/* Copy from the image of the other form. If keys age, two saves have different bytes, so the copy
- * is made from the same form. */
+/* Copy the compressed image to an uncompressed image, or the reverse. If keys age, the two saves
+ * have different bytes, so the function copies the image with the same compression. */
 static int64_t by_copy(struct weir_location to, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

@@ -170,7 +170,7 @@ static void test_the_live_mark_lasts_until_the_seal(void **state)
 	               "sealed", "");
 	assert_refused(weir_seal(f), -EINVAL, "WEIR_MAP_LIVE", "");
 	assert_ok(weir_verify(f));
-	/* f does not block a live map */
+	/* the sealed filter f does not prevent another live map */
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_refused(weir_verify(f), -EBUSY, path, "live");
 	assert_ok(weir_seal(g));

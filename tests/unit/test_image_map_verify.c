@@ -37,7 +37,7 @@ static void test_verify_names_the_shard(void **state)
 	}
 }
 
-/* The damaged byte is between the table and the bits. */
+/* The damaged byte is between the table of checksums and the bits. */
 static void test_verify_names_a_reserved_byte(void **state)
 {
 	struct weir_filter *f;

@@ -86,7 +86,7 @@ static void test_names_that_are_too_long_are_refused(void **state)
 	unlink(link);
 }
 
-/* A name that is one byte longer, and a path that is too long for the kernel, are refused. */
+/* A name of 256 bytes, and a path that is too long for the kernel, are refused. */
 static void test_the_longest_names_are_accepted(void **state)
 {
 	static char name[4097], longest[4400];

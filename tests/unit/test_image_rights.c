@@ -153,7 +153,7 @@ static void test_access_lists_widen_nothing(void **state)
 	/* the folder's default list grants no more permissions */
 	assert_int_equal(mode_after_save(), 0640);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
-	assert_ok(save_with(0660)); /* not even if the caller sets the mode */
+	assert_ok(save_with(0660)); /* with the caller's mode, the file also has no list */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
@@ -316,7 +316,7 @@ static void test_a_link_to_another_folder_is_followed(void **state)
 	assert_true(S_ISLNK(stat_of(link).st_mode));
 	assert_true(stat_of(path).st_ino != before);
 	assert_int_equal(unlink(link), 0);
-	assert_int_equal(rmdir(sub), 0); /* the folder has no other files */
+	assert_int_equal(rmdir(sub), 0); /* succeeds only if the folder is empty */
 }
 
 int main(void)

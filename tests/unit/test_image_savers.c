@@ -231,14 +231,15 @@ static void test_a_claim_of_another_user_denies_no_save(void **state)
 	close(fd);
 }
 
-/* A reader can lock a killed saver's claim, because the claim has its final permissions. */
+/* A saver that is killed just before its rename leaves a claim with the permissions of the image.
+ * Readers of the image can lock this claim. */
 static void test_a_readers_lock_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	int fd = leave_file(CLAIM), heir = leave_file(SUCCESSOR);
 	assert_int_equal(flock(fd, LOCK_SH), 0);
-	close(heir); /* the saver that was about to remove the claim was killed, too */
+	close(heir); /* also killed: the second saver, which was about to remove the claim */
 	assert_ok(replace_as(7));
 	assert_false(there());
 	close(fd);

@@ -6,7 +6,7 @@
 
 enum { ROOM = 8 << 20, DIRT = 0xa5 };
 
-/* The caller's memory, filled with garbage, and the uncompressed image to expect. */
+/* memory: the caller's memory, filled with garbage. plain: the uncompressed image to expect. */
 static unsigned char *memory, *plain;
 static size_t plain_bytes;
 static char packed[4200];
@@ -81,8 +81,8 @@ static int64_t copy(void *room, size_t bytes, const char *file,
 	                       NULL);
 }
 
-/* Asserts that a copy of @file yields the uncompressed image, and fails if the memory is too
- * small. */
+/* Asserts that a copy of @file into memory gives the uncompressed image, and that the copy fails if
+ * the memory is too small. */
 static void assert_copies_as_plain(const char *file)
 {
 	char needed[32], there[32];
@@ -125,7 +125,7 @@ static void use_in_place(uint64_t n, bool takes_inserts)
 		assert_ok(weir_measure(f, WEIR_EXACT, &a));
 		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
 		assert_ok(weir_verify(f));
-		/* a bit in the last line, which belongs to the bits of every kind */
+		/* the last byte of an image is one of the filter's bits, for every kind */
 		memory[plain_bytes - 1] ^= 1;
 		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
 		weir_destroy(f);
@@ -182,7 +182,7 @@ static void test_bits_of_large_images_are_aligned(void **state)
 	assert_true(image_get(plain + IMAGE_SHARDS, 4) > 1);
 }
 
-/* Creates a new file, because overwriting a file waits for the disk. */
+/* Creates a new file, because a file system may write an overwritten file to the disk at once. */
 static void replace_file(const char *file, const void *bytes, size_t n)
 {
 	assert_int_equal(unlink(file), 0);
@@ -196,8 +196,8 @@ static int lowest_free_descriptor(void)
 	return fd;
 }
 
-/* Asserts that the file is refused if it is cut at any length, one byte too long, or has one wrong
- * byte. */
+/* Asserts that the file is refused if it is cut at one of many lengths, if it is one byte too long,
+ * or if one of many bytes is wrong. */
 static void assert_truncations_refused(const char *file)
 {
 	const int descriptor = lowest_free_descriptor();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * <weir/inline.h> acts like one more instruction set. With any compiler flags, in C and in C++,
- * it sets the same bits and gives the same answers as the library. PROBES lists the compiled
- * callers. Some views have layouts that a caller compiled for one layout would refuse. */
+ * <weir/inline.h> sets the same bits and gives the same answers as the library, with any compiler
+ * flags, in C and in C++. PROBES lists the callers, each compiled with other flags. A caller that
+ * is compiled for one layout refuses views of other layouts. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/inline.h>
@@ -103,7 +103,8 @@ static void same_bits_and_answers(void **state)
 		}
 }
 
-/* Threads that insert the same hot keys share the lines of these keys. */
+/* Threads that insert the same hot keys share the cache lines of these keys. A store would
+ * invalidate the line in the caches of the other threads. */
 static void an_insert_of_a_present_key_writes_nothing(void **state)
 {
 	const struct inline_probe *probe = *state;
@@ -187,7 +188,7 @@ static void only_default_layouts_or_the_callers_are_inlined(void **state)
 		}
 }
 
-/* The planner chooses these layouts for rates from 10 % to 0.01 %. */
+/* The inlined layouts are those that the planner chooses for rates from 10 % to 0.01 %. */
 static void exactly_the_planners_layouts_are_inlined(void **state)
 {
 	unsigned seen[9][11] = { { 0 } }, inlined = 0;

@@ -303,7 +303,7 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* An exclude list also refuses such a batch. */
+/* weir_reload_exclude_keys() also refuses a batch that exceeds the limits. */
 static void test_guards_and_kept_keys_refuse_a_batch_beyond_the_limits(void **state)
 {
 	struct weir_handle_options ho = WEIR_HANDLE_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The list of kinds, and what each kind promises: names, conversion of shapes to parameters and
- * back, and where keys lie ([PARTITION-BITS] and L2 in src/kind/kind.h). */
+ * back, and which lines hold the bits of a key ([PARTITION-BITS] in src/kind/kind.h). */
 #include <errno.h>
 #include "../test.h"
 #include "../kinds/kind.h"
@@ -241,7 +241,7 @@ static void params_shape_checks_its_arguments(void **state)
 	}
 }
 
-/* ---- [PARTITION-BITS] and L2 ---- */
+/* ---- [PARTITION-BITS] ---- */
 
 enum { SHARDS = 16, LINES = SHARDS * 1024, HASHES = 8 };
 static uint64_t *words;
@@ -331,7 +331,8 @@ static void a_measurement_reads_only_the_lines_asked_for(void **state)
 	free(words);
 }
 
-/* The filter has more blocks than the counters of one portion can count. */
+/* The measurement counts blocks in portions, so that no counter overflows. This filter has more
+ * blocks than one portion. */
 static void each_cell_of_many_blocks_is_counted(void **state)
 {
 	static struct weir_spread s;

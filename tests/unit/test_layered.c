@@ -133,7 +133,8 @@ static void several_threads_add_and_exclude(void **state)
 
 /* ---- memory ---- */
 
-/* The builder has 7 MiB for two times about 450,000 hashes of 8 bytes. */
+/* Of the 63 MiB, 56 MiB are for the buffers of the one thread. The rest, 7 MiB, is too small for
+ * 450,000 included hashes of 8 bytes and about as many excluded hashes that pass. */
 static void included_and_excluded_keys_share_max_memory(void **state)
 {
 	enum { MANY = 450000 };
@@ -164,7 +165,7 @@ static void included_and_excluded_keys_share_max_memory(void **state)
 	assert_refused(err, -EFBIG, "max_memory", "spill_folder");
 }
 
-/* Without a spill file the call fails. */
+/* Without a spill file, weir_builder_exclude_keys() fails. */
 static void excluded_keys_that_pass_are_spilled(void **state)
 {
 	enum { MANY = 1500000 };
@@ -340,8 +341,8 @@ static void equal_lists_are_refused(void **state)
 	weir_builder_destroy(b);
 }
 
-/* The first cells of a counter are all in one place, so the second level cannot be built at any
- * size. */
+/* The excluded hashes are small numbers, so their upper bits are equal. All of them select the same
+ * first cells, and the second level cannot be built at any size. */
 static void uneven_excluded_hashes_are_refused(void **state)
 {
 	const struct weir_params p = params(1);
@@ -358,8 +359,9 @@ static void uneven_excluded_hashes_are_refused(void **state)
 	weir_builder_destroy(b);
 }
 
-/* Regression, as in test_fuse.c. Half of the excluded hashes pass the first level, and the table of
- * these hashes is searched for the included keys. */
+/* Regression, as in test_fuse.c: a hash table multiplied the hashes, and the products were alike.
+ * Half of the excluded hashes pass the first level. The builder then searches the table of these
+ * hashes for the included keys. */
 static void excluded_hashes_that_are_alike_when_multiplied_build_fast(void **state)
 {
 	enum { SIDE = 1024 };
@@ -413,7 +415,7 @@ static void a_reload_excludes_keys(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The argument "memory" selects the long tests, which run in one thread each. */
+/* The argument "memory" selects the tests with most keys, each of which runs in one thread. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

@@ -110,7 +110,7 @@ static void test_two_mount_namespaces_share_the_lock(void **state)
 
 /* ---- lock_dir ---- */
 
-/* The user may write the image, but not its folder. Return: 0 on success. */
+/* Runs as a user that may write the image, but not the image's folder. Return: 0 on success. */
 static int map_without_the_folder(void)
 {
 	struct weir_filter *f = NULL;

@@ -106,8 +106,8 @@ static double seconds_of(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Return: seconds of processor time that @thread uses while it waits for partitions that this
- * thread owns. */
+/* Return: seconds of processor time that @thread uses while it waits for the partitions, which the
+ * test owns. */
 static double waited(pthread_t thread)
 {
 	clockid_t clock;
@@ -118,7 +118,8 @@ static double waited(pthread_t thread)
 	return seconds_of(clock) - before;
 }
 
-/* @attributes: NULL for the default. Return: the error of pthread_create(). */
+/* Load all keys in a second thread while the test owns the partitions.
+ * @attributes: NULL for the default. Return: the error of pthread_create(). */
 static int load_while_owned(const pthread_attr_t *attributes, bool cancel)
 {
 	pthread_t thread;
@@ -154,7 +155,7 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* No other key joins the key in its partition's bucket. */
+/* The loader collects the keys of each partition, here a single key. */
 static void test_a_loader_of_one_key_sleeps(void **state)
 {
 	(void)state;
@@ -221,7 +222,7 @@ static void expect_child_loads(void)
 	assert_true(child >= 0);
 	if (child == 0) {
 		alarm(DEADLINE / 2);
-		bool again = load(); /* the child also drops its own marks */
+		bool again = load(); /* must also release the partitions */
 		_exit(again && load() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

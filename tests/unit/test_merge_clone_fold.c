@@ -41,8 +41,8 @@ static struct weir_stats exact(const struct weir_filter *f)
 	return stats;
 }
 
-/* Asserts that @a and @b have equal bits: an equal number, and no more after a merge, if the kind
- * can merge. The merge leaves @a unchanged if the bits are equal. */
+/* Asserts that @a and @b have equal bits: the same number of bits is set in both, and a merge of @b
+ * into @a sets no further bit. The number alone decides if the kind cannot merge. */
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;

@@ -166,7 +166,7 @@ static void test_options_may_be_shorter(void **state)
 	WITH_EACH_OLDER(struct weir_save_options, WEIR_SAVE_OPTIONS_INIT,
 	                weir_save(filter, weir_location_path(path), s));
 	WITH_EACH_OLDER(struct weir_load_options, WEIR_LOAD_OPTIONS_INIT, load(s));
-	/* the filter is empty, but the handle's filter is not */
+	/* the saved filter is empty, so for the handle the set shrinks */
 	save.marks = WEIR_MARK_SHRINK_ALLOWED;
 	assert_ok(weir_save(filter, weir_location_path(path), &save));
 	WITH_EACH_OLDER(struct weir_handle_options, WEIR_HANDLE_OPTIONS_INIT, create(s));

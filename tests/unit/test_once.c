@@ -146,8 +146,8 @@ static void nothing_is_removed_from(uint32_t kind)
 	weir_destroy(f);
 }
 
-/* Kinds without removal refuse WEIR_ONCE: they store a key once without the flag, or they count
- * every insert. */
+/* Kinds without removal refuse WEIR_ONCE. These kinds store a key only once even without the flag,
+ * or they count every insert. */
 static void refused_by(uint32_t kind)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
@@ -231,7 +231,7 @@ static void kept_by(uint32_t kind)
 	removes.can = WEIR_CAN_REMOVE;
 	assert_refused(weir_load(&g, weir_location_path(path), &removes), -ENOTSUP, path, "REMOVE");
 	image = image_slurp(path, &n);
-	image[n - 1] ^= 1; /* damaged bits: the load is refused before it reads any */
+	image[n - 1] ^= 1; /* damages the bits, which a refused load does not read */
 	assert_true(image_spit(path, image, n));
 	free(image);
 	removes.can = weir_kind_can(kind, WEIR_CAN_REMOVE | WEIR_CAN_HOLD_COPIES);

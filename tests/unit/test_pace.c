@@ -106,8 +106,8 @@ static void make_inserts_take_time(struct weir_reload *r)
 	next->raw.insert_hash = insert_for_a_while;
 }
 
-/* One in WEIR__PACE_SINGLES calls is timed and represents all of them. Timing a call reads the
- * clock three times ([PACE-SAMPLED]), which counts once. */
+/* One in WEIR__PACE_SINGLES calls is timed, and its time counts for all of these calls. Timing a
+ * call reads the clock three times ([PACE-SAMPLED]). The time of the three reads counts once. */
 static void test_single_keys_are_timed_by_sample(void **state)
 {
 	(void)state;
@@ -205,8 +205,8 @@ static size_t absent_pages(const struct weir_filter *f)
 	return absent;
 }
 
-/* Inserts into touched pages never fault. The larger filter does not fit in the cache, and the
- * commit must not read it. */
+/* Inserts into touched pages never fault. The commit reads only a filter that may fit into a cache,
+ * so the test has a smaller and a larger filter. */
 static void test_a_pace_touches_all_pages_first(void **state)
 {
 	(void)state;

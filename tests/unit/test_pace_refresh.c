@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The pace of refreshes and gates. A refresh sleeps, and calls progress between two sleeps, so
- * that progress can stop it. The gate of a shard sleeps too. Paces out of range are refused. */
+ * that progress can stop the refresh. The gate of a shard also sleeps. Paces out of range are
+ * refused. */
 #include "../followers.h"
 #include "../paced.h"
 #include "../sharded.h"
@@ -93,7 +94,7 @@ static void test_a_refresh_sleeps_off_its_last_debt(void **state)
 	}
 }
 
-/* A stopped file does not count as refused. */
+/* A file whose refresh was stopped does not count as refused. */
 static void test_progress_can_stop_a_refresh_between_sleeps(void **state)
 {
 	(void)state;
@@ -199,7 +200,8 @@ static void test_the_gate_of_a_shard_sleeps(void **state)
 	o.gate = &gate;
 	start(flavors);
 	assert_ok(weir_reload_all(set, &o, fill, &filled));
-	/* steps: pages, keys, and bits counted */
+	/* for each shard 3 steps touch pages, and 1000 insert keys; the gates count 3 shards, in 4
+	 * steps each */
 	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)

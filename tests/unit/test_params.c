@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Invalid parameters. Each is refused with its errno and an error message that names the
- * parameter, the value and the allowed range. The tests also cover the three directions of
- * weir_plan_make(). */
+ * parameter, the value and the allowed range. The tests also cover how weir_plan_make() computes
+ * capacity, rate or size from the other two. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * weir_plan_make(): the three directions against each other, the choice of the layout, and the
- * reason for the choice. test_params.c tests refused parameters, test_sizing.c the mathematics. */
+ * weir_plan_make(): whether the plans for a size, for a rate and for a capacity agree, the choice
+ * of the layout, and the reason for the choice. test_params.c tests refused parameters, and
+ * test_sizing.c the mathematics. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

@@ -240,7 +240,7 @@ static void a_delta_repaired_in_place_is_accepted(void **state)
 	publish("2", 2, 3);
 	snprintf(name, sizeof name, "%s.delta-2", path);
 	assert_swaps_to(3);
-	usleep(20000); /* until the file clock ticks */
+	usleep(20000); /* ctime advances only with the kernel's tick */
 	assert_true(image_flip(name, 30, 1));
 	assert_refused(weir_handle_refresh(h, path, &how), -EBADMSG, name, "");
 	usleep(20000);
@@ -266,7 +266,7 @@ static void nanoseconds_of_the_times_count(void **state)
 	do {
 		assert_ok(weir_handle_refresh(h, path, &how));
 		assert_int_equal(stat(name, &before), 0);
-		usleep(20000); /* until the file clock ticks */
+		usleep(20000); /* ctime advances only with the kernel's tick */
 		assert_true(image_flip(name, 30, 1) && image_flip(name, 30, 1));
 		assert_int_equal(stat(name, &after), 0);
 	} while (!within_a_second(&before, &after));
@@ -282,7 +282,7 @@ static void a_new_ctime_of_a_delta_counts(void **state)
 	publish("1", 1, 2);
 	snprintf(name, sizeof name, "%s.delta-1", path);
 	assert_swaps_to(2);
-	usleep(20000); /* until the file clock ticks */
+	usleep(20000); /* ctime advances only with the kernel's tick */
 	assert_int_equal(chmod(name, 0600), 0);
 	assert_swaps_to(2);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Every long step of a refresh calls progress at least once per MiB and can be stopped: reading,
- * the counts of the sanity check and of the gate, and carry. A stopped file does not count as
- * refused. Nothing is published, the current set stays, and a later refresh accepts the file. */
+ * the counts of the sanity check and of the gate, and carry. The file of a stopped refresh
+ * does not count as refused. Nothing is published, the current set stays, and a later refresh
+ * accepts the file. */
 #include <stdatomic.h>
 #include "../followers.h"
 

@@ -58,7 +58,8 @@ static void test_the_last_failure_and_its_time_are_reported(void **state)
 	not_refused_after("check the path");
 }
 
-/* One unreachable file had been accepted before, the other had been refused. */
+/* A refresh of a missing file fails between two refreshes of one file. The file still counts as
+ * accepted if the handle accepted it, and as refused if the handle refused it. */
 static void test_a_file_that_is_reachable_again(void **state)
 {
 	(void)state;

@@ -275,7 +275,7 @@ static void test_wrong_options_are_refused(void **state)
 	assert_refused(weir_reload_begin(&untouched, h, &older), -EINVAL,
 	               "weir_reload_options.struct_size", "_INIT");
 	assert_null(untouched);
-	/* a header without the field keep_previous */
+	/* the caller's header is older and lacks the field keep_previous */
 	older.struct_size = offsetof(struct weir_reload_options, keep_previous);
 	assert_ok(weir_reload_commit(begin(h, &older)));
 	assert_false(stats_of(h).previous_kept);

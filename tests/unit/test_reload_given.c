@@ -79,7 +79,8 @@ static void test_a_given_filter_may_get_a_copy(void **state)
 	close_handle(flavors, h);
 }
 
-/* A filter from the caller may be mapped, and the check would read all of its pages. */
+/* A reload does not check whether the hashes of a filter from the caller are uniform. The filter
+ * may be mapped, and the check would read all of its pages. */
 static void test_a_given_filter_may_have_uneven_hashes(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, 10000);
@@ -118,8 +119,7 @@ static void test_an_aborted_or_refused_filter_is_freed(void **state)
 	close_handle(flavors, h);
 }
 
-/* Asserts that the call fails, that no reload has begun, and that the filter still belongs to the
- * caller. */
+/* Asserts that the call fails, begins no reload, and leaves the filter to the caller. */
 static void refused(struct weir_handle *h, struct weir_filter *next,
                     const struct weir_reload_options *o, int err, const char *a, const char *b)
 {

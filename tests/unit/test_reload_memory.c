@@ -20,8 +20,8 @@ static void swap(struct weir_handle *h, const struct weir_reload_options *o)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* Asserts that a reload fails, and writes nothing, if its next filter would overlap bits in use.
- * The next filter begins at the bits' start, before it or after it. */
+/* Asserts that a reload fails and writes nothing if the memory of its next filter overlaps the page
+ * at @at, which is in use. The memory begins at @at, or less than a page before or after it. */
 static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -38,8 +38,8 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 	assert_null(none);
 }
 
-/* The filter at @at is replaced, and call_rcu has yet to free it. Once it is freed, the memory can
- * be given to another reload. Adjacent memory does not overlap. */
+/* Replace the filter at @at. Until call_rcu frees the filter, no reload may use the memory. After
+ * that, reloads may use the memory and the page behind it. */
 static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
                     struct weir_reload_options o)
 {

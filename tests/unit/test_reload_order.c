@@ -103,8 +103,8 @@ static void test_a_second_writer_is_refused(void **state)
 	}
 }
 
-/* Each call would wait for its own caller. With qsbr, weir cannot detect a section, and the calls
- * must not hang. */
+/* Inside a read section, each call would wait for the section of its own caller. A thread of qsbr
+ * has no sections, so its calls succeed. */
 static void test_inside_a_section_writers_are_refused(void **state)
 {
 	(void)state;

@@ -45,7 +45,7 @@ static void the_formula_matches_a_simulation(void **state)
 	}
 }
 
-/* A set with half as many keys has less than a tenth of the requested rate. */
+/* A set with half as many keys as the full set has less than a tenth of the full set's rate. */
 static void measured_rates_match_the_plan(void **state)
 {
 	enum { KEYS = 30000, OTHERS = 400000 };
@@ -204,7 +204,7 @@ static void shape_texts_name_the_sets(void **state)
 	assert_string_equal(text, "2 sets in 8 columns, 2 rows a key");
 }
 
-/* With 10^14 keys per page, a sum over the number of keys would take minutes. */
+/* With more than 10^14 keys per page, a sum over the number of keys would have too many terms. */
 static void far_too_many_keys_are_refused_quickly(void **state)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;

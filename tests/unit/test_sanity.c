@@ -169,7 +169,7 @@ static void test_the_claimed_capacity_does_not_matter(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -ECANCELED, path, "overfull");
 }
 
-/* The sets are of any kind, size and rate. Sets of a few keys are accepted, too. */
+/* The sets are of several kinds, sizes and rates, down to a set of one key. */
 static void test_full_sets_are_not_overfull(void **state)
 {
 	const enum weir_kind_id kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_COUNTING,

@@ -64,7 +64,8 @@ static void all_shards_share_one_random_seed(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Hashes spread unevenly, so max_bytes must include the slack of each shard. */
+/* Some shards get more than their share of the keys. So every shard has room for more keys, and
+ * max_bytes must suffice for the larger shards. */
 static void all_shards_fit_in_max_bytes(void **state)
 {
 	static const struct { uint64_t capacity, max_bytes; double fp_rate; } kept[] = {

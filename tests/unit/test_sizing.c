@@ -9,8 +9,8 @@
 
 static const unsigned words[] = { 1, 2, 4, 8 };
 
-/* Bits per key for each rate. The blocked values are for z = 1, 2, 4 and 8 with the best g from 1
- * to 8. The field z is the planner's default for the rate. */
+/* Bits per key for each rate. The blocked values are for z = 1, 2, 4 and 8 words per key, with the
+ * best number g of bits per word from 1 to 8. The field z is the planner's default for the rate. */
 static const struct row {
 	double fp_rate, classic;
 	struct { double bits; unsigned g; } blocked[4];

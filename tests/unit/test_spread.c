@@ -222,9 +222,9 @@ static uint32_t verdict_on(const struct weir_spread *s)
 	return said;
 }
 
-/* Return: counts in which a share @share of all cells is used. Half of the cells are used more by
- * the factor @off, the others less. The number of used cells per word has @vary times the variance
- * of chance. */
+/* Return: counts in which the share @share of all cells is used. For cells with
+ * odd numbers the share is multiplied by 1 + @off, for the rest by 1 - @off. The number of used
+ * cells per word has @vary times the variance of chance. */
 static struct weir_spread counted(double share, double off, double vary)
 {
 	struct weir_spread s = {

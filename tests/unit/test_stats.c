@@ -258,8 +258,8 @@ static void errors_of_layers_add_up_as_squares(void **state)
 	weir_destroy(f);
 }
 
-/* A sample reads one page from each of some shards. A few lines from every shard would take a
- * hundred times as long. */
+/* A sample reads one page from each of some shards, because single lines from every shard would
+ * each miss the cache and the TLB. */
 static void a_sample_reads_whole_pages(void **state)
 {
 	enum { SHARD = 64 << 10, LINE = 64, BYTES = 1024 * SHARD };

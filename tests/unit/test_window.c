@@ -38,7 +38,8 @@ static void test_ages_grow_with_each_advance(void **state)
 	}
 }
 
-/* The repeated insert returns WEIR_SEEN. */
+/* The repeated insert returns WEIR_SEEN, although it also stores the key in the newest
+ * generation. */
 static void test_a_repeated_insert_makes_a_key_young_again(void **state)
 {
 	(void)state;
@@ -55,8 +56,8 @@ static void test_a_repeated_insert_makes_a_key_young_again(void **state)
 	}
 }
 
-/* With G generations, a key is remembered for T to T * G/(G-1), depending on when it was
- * inserted. */
+/* A window of G generations and a span T remembers a key for T to T * G/(G-1). The time depends on
+ * the age of the newest generation at the insert. */
 static void test_keys_are_remembered_for_the_span(void **state)
 {
 	(void)state;
@@ -79,7 +80,8 @@ static void test_keys_are_remembered_for_the_span(void **state)
 		}
 }
 
-/* G-1 rounded periods are never less than the span. */
+/* With G generations, the span is G-1 periods. If a period were rounded down, the window would
+ * forget keys before the span ends. */
 static void test_the_period_is_rounded_up(void **state)
 {
 	struct weir_params o = options(16, 0);

@@ -204,8 +204,9 @@ static void an_advance_waits_for_a_stalled_section(void **state)
 	}
 }
 
-/* Another thread advances between this thread's reading of the clock and its claim to advance. No
- * advance is due any more, and this thread gives the claim back. */
+/* The window that quick_clock() advances, as another thread may between a tick's reading of the
+ * clock and the tick's claim to advance. The tick then finds no advance due, and releases its
+ * claim. */
 static struct weir_filter *quick;
 
 static uint64_t quick_clock(void *unused)

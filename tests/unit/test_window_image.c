@@ -68,7 +68,7 @@ static void time_between_save_and_load_does_not_count(void **state)
 	weir_destroy(back);
 }
 
-/* The library's CLOCK_REALTIME in ns, or 0 for the machine's. */
+/* The CLOCK_REALTIME that the library sees, in ns. 0: the machine's clock. */
 static uint64_t real_ns;
 static bool fake_time_set; /* true: the library sees fake_time instead of real_ns */
 static struct timespec fake_time;

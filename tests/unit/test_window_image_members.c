@@ -129,7 +129,7 @@ static void exchange_members(struct parts *p, const struct parts *other)
 		p->bytes[a] = p->bytes[b];
 		p->bytes[b] = of;
 		break;
-	case 1: /* replace one member by a copy of another */
+	case 1: /* replace one member by a copy of a member of @from */
 		p->member[a] = copy_of(from->member[of], from->bytes[of]);
 		p->bytes[a] = from->bytes[of];
 		free(was);

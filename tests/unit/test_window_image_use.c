@@ -127,7 +127,7 @@ static void keyed_windows_need_their_secret(void **state)
 	weir_destroy(back);
 }
 
-/* Windows that count a sample of the keys continue the sample, too. */
+/* A window that counts only a sample of the keys continues the sample after a load. */
 static void a_loaded_window_continues_its_count(void **state)
 {
 	static const uint64_t each[] = { 500, 200000 };

@@ -54,7 +54,7 @@ static void restart(struct life *l, int64_t out, bool forget)
 	unsigned char *bytes = saved_bytes(l->w, &n);
 	weir_destroy(l->w);
 	l->w = NULL;
-	const uint64_t before = real_time(); /* the time that the test itself takes counts, too */
+	const uint64_t before = real_time(); /* the time that the test itself takes also counts */
 	image_put64(bytes + SAVED, before - (uint64_t)out);
 	image_repair(bytes, n);
 	load.run.forget_older = forget;

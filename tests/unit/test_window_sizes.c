@@ -51,7 +51,7 @@ static void answers(struct weir_filter *w, const uint64_t *keys, uint64_t *in)
 	assert_int_equal(n, one_by_one);
 }
 
-/* Asserts that all instruction sets answer as the first one does.
+/* Asserts that all instruction sets give the same answers as the first instruction set.
  * Return: the number of bits that a key sets in a word. */
 static uint32_t same_answers(struct weir_params *o)
 {
@@ -248,7 +248,7 @@ static void test_wrong_options_are_refused(void **state)
 
 static const char flavor; /* a pointer for the tests; never used as a flavor */
 
-/* Windows refuse the parameters of other groups. */
+/* A window also refuses the parameters of other kinds. */
 static void test_only_windows_accept_their_parameters(void **state)
 {
 	(void)state;

@@ -195,7 +195,7 @@ static void test_a_cancelled_insert_returns_its_result(void **state)
 }
 
 /* The child has no timer thread, and the parent's timer thread continues. The test cannot detect a
- * pthread_join() in the child, because glibc's returns at once there. */
+ * pthread_join() in the child, because glibc's pthread_join() returns at once in the child. */
 static void test_a_forked_child_can_destroy_a_window(void **state)
 {
 	struct weir_params o = timed();
