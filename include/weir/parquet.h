@@ -58,7 +58,7 @@ struct weir_parquet_options {
  * @flags: enum weir_parquet_flags, or'ed.
  * Return: the bytes, or a negative errno.
  * Errors: -ENOTSUP for another kind; -EINVAL for an unknown form or flag. Without
- *   WEIR_PARQUET_ANY_SIZE also -EINVAL if the size is not a power of two, and -EFBIG above 128 MiB.
+ *   WEIR_PARQUET_ANY_SIZE also -EINVAL if the size is not a power of two, and -EFBIG above 128 MiB;
  *   -EFBIG above 2 GiB less 32 bytes, since numBytes in the format is a signed 32-bit number.
  * Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */

@@ -98,8 +98,8 @@ struct weir_refresh_options {
  *   record (bytes 504 to 511 of the image) differ, or with deltas the names or any of these of a
  *   delta. So chmod and a new hard link are changes too.
  * Errors: three groups. The first is verdicts on the file: the call reports one once and returns 0
- *   until the file changes. (It reads a damaged file again for some 2.5 s, since the file may
- *   change faster than its times do.) -EBADMSG, -ENOTSUP, -EINVAL as weir_load(); -EISDIR; -EINVAL
+ *   until the file changes (it reads a damaged file again for some 2.5 s, since the file may
+ *   change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_load(); -EISDIR; -EINVAL
  *   for another seed or hash function without WEIR_HANDLE_ANY_SEED, or a router with other sets;
  *   -EINVAL without WEIR_HANDLE_ANY_STEPS for other steps of struct weir_text than the current
  *   filter's, or for any steps before the first filter (lengths and numbers of labels may differ;

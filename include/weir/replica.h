@@ -286,7 +286,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
  *   before they insert, and @make reads all that was written (not from a database replica that
  *   lags). It returns 0 or a negative errno.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(), except -EAGAIN for missing inserts; the value of @make;
+ * Errors: as weir_replica_publish(), but missing inserts are no error; the value of @make;
  *   -ESTALE if redis lost its log during the call, -EEXIST if another generation was published
  *   during the call: call again; -EKEYREJECTED for another seed or secret.
  * Threads: any, outside of read-side sections.  Progress: blocking.
