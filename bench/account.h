@@ -10,8 +10,8 @@
 
 namespace bench {
 
-/* Reads the second number in the calling thread's schedstat: the ns that it has waited for a
- * CPU. */
+/* Reads how many nanoseconds the thread that made this object has waited for a CPU: the second
+ * number in that thread's schedstat. */
 class Account {
 public:
 	Account() : fd_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}

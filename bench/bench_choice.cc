@@ -118,7 +118,8 @@ constexpr size_t most_points = 12;
 /* The report compares the kinds at the operator's rate, or by default at this rate. */
 constexpr double usual_rate = 0.01;
 
-/* Return: true if the report compares kinds by this row. If blocked, it has the default layout. */
+/* Return: true if the report compares kinds by this row. It compares the blocked kind only
+ * with the default layout. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&
@@ -159,7 +160,8 @@ Points points_of(const Kind &kind, const Options &options)
 	return points;
 }
 
-/* Limits the operator's number of keys: enough to tell kinds apart, and in time for the mode. */
+/* Return: the operator's number of keys, raised to 100,000 if too few keys would not tell kinds
+ * apart, and lowered to what the mode has time for. */
 size_t keys_of(const Options &options)
 {
 	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;

@@ -205,7 +205,7 @@ void add_once(const Contender &contender, size_t n, double rate)
 {
 	if (contender.lookups) {
 		add({ contender, Op::chain, n, rate, 1 }, false);
-		/* its nodes suffice for one insert per key, so a second round would abort */
+		/* the hash table has nodes for one insert per key, so a second round would abort */
 		if (strcmp(contender.name, "urcu_lfht") != 0)
 			add({ contender, Op::present, n, rate, 1 }, false);
 	}
@@ -224,7 +224,8 @@ void add_threads(const Contender &contender, size_t n, double rate)
 				add({ contender, op, n, rate, threads }, false);
 }
 
-/* Adds reads of random lines in as many bytes, for comparison with the lookups. */
+/* Adds reads of random lines in as many bytes as a filter of @n keys has, for comparison with the
+ * lookups. */
 void add_limits(size_t n)
 {
 	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true,

@@ -25,7 +25,7 @@ struct Contender {
 	const char *name;
 	Maker make;
 	enum { always, others, slow, everything } when;
-	bool batches = false;   /* the set has batches; the yardstick has a set for them */
+	bool batches = false;   /* true: the set also takes batches */
 	bool lookups_only = false;
 };
 

@@ -22,8 +22,9 @@ namespace {
 struct Asked {
 	uint64_t keys = 1000000, inserts = 10000000;
 	std::vector<double> exponents = { 0.8, 1.0, 1.2 };
-	std::vector<double> rates = { 0.01, 0.1 }; /* each rate gives the filter a size */
-	std::vector<double> counters = { 2 };      /* per key: sizes chosen without a rate */
+	std::vector<double> rates = { 0.01, 0.1 }; /* rates to make filters for */
+	std::vector<double> counters = { 2 };      /* sizes to make filters of, in counters per
+	                                              key */
 	uint32_t bits = 16;
 	bool layouts = false;
 };
@@ -34,7 +35,7 @@ struct Stream {
 	uint64_t distinct = 0;
 };
 
-/* Draws the keys. Zipf cannot invert the sum at exponent 1, so use one very near to 1. */
+/* Draws the keys. Zipf cannot invert its sum at exponent 1, so use an exponent very near to 1. */
 Stream stream_of(const Asked &asked, double exponent)
 {
 	Zipf zipf(asked.keys, exponent == 1 ? 1.000001 : exponent);
@@ -48,7 +49,7 @@ Stream stream_of(const Asked &asked, double exponent)
 	return s;
 }
 
-/* The smallest true count of each class. The first class has absent keys. */
+/* The smallest true count of each class. The first class is that of absent keys. */
 constexpr std::array<uint64_t, 6> classes = { 0, 1, 2, 10, 100, 1000 };
 const char *const class_names[] = { "absent", "1", "2 to 9", "10 to 99", "100 to 999", "1000 on" };
 
@@ -145,7 +146,8 @@ template <class Counter> void ask_count_min(const Stream &s, uint64_t bytes)
 	}
 }
 
-/* Measures the default layout, with --layouts also all others in as many bytes, and count-min. */
+/* Measures the default layout and count-min in as many bytes. With --layouts also measures all
+ * other layouts in as many bytes. */
 void compare(const Asked &asked, const Stream &s, double exponent, struct weir_params params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -51,8 +51,8 @@ public:
 	{
 	}
 
-	/* Replaces the set once without timing. A part of a reload's cost is what it evicts from
-	 * the readers' caches, so each timed reload must follow another one. */
+	/* Replaces the set once without timing. A reload evicts lines from the readers' caches,
+	 * which is part of its cost. So another reload must precede each timed reload. */
 	void lead() { target_.replace(0); }
 	/* Replaces the set at least once, and for long enough to measure. */
 	void replace()
@@ -215,7 +215,8 @@ std::vector<unsigned> reader_counts(const Options &options)
 }
 
 /* Return: the operator's number of keys, rounded down to two digits and limited to what the mode
- * has time for. If the operator gave none, the default sizes, and with --full a large one. */
+ * has time for. If the operator gave no number: the default numbers, and with --full also a large
+ * number. */
 std::vector<size_t> key_counts(const Options &options)
 {
 	if (options.smoke())
@@ -244,7 +245,7 @@ bool wanted(const Options &options, const Case &c)
 	bool usual = !c.flavor->rcu || (c.read == Read::hit && !options.quick());
 	bool first = !c.flavor->rcu && c.read == Read::hit;
 	bool more = c.read == Read::insert || c.read == Read::hit_of_16;
-	/* a sharded set has no single filter that a section could use */
+	/* the sharded target cannot look up in a caller's section (find_in_section()) */
 	if (c.read == Read::hit_of_16 && c.phase == Phase::roll)
 		return false;
 	if (!time_for_all(options, c.n))

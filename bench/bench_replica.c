@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Compares one set on many machines with filters in redis: bench_replica SOCKET KEYS. SOCKET is the
- * Unix socket of an empty redis, best with weir's module. replica.sh starts one. Prints medians of
- * 9 rounds, with the least and the most. */
+ * Compares a replicated set of three nodes with filters in redis: bench_replica SOCKET KEYS. SOCKET
+ * is the Unix socket of an empty redis, best with weir's module. replica.sh starts one. Prints the
+ * median of 9 rounds, with the shortest and the longest round. */
 #include "bench_replica.h"
 #include <math.h>
 #include <unistd.h>

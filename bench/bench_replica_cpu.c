@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Measures the CPU time that nodes cost the redis they share, and computes that of 1,000 nodes:
+ * Measures the CPU time that nodes cost the redis they share, and computes the cost of 1,000 nodes:
  * bench_replica_cpu SOCKET [NODES] [SECONDS of each measurement]. replica.sh starts the server.
  *
  * A node reads the log at each interval (poll_ms), sends its inserts, and sends heartbeats: one per
@@ -18,7 +18,8 @@ static unsigned seconds = 5;
 static uint64_t inserted;
 
 struct cost {
-	double cpu, beats, reads; /* per second: CPU seconds; calls of EVALSHA and XRANGE */
+	/* per second: cpu: CPU seconds of redis; beats: calls of EVALSHA; reads: calls of XRANGE */
+	double cpu, beats, reads;
 	double inserts;           /* per second */
 };
 
@@ -138,7 +139,8 @@ int main(int argc, char **argv)
 	const double read = (c[IDLE].cpu - c[SELDOM].cpu) / (c[IDLE].reads - c[SELDOM].reads);
 	const double beat = (c[SELDOM].cpu - c[NONE].cpu - c[SELDOM].reads * read) /
 	                    c[SELDOM].beats;
-	/* CPU seconds per 1,000 inserts: the same nodes with inserts, minus without */
+	/* CPU seconds per 1,000 inserts: the cost with inserts minus the cost of the same nodes
+	 * without inserts */
 	const double many = (c[INSERTS].cpu - c[IDLE].cpu) / c[INSERTS].inserts * 1000;
 	const double few = (c[FEW_INSERT].cpu - c[FEW_IDLE].cpu) / c[FEW_INSERT].inserts * 1000;
 	const double follower = (many - few) / (n - FEW);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Measures the figures that weir promises, most of them ratios. Each comparison runs both sides in
- * short alternating rounds. It prints the median time of each, the median of the rounds' ratios
- * with its spread, memory and measured rate of both, and whether the promise is met. This is a
- * report, not a test: a promise that is not met leaves the exit status at 0; a lost key makes it
- * 1. */
+ * short alternating rounds. It prints the median time of each side, the median of the rounds'
+ * ratios with its spread, memory and measured rate of both sides, and whether the promise is met.
+ * This is a report, not a test: the exit status is 0 even if a promise is not met, and 1 only after
+ * a failure, such as a lost key. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,8 +32,8 @@ struct Outcome {
 	Facts first_facts, second_facts;
 	double busy = 1;
 	bool judged() const { return what.limit > 0 || what.most_ns > 0; }
-	/* The ratio of each side's 10 % quantile: these rounds ran while the machine's other
-	 * tenants were quiet. */
+	/* The ratio of the two sides' 10 % quantiles: other tenants of the machine disturb the
+	 * fastest rounds least. */
 	double quiet() const
 	{
 		double one = first.quantile(0.1), two = second.quantile(0.1);
@@ -60,7 +60,7 @@ std::unique_ptr<Set> make(const Side &side, const Comparison &c)
 	return side.make(c.n, c.rate);
 }
 
-/* One side, its filter filled, its threads waiting. */
+/* A side with a filled filter and waiting threads. */
 struct Runner {
 	Runner(const Side &side, const Comparison &c, const Keys &keys)
 	    : op(side.op), team(side.threads), set(make(side, c)), facts(fill_and_ask(*set, keys))
@@ -97,8 +97,9 @@ Outcome compare(const Comparison &c, const Keys &keys, const Options &options)
 	if (takes_all(c.first.op)) /* a round is as long as it takes to fill the filter */
 		rounds = std::min(rounds,
 		                  std::max(5u, static_cast<unsigned>(5e9 / (warm.ns * warm.keys))));
-	/* The second side finds the round's keys in the cache. So a round of lookups runs first,
-	 * second, second, first. Inserts take long, so the sides only take turns to begin. */
+	/* The side that runs later finds the round's keys in the cache. So a round of lookups runs
+	 * the sides in the order first, second, second, first. A round of inserts takes long, so it
+	 * runs each side once, and the order changes from round to round. */
 	bool twice = !takes_all(c.first.op);
 	for (unsigned i = 0; i < rounds; i++) {
 		Cost one = {}, two = {};

@@ -15,7 +15,8 @@ namespace bench {
 
 struct Made {
 	std::unique_ptr<Set> set;
-	double rate; /* the rate asked for, or the rate that the layout's own formula predicts */
+	double rate; /* the rate asked for; if bits per key were asked for, the rate by the layout's
+	                formula */
 };
 
 /* Makes a set for @n keys, with @bits bits per key if @bits is not 0, else at @rate. */
@@ -28,10 +29,10 @@ struct Kind {
 	std::string name;
 	uint32_t words_per_key; /* 0: the kind has no such number, or chooses it */
 	Make make;
-	/* few: fewer points, except in a full run; slow: fewer points, and none in a quick run;
-	 * rare: only in a full run */
+	/* How often to measure the kind. few, slow: at fewer rates and sizes, except in a full run.
+	 * slow: also not in a quick run. rare: only in a full run. */
 	enum { always, few, slow, rare } when;
-	bool batch_only = false; /* a second set for the same filter, with batches */
+	bool batch_only = false; /* true: only batches; another Kind has single keys */
 	bool weir = false;
 	bool inserts = true, removes = false, counts = false, grows = false;
 	Can can = [](size_t, double, double) { return true; };

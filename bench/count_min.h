@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A count-min sketch for one thread: four rows of counters, with one counter per key in each row.
- * The caller chooses the bytes and the counter's width. Source: Cormode, Muthukrishnan 2005
- * (count-min); Estan, Varghese 2002 (conservative: only the smallest of a key's counters are
- * incremented). */
+ * A count-min sketch for one thread: four rows of counters. A hash of the key selects one counter
+ * in each row, and the smallest of the four is the key's count. The caller chooses the bytes and
+ * the counter's width. Source: Cormode, Muthukrishnan 2005 (count-min); Estan, Varghese 2002
+ * (conservative: only the smallest of a key's counters are incremented). */
 #ifndef WEIR_BENCH_COUNT_MIN_H
 #define WEIR_BENCH_COUNT_MIN_H
 

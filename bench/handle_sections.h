@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * handle_sections.c: lookups of many keys, each in its own read-side section unless the name says
- * otherwise. The caller has registered the thread and, for qsbr, brought the thread online. */
+ * handle_sections.c: lookups of many keys. Each lookup has its own read-side section, except in
+ * memb_long_sections(). The caller has registered the thread and, for qsbr, brought the thread
+ * online. */
 #ifndef WEIR_BENCH_HANDLE_SECTIONS_H
 #define WEIR_BENCH_HANDLE_SECTIONS_H
 

@@ -22,8 +22,8 @@ double allowed_seconds; /* 0: no limit */
 
 double seconds_since_begin() { return (clock_ns(CLOCK_MONOTONIC) - program_began) * 1e-9; }
 
-/* Return: true if it is too late to start this benchmark. All its repetitions get the same answer.
- * bench/collect recognises the message by its beginning. */
+/* Return: true if it is too late to start this benchmark. All repetitions of a benchmark get the
+ * same answer. bench/collect recognises the message by its beginning. */
 bool left_out(benchmark::State &state, const std::string &name)
 {
 	static std::map<std::string, bool> late;

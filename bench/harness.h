@@ -53,11 +53,11 @@ struct Question {
 	const char *help;
 	Pace quick, normal, full;
 	const char *smoke; /* --benchmark_filter for --smoke, applied to the cases of --quick */
-	enum { nothing, keys, size, set } takes; /* --keys; --size; --size and --rate */
+	enum { nothing, keys, size, set } takes; /* options; set: --size and --rate */
 	void (*add_all)(const Options &options);
 };
 
-/* The main() of a question. */
+/* The main() of each program bench_<question>. */
 int answer(int argc, char **argv, const Question &question);
 
 /* A key:value part of a name. */

@@ -125,7 +125,7 @@ static inline size_t key_url(char to[KEY_URL_ROOM], uint64_t seed, uint64_t i,
 enum { KEY_TELEPHONE_ROOM = 24 };
 
 /* Write telephone number i, for i below 10^9: the country, the first digits of a mobile number in
- * that country, and nine digits that no other number has. Return: its length. */
+ * that country, and nine digits that no other number has. Return: the length of the text. */
 static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, uint64_t i)
 {
 	static const char *const countries[] = { "+8613", "+919", "+12", "+628", "+5511", "+2348",
@@ -147,7 +147,8 @@ static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
 }
 
 /* A "snowflake": 41 bits of milliseconds, 10 of the machine, 12 of a counter that restarts each
- * millisecond. One machine makes four ids in each millisecond. Ordered by time. */
+ * millisecond. In each millisecond one machine, chosen by the seed, makes four ids, so ids grow
+ * with i. */
 static inline uint64_t key_user_snowflake(uint64_t seed, uint64_t i)
 {
 	uint64_t ms = (UINT64_C(1) << 38) + i / 4, machine = key_scramble(seed + ms) & 1023;

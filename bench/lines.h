@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The memory's own limit: random 64-byte lines of an array, read or changed by fetch-or. Prefetches
- * go as many lines ahead, and into the first-level or the second-level cache, as is best on this
- * machine. The array may be a filter's bits, since no bit changes. */
+ * The memory's own limit: the program reads random 64-byte lines of an array, or writes them by a
+ * fetch-or of 0. It tries several prefetch distances, into the first-level and the second-level
+ * cache, and uses the fastest on this machine. The array may be a filter's bits, since a fetch-or
+ * of 0 changes no bit. */
 #ifndef WEIR_BENCH_LINES_H
 #define WEIR_BENCH_LINES_H
 

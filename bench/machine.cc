@@ -24,7 +24,8 @@ struct Cpus {
 	unsigned cores = 0;
 };
 
-/* Return: a name for the core of a CPU. Each CPU is a core if the kernel does not say. */
+/* Return: a name for the core of a CPU. If the kernel does not report cores, each CPU counts as a
+ * core of its own. */
 std::string core_of(int cpu)
 {
 	std::string core = cpu_file(cpu, "topology/core_id");

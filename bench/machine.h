@@ -16,8 +16,9 @@ const std::vector<int> &allowed_cpus();
 unsigned allowed_cores();
 void pin(int cpu);
 
-/* Numbers of threads to measure: 1, 2, 4 ..., that of the physical cores (more threads share cores
- * by SMT), and that of the CPUs. At most @most numbers; the first and the last always stay. */
+/* Numbers of threads to measure: 1, 2, 4 ..., the number of physical cores (more threads share
+ * cores by SMT), and the number of CPUs. At most @most numbers; the first and the last always
+ * stay. */
 std::vector<unsigned> thread_counts(size_t most = 64);
 
 /* Bytes of the first CPU's cache of @level; 0: no such cache, or unknown. */

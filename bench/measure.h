@@ -44,8 +44,9 @@ struct Cost {
 	double keys; /* number of keys in this round */
 };
 
-/* @first: the number of the round's first key; @count: the number of keys, continued at key 0. An
- * operation that takes all keys repeats them until a round has about a million. @wall: see Cost. */
+/* @first: the number of the round's first key; @count: the number of keys. After the last key the
+ * round goes on at key 0. An operation that takes all keys ignores @first and @count. With few keys
+ * it is repeated until it has taken about a million. @wall: see Cost. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
 /* Robust statistics of many rounds. */
@@ -58,7 +59,7 @@ struct Series {
 
 struct Facts {
 	double bits_per_key;
-	double rate;   /* measured with absent keys, filled to capacity */
+	double rate;   /* share of absent keys found when the set is full */
 	uint64_t lost; /* false negatives */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The machine's limits, with one thread up to one on each CPU: reads of random lines, and fetch-ors
- * of a word per thread, of one word for all threads, and of random words in an array. */
+ * Measures the machine's limits with 1, 2, 4 ... threads, up to the number of CPUs: reads of random
+ * lines, and fetch-ors of a word per thread, of one word for all threads, and of random words in an
+ * array. */
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -77,7 +78,8 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 void run_word(benchmark::State &state, bool own, unsigned threads)
 {
 	Team &team = team_of(threads);
-	std::vector<uint64_t> words(threads * 16); /* two lines a thread: CPUs prefetch pairs */
+	std::vector<uint64_t> words(threads * 16); /* two lines a thread: CPUs prefetch pairs of
+	                                              lines */
 	report(state, rounds(state, [&] {
 		       return timed(team, a_round, [&](unsigned thread) {
 			       uint64_t *word = &words[own ? thread * 16 : 0];

@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* one locked or of a word per line; the core runs as many at once as it can */
+	lock,   /* a locked or of one word per line; the core overlaps as many of them as it can */
 	mixed,  /* lookups_an_insert lookups, then an insert */
 	insert, /* single inserts */
 	batch,  /* inserts in batches of batch_keys */
@@ -49,7 +49,7 @@ public:
 	size_t lines() const { return bytes() / 64; }
 	void clear() { filter_.region->clear(); }
 
-	/* Makes hashes. The line is the high half of hash times lines (L1 in kinds/blocked), so a
+	/* Makes hashes. The high half of hash * lines is the line's index ([PARTITION-BITS]), so a
 	 * range of hashes is a range of lines. @part: parts_ for the whole filter. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
@@ -259,7 +259,8 @@ void run_pairs(benchmark::State &state, const Visit *how, bool every)
 
 void add_pairs(const Options &options)
 {
-	/* fixed, since most of the time is setup, which Google Benchmark does not count */
+	/* a fixed number of rounds: Google Benchmark would run too many, since it does not count
+	 * the setup */
 	long again = allowed_cpus().size() > 8 ? 2 : options.quick() ? 8 : 32;
 	bool every = options.full();
 	add({ { "what", "pair" }, { "how", "ping" } },

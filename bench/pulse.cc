@@ -56,7 +56,7 @@ void Beside::take_alone()
 {
 	size_t i = taken_ % tallies_.size();
 	pin(allowed_cpus()[i]);
-	alone_(); /* a warm-up, so that the caches are as after such a round */
+	alone_(); /* a warm-up: the caches are then as one thread's round leaves them */
 	tallies_[i].add(alone_());
 	alone_step_ += step_ns(team_of(1));
 	pin(allowed_cpus()[0]);

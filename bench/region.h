@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Memory for the bits of every contender, with the rules of weir's memory (src/ground/memory.c):
- * below 2 MiB the heap at 64-byte alignment, above it whole pages, 2 MiB aligned, with huge pages
+ * below 2 MiB the heap, 64-byte aligned; from 2 MiB on whole pages, 2 MiB aligned, with huge pages
  * requested. So both sides of a comparison have equal pages. */
 #ifndef WEIR_BENCH_REGION_H
 #define WEIR_BENCH_REGION_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The parts of bench_reload: the set that a loader replaces, and the threads that read the set at
- * the same time. All work on hashes, so that only the set is measured. */
+ * the same time. The loader and the readers pass hashes instead of keys, so that only the set is
+ * measured. */
 #ifndef WEIR_BENCH_RELOAD_H
 #define WEIR_BENCH_RELOAD_H
 
@@ -57,7 +58,7 @@ public:
 	virtual uint64_t wrong(size_t n) = 0;
 };
 
-/* A set of @n keys at 1 %, in the form that @phase replaces. */
+/* Makes a set of @n keys at 1 %: sharded for Phase::roll, else with one filter. */
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor);
 
 /* The result of a run, for one reader or for all. */
@@ -77,8 +78,8 @@ public:
 	Readers(const Readers &) = delete;
 	Readers &operator=(const Readers &) = delete;
 
-	/* The readers read while the function runs on the calling thread. With @times the time of
-	 * each call is added there. */
+	/* The readers read while the calling thread runs @meanwhile. If @times is not NULL, it
+	 * receives the time of each call. */
 	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:

@@ -39,7 +39,8 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
 
-/* Adds the cost of a call through a pointer on this machine, whatever function it calls. */
+/* Adds the cost of a call through a pointer on this machine, to an empty function and to the
+ * yardstick. */
 void calls(std::vector<Comparison> &out)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
@@ -54,7 +55,8 @@ void calls(std::vector<Comparison> &out)
 	                { "yardstick, by pointer", yardstick_called, Op::hit }, 0, false, true });
 }
 
-/* Compares the ways to look up one key. Each rate leads to another of the planner's six layouts. */
+/* Compares the ways to look up one key. For each rate the planner chooses a different one of its
+ * six layouts. */
 void ways(std::vector<Comparison> &out)
 {
 	for (double rate : { 0.1, 0.05, 0.01, 0.004, 0.001, 0.0001 }) {

@@ -13,7 +13,7 @@ struct Side {
 	Maker make;
 	Op op;
 	unsigned threads = 1;
-	const char *isa = nullptr; /* the kernel that weir must use; NULL: the best */
+	const char *isa = nullptr; /* instruction set that weir must use; NULL: the best */
 	bool no_filter = false;    /* a limit of the machine, without keys */
 };
 
@@ -29,8 +29,8 @@ struct Comparison {
 	double slack_ns = 0; /* the first side may take this much longer per key */
 	double most_ns = 0;  /* limit for the first side's ns per key; 0: the ratio counts */
 	double most_bits = 0; /* additional limit for the first side's bits per key; 0: none */
-	bool wall = false;   /* a side starts threads itself: measure the clock's time */
-	/* the machine's own limit, printed with the promises for comparison */
+	bool wall = false;   /* true: a side starts threads itself, so measure the clock's time */
+	/* true: measures a limit of the machine, for comparison with the promises */
 	bool machine = false;
 };
 

@@ -49,7 +49,7 @@ void Team::one(unsigned number)
 	arrived_.fetch_add(1);
 	while (arrived_.load() < threads_)
 		if (threads_ > allowed_cpus().size())
-			/* a spinning thread would keep another one off its CPU */
+			/* a spinning thread would keep the CPU from the thread that it waits for */
 			std::this_thread::yield();
 	double cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	began_[number] = clock_ns(CLOCK_MONOTONIC);

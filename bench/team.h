@@ -42,8 +42,8 @@ public:
 	Team &operator=(const Team &) = delete;
 
 	unsigned size() const { return threads_; }
-	/* Runs @work with its number in each thread. All start together, spinning until all are
-	 * ready. */
+	/* Each thread calls @work with the thread's number. The threads spin until all are ready,
+	 * so that all start together. */
 	Elapsed run(const std::function<void(unsigned)> &work);
 
 private:

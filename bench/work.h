@@ -42,7 +42,7 @@ struct Quality {
 	/* half the 99 % interval of the measured rate, as a share of that rate; 1 if no absent key
 	 * was found */
 	double fp_interval = 1;
-	uint64_t lost = 0;      /* lost keys, of all keys */
+	uint64_t lost = 0;      /* keys that were inserted but not found, among all keys */
 };
 
 class Work {
@@ -51,14 +51,14 @@ public:
 	Work(std::unique_ptr<Set> set, size_t n);
 
 	/* Fills the set, with all CPUs if several threads may insert, and looks up every key. Then
-	 * looks up absent keys: enough for a 99 % interval within 10 % at @rate, but at most @most
-	 * and at least 100,000. */
+	 * looks up absent keys: enough for a 99 % interval within 10 % at @rate, but at most @most.
+	 * It looks up 100,000 absent keys even if these limits are lower. */
 	Quality fill(double rate, size_t most);
 	/* @each: keys per thread. Measures CPU time for one thread, else the clock's time. */
 	Tally round(Team &team, Verb verb, size_t each);
 	Set &set() { return *set_; }
-	/* Return: keys per thread in a round. They fit into the thread's own cache with a small
-	 * filter; for a larger filter there are enough keys for a millisecond. */
+	/* Return: keys per thread in a round: 32,768 (256 KiB) if the filter fits the second-level
+	 * cache, so that the keys evict less of the filter; 131,072 for a larger filter. */
 	size_t usual() const;
 
 private:
@@ -73,7 +73,7 @@ private:
 	size_t n_;
 	size_t held_ = 0;        /* keys 0 to held_ - 1 are in the set */
 	bool empty_ = false;     /* cleared, and not changed since */
-	uint64_t asked_ = 0;     /* keys that earlier rounds have asked */
+	uint64_t asked_ = 0;     /* keys of all earlier rounds; the next round continues there */
 	size_t drawn_ = 0;       /* draws that earlier rounds have used */
 	std::vector<uint64_t> draws_;
 	std::vector<std::vector<uint64_t>> keys_, fresh_; /* one vector per thread */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A guard with a handle, for one thread. Asks each key, and reports the outcome of each key that
- * passes to the guard. */
+ * A guard with a handle, for one thread. The thread asks the guard about each key. If the guard
+ * does not answer that the key is absent, the thread reports to the guard that the key was
+ * present. */
 #include <algorithm>
 #include <weir/weir.h>
 #include "handle.h"
@@ -11,8 +12,8 @@ namespace {
 
 class Guarded : public SingleKeySet<Guarded> {
 public:
-	/* @bypass_below: if above 0, the guard bypasses the filter for good when the filter stops a
-	 * smaller share of the keys than this. */
+	/* @bypass_below: the guard bypasses the filter, and never resumes, once the filter finds
+	 * less than this share of the keys absent; 0: never bypass. */
 	Guarded(size_t n, double rate, double bypass_below = 0) : filter_(n, rate, WEIR_BLOCKED)
 	{
 		struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;
@@ -69,7 +70,7 @@ public:
 	}
 };
 
-constexpr double always = 0.9; /* the filter stops no hit, so it is bypassed */
+constexpr double always = 0.9; /* more than the share of absent keys among hits, which is 0 */
 
 } // namespace
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A filter used through a handle, in every way, and through the alternatives that keep a pointer
- * alive: a read-write lock and a reference count. The filter is the same in all cases. */
+ * A filter used through a handle, with each flavor of RCU and during reloads, and through two
+ * alternatives that keep the filter alive: a read-write lock and a reference count. The filter is
+ * the same in all cases. */
 #include <urcu/urcu-memb.h>
 #include <urcu/urcu-qsbr.h>
 #include <algorithm>
@@ -165,8 +166,8 @@ private:
 	struct weir_reload *reload_ = nullptr;
 };
 
-/* Reloads one after the other, on the last CPU, during lookups. Each reload inserts the keys of the
- * last insert(). */
+/* During lookups a loader thread on the last CPU reloads the handle again and again. Each reload
+ * inserts the keys of the last insert(). */
 class BackToBack final : public Get<Memb> {
 public:
 	BackToBack(size_t n, double rate) : Get(n, rate), loader_(&BackToBack::load, this) {}
@@ -201,8 +202,8 @@ public:
 	}
 
 private:
-	/* Starts or stops the loader. A stop waits for the last reload, so that no reload disturbs
-	 * the next measurement. */
+	/* Starts or stops the loader. Stopping waits until the current reload has ended, so that no
+	 * reload disturbs the next measurement. */
 	void looking(bool begins)
 	{
 		std::unique_lock<std::mutex> hold(lock_);
@@ -268,7 +269,7 @@ private:
 };
 
 /* The lower bound of the cost of a reference count: one addition before and one subtraction after.
- * A real one must find the filter and count in one step. */
+ * A real reference count must also find the filter and count in one atomic step. */
 class Counted final : public Kept<Counted> {
 public:
 	using Kept::Kept;

@@ -29,22 +29,22 @@ public:
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
 	/* As lookup, but inserts one of the @fresh keys after each lookups_an_insert lookups. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
-	/* Inserts in the fastest way. No thread may read the set now. Several threads may load at
-	 * once if concurrent(). */
+	/* Inserts in the fastest way. No thread may read the set at the same time. Several threads
+	 * may load at once if concurrent(). */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* Call this after the last load_keys(): builds the filter of a kind that is built once. */
 	virtual void settle() {}
 	/* As lookup and insert, for strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
 	virtual void insert(const struct iovec *keys, size_t n) = 0;
-	/* For kinds that remove or count keys. Return: the number of keys that the filter refused
-	 * to remove; the number of keys with a count of 0. */
+	/* For kinds that remove keys. Return: the number of keys that the filter did not remove. */
 	virtual uint64_t remove(const uint64_t *keys, size_t n);
+	/* For kinds that count keys. Return: the number of keys with a count of 0. */
 	virtual uint64_t count(const uint64_t *keys, size_t n);
 	/* Return: true if several threads may insert at once. */
 	virtual bool concurrent() const { return true; }
 	/* Makes later calls pass @batch keys at once to the filter; 0: single keys. Return: false
-	 * if the set cannot. */
+	 * if the set cannot do this. */
 	virtual bool take_at_once(size_t batch) { return batch == 0; }
 };
 
@@ -170,8 +170,9 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* kinds.cc: kinds that remove keys, with single keys. blocked_as_counting(), for comparison,
- * has the bytes and words per key of counting, and as many bits per word as it has counters. */
+/* kinds.cc: kinds that remove keys, with single keys. blocked_as_counting(), for comparison, uses
+ * the bytes and the words per key of counting, and sets as many bits per word as counting
+ * increments counters per word. */
 std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
@@ -182,7 +183,8 @@ std::unique_ptr<Set> weir_fuse(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
 
-/* inline.cc: with <weir/inline.h>, compiled for this machine; only for the layout of 0.1 %. */
+/* inline.cc: with <weir/inline.h>, compiled for this machine. weir_inlined_fixed() has only the
+ * layout of 0.1 %, known to the compiler. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
 

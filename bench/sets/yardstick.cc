@@ -32,7 +32,7 @@ public:
 		for (size_t i = 0; i < n; i += batch_keys) {
 			size_t m = n - i < batch_keys ? n - i : batch_keys;
 			found += filter.contains_batch(keys + i, m, bitmap);
-			asm volatile("" : : "r"(bitmap) : "memory"); /* keeps the answers */
+			asm volatile("" : : "r"(bitmap) : "memory"); /* uses the answers */
 		}
 		return found;
 	}
