@@ -47,8 +47,9 @@ struct weir_builder_options {
 	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
 	                              max_memory, 8 bytes each */
 	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
-	                               a time; NULL: none. Its numbers are hashes: the total is
-	                               twice the added keys, and less once duplicates are found */
+	                               a time; NULL: none. It counts hashes instead of bytes: the
+	                               total is twice the added keys, and less once duplicates are
+	                               found */
 	void *progress_arg;
 	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */
@@ -188,9 +189,9 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
  * Errors: as weir_build(); -EDOM if the included hashes are not uniform, and allow_uneven is not
  *   set; -ECANCELED if progress stopped it; -EFBIG for max_memory; the errno of reading or writing
  *   the file; the error of an earlier call that failed; -EEXIST if an included and an excluded key
- *   have one hash (report->equal_hash). Two different keys have one hash in 1 of 2,000 builds of 12
- *   million and 816 million keys, and another seed separates them. A key in both lists has one hash
- *   under any seed. To find it, compare weir_builder_hash() of each key with that hash.
+ *   have one hash (report->equal_hash). In 1 of 2,000 builds from 12 million and 816 million keys,
+ *   two different keys have one hash; another seed separates them. A key in both lists gives this
+ *   error under any seed. To find the key, compare weir_builder_hash() of each key with that hash.
  * Threads: one; no other thread may use the builder during the call or afterwards.  Order: none;
  *   publish the filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

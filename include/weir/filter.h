@@ -65,13 +65,14 @@
  *     moves other fingerprints. Inserts that move, and removals, wait for other threads that move
  *     or remove the same fingerprints. They also wait while the filter is cloned, saved or merged
  *     into another. A handle's insert waits inside its section, so a grace period waits with it.
- *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. Of
- *     filters with up to capacity different keys, one in a million refuses a key.
+ *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. If a
+ *     filter gets at most capacity different keys, the chance of a refusal is one in a million.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any
  *     load. They hold half of that if both are the same bucket: 1 of 200 keys at a capacity of
  *     1000, fewer in larger filters. If every key is inserted twice, the first refusal comes at
- *     94 % of capacity (12-bit; 91 % with 16-bit); three times, at 82 % (72 %); four times, at 58
- *     to 67 % (54 %). If one key in a hundred is inserted 6 times, the refusal comes far earlier.
+ *     94 % of capacity with 12-bit fingerprints, at 91 % with 16-bit. With three inserts of each
+ *     key it comes at 82 or 72 %, with four at 58 to 67 or 54 %. If one key in a hundred is
+ *     inserted 6 times, it comes far earlier.
  *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
  *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
@@ -162,9 +163,9 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * weir_stats.hashes_uneven), and make a cuckoo filter refuse most keys (-ENOSPC). All hashes that
  * you give to one filter must come from one function.
  *
- * Hashes of b well-mixed bits add n / 2^b to the rate of n keys, which the bits of the filter do
- * not show. The split kind selects a block of 32 bytes by the upper 32 bits, and bits in the block
- * by the lower 32 bits alone. If the lower halves take only v values, that adds n / (v * blocks) to
+ * Hashes of b well-mixed bits add n / 2^b to the rate of n keys. The bits of the filter do not show
+ * this. The split kind selects a block of 32 bytes by the upper 32 bits, and bits in the block by
+ * the lower 32 bits alone. If the lower halves take only v values, that adds n / (v * blocks) to
  * the rate, or 25 / v at 1 %.
  *
  * If clients can choose keys, make the filter keyed.
@@ -256,7 +257,8 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
  *   batch or in batches of several threads, at least one of them is WEIR_NEW. If the
  *   filter has WEIR_CAN_DECIDE, exactly one is.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
- *   -EINVAL for a text, the keys before the refused one were: weir_error_taken() tells how many.
+ *   -EINVAL for a text, the keys before the refused key were inserted: weir_error_taken() tells how
+ *   many.
  * Threads, Order: as weir_insert() of each key.
  * Progress: wait-free.  Cost: in cache from about 6 ns a key, most of it the atomic or's; in larger
  *   filters about one random cache line a key.
@@ -296,7 +298,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  *   WEIR_ONCE; -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the
  *   text.
  * Threads: any, with lookups and inserts.  Order: relaxed, as inserts.
- * Progress: counting lock-free: a thread retries a word only if another has changed it.
+ * Progress: counting lock-free: a thread retries a word only if another thread has changed it.
  *   Cuckoo waits for moves of the same fingerprint, see <weir/filter.h>.
  * Cost: in counting as an insert, words_per_key compare-and-swaps. A counter that has reached its
  *   largest value (weir_stats.counters_stuck) is never lowered again.
@@ -385,9 +387,10 @@ WEIR_API WEIR_MUST_CHECK int weir_fold(struct weir_filter **out, const struct we
 
 /**
  * Allocate the next layer of a growing filter now, so that inserts do not allocate and their time
- * is bounded. Call this once the filter is made, and again whenever weir_measure() shows more
- * bytes. Without this call the insert that fills a layer to 7/8 allocates the next one, which is
- * four times as large. The kernel zeroes its pages on first write, or with WEIR_PREFAULT at once.
+ * is bounded. Call this when you have created the filter, and again whenever weir_measure() shows
+ * more bytes. Without this call the insert that fills a layer to 7/8 allocates the next layer,
+ * which is four times as large. The kernel zeroes its pages on first write, or with WEIR_PREFAULT
+ * at once.
  * @f: a growing filter.
  * Return: 0 if the next layer is allocated, or max_capacity needs no more; or a negative errno.
  * Errors: -ENOMEM; -EROFS if the filter is mapped read-only; -ENOTSUP if the kind does not grow.
@@ -421,9 +424,9 @@ struct weir_stats {
 	                              every bit was read */
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              no longer change; extrapolated from the sample */
-	uint64_t max_capacity;     /* growing: most keys in all layers, of which the filter may take
-	                              up to 3 % more; capacity is then that of the first layer.
-	                              Other kinds: capacity */
+	uint64_t max_capacity;     /* growing: most keys in all layers together, though up to 3 %
+	                              more may fit; the field capacity is then that of the first
+	                              layer. Other kinds: as capacity */
 	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
 	                              keys that fit: make a larger one now */
 	uint32_t steps;            /* enum weir_text_steps of the normalisation */
@@ -477,8 +480,8 @@ WEIR_API WEIR_MUST_CHECK int weir_measure(const struct weir_filter *f, uint32_t 
 
 /**
  * Get parameters for another filter of exactly the same kind, size, shards, shape and seed. An
- * empty filter made from them by weir_create() can be merged with this one. The parameters contain
- * the seed, so keep them from clients.
+ * empty filter made from them by weir_create() can be merged with @f. The parameters contain the
+ * seed, so keep them from clients.
  * @out: from WEIR_PARAMS_INIT. memory becomes NULL. secret and router.names point to the filter's
  *   own copies, which live as long as the filter; secret is NULL if the filter is not keyed.
  * Return: 0 or a negative errno.

@@ -72,7 +72,7 @@ WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, str
 /**
  * Stop following and free the follower. If a check still reads the file, counts its bits or merges
  * keys, the check gives up at once. That is not a verdict on the file, and it is not reported. Once
- * a check is past these steps, the call waits until it has ended, with its grace period.
+ * a check is past these steps, the call waits until the check and its grace period have ended.
  * @f: a follower; NULL is a no-op. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower still runs.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).

@@ -14,7 +14,7 @@
  *     weir_guard_leave(thread);                         then weir_guard_destroy(guard)
  *
  * weir_guard_measure() reports the figures. Unlike a test with random absent keys, they show what
- * clients ask for: mostly present keys, say, or the same few absent ones again and again.
+ * clients ask for: mostly present keys, say, or the same few absent keys again and again.
  *
  * Bypass. If nearly every key is present, the filter stops nothing, and its lookups are lost time.
  * Set bypass_below to let each thread bypass the filter while the filter stops too small a share of
@@ -60,7 +60,8 @@ struct weir_guard_options {
 	                         to the cost of a filter lookup divided by the cost of the store's
 	                         answer for an absent key. 0: never bypass the filter */
 	double resume_above;  /* share above which a thread ends its bypass: above bypass_below, to
-	                         1; 0: 1.25 * bypass_below, or half of 1 + bypass_below if less */
+	                         1; 0: 1.25 * bypass_below, or (1 + bypass_below) / 2 if that is
+	                         less */
 	uint32_t window;      /* asks of the filter after which a thread decides whether to bypass:
 	                         1,024 to 2^24; 0: 4,096. During a bypass, a sixteenth of that */
 	weir_guard_contains_hash_fn *contains_hash; /* with contains, for asks by hash; NULL:
@@ -151,7 +152,7 @@ WEIR_API void weir_guard_saw(struct weir_guard_thread *t, int answer, bool found
 /**
  * As weir_guard_saw(), for a batch: what the store answered for each key whose bit of @bitmap is
  * set. To report a batch in several parts, clear the bits of all other keys in each call.
- * @bitmap, @bypassed: from weir_guard_ask_keys(). @bypassed may be NULL if it was NULL there.
+ * @bitmap, @bypassed: from weir_guard_ask_keys(). @bypassed may be NULL if that call had NULL.
  * @found: a bit is set if the store had its key; bits of keys that are 0 in @bitmap are ignored.
  * @n: number of keys in the batch.
  * Errors: none.  Threads: as weir_guard_ask().  Progress: wait-free.  Cost: 2 to 3 ns a word.
@@ -168,7 +169,8 @@ struct weir_guard_stats {
 	uint64_t false_positives; /* keys that the filter let pass and the store did not have */
 	uint64_t bypassed;       /* keys that did not go to the filter */
 	uint64_t bypassed_absent; /* bypassed keys that the store did not have */
-	uint64_t unreported;     /* keys sent to the store that weir_guard_saw() has not had yet */
+	uint64_t unreported;     /* keys sent to the store and not yet reported by
+	                            weir_guard_saw() */
 	uint64_t switches;       /* how often a thread started or stopped bypassing */
 	uint32_t threads;        /* threads that have joined and not left */
 	uint32_t bypassing;      /* threads that bypass the filter now */

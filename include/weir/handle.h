@@ -170,7 +170,7 @@ struct weir_handle_options {
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL if @out is NULL, none of @initial, options.params and options.absent is given,
- *   params are given with either of the others, absent lacks WEIR_HANDLE_ANY_SEED, or an option is
+ *   params are given with @initial or absent, absent lacks WEIR_HANDLE_ANY_SEED, or an option is
  *   out of its range; -EBUSY if a handle owns @initial already; -ENOTSUP if the filter lacks an
  *   ability in options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL for
  *   params.memory, max_bytes below 64 a shard, no params, @initial, absent, keep_inserts, flags or
@@ -281,9 +281,9 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  *   WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert() of the current or the next filter; of the previous filter only while a
  *   rollback returns to it. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS
- *   if its bytes are used up; -ENOMEM; as weir_insert() of the next filter, and the key stays kept
- *   for a later filter. The first filter may hold fewer copies of a key than were kept (cuckoo, see
- *   filter.h). Then remove the key no more often than the filter can hold copies.
+ *   if kept keys take all these bytes; -ENOMEM; as weir_insert() of the next filter, and the key
+ *   stays kept for a later filter. The first filter may hold fewer copies of a key than were kept
+ *   (cuckoo, see filter.h). Then remove the key no more often than the filter can hold copies.
  * Threads, Order, Progress: as weir_handle_contains().
  * Cost: as weir_handle_contains(), and an insert into each filter: about two during a reload.
  *   Before the first filter an allocation, lock-free if malloc() is.
@@ -429,7 +429,7 @@ WEIR_API int64_t weir_handle_insert_into_keys(struct weir_handle *h, uint32_t se
 
 /** Get the number of shards of a handle, 1 if it is not sharded.  Errors: none.  Threads: any. */
 WEIR_API uint32_t weir_handle_shards(const struct weir_handle *h);
-/** Get the shard of a hash, which its top bits name. A loader that sorts its source by shard first
+/** Get the shard that the top bits of a hash name. A loader that sorts its source by shard first
  * reads the source once instead of once for each shard.  Errors: none.  Threads: any. */
 WEIR_API uint32_t weir_handle_shard(const struct weir_handle *h, uint64_t hash);
 /**
@@ -486,7 +486,7 @@ struct weir_handle_stats {
  *   a sharded set counts are summed over the shards, and shares are averaged. May be NULL.
  * Return: 0 or a negative errno.  Errors: -EINVAL if a struct_size is wrong.
  * Threads, Progress: as weir_handle_contains().
- * Cost: as weir_measure(), and for each shard at least that of a small filter.
+ * Cost: as weir_measure(), and for each shard at least as for a small filter.
  */
 WEIR_API WEIR_MUST_CHECK int weir_handle_measure(const struct weir_handle *h,
                                                  struct weir_handle_stats *out,

@@ -161,9 +161,10 @@ enum weir_image_marks {
 #define WEIR_SANE_RATE 2.0
 #define WEIR_SANE_KEYS 0.1
 
-/** Progress of a call. It is called after each shard, and at least after each MiB while an image is
- * read or its bits are counted. Return non-zero to stop the call, which then fails with -ECANCELED
- * and leaves nothing behind, except what it has written to a descriptor or to memory. */
+/** A callback for the progress of a call. The library calls it after each shard, and at least after
+ * each MiB while it reads an image or counts its bits. Return non-zero to stop the call, which then
+ * fails with -ECANCELED and leaves nothing behind, except what it has written to a descriptor or to
+ * memory. */
 typedef int weir_progress_fn(void *arg, uint64_t bytes_done, uint64_t bytes_total);
 
 /** Options of weir_save(). Start from WEIR_SAVE_OPTIONS_INIT. */
@@ -241,7 +242,7 @@ struct weir_image_info {
 	uint64_t seed_fingerprint; /* as in struct weir_stats; for a keyed image, of the secret */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
-	bool keyed;                /* weir_load() needs the secret that it was made with */
+	bool keyed;                /* weir_load() needs the secret that the image was made with */
 	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* hash function: "XXH3", "XXH64" or "SipHash-2-4" */
 	struct weir_text text;     /* normalisation of its keys */
@@ -353,18 +354,19 @@ WEIR_API WEIR_MUST_CHECK int weir_load(struct weir_filter **out, struct weir_loc
  * Return: 0 or a negative errno.
  * Errors: -EBADMSG if a shard or reserved byte is wrong (the sentence names the first); -EINVAL if
  *   the filter is not mapped with WEIR_MAP_READ; -EBUSY if a process has mapped the image live
- *   since, or does so during the call; -ENOSPC if the image is on a full tmpfs: reading the hole
- *   before the bits through a mapping then takes pages (before Linux 5.14 it raises SIGBUS).
+ *   after @f was mapped, or does so during the call; -ENOSPC if the image is on a full tmpfs:
+ *   reading the hole before the bits through a mapping then takes pages (before Linux 5.14 it
+ *   raises SIGBUS).
  * Threads: any, with lookups.  Progress: wait-free.  Cost: memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
 
 /**
- * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. The call is
- * refused while this or another process has another live mapping, and no live mapping can be made
- * during the call. So the image is always live, or sealed and valid, even if a process is killed at
- * any moment. A killed process loses its mapping, and with it the lock. A process that may only
- * read the image cannot get that lock.
+ * Seal a WEIR_MAP_LIVE image: compute the checksums, sync, then remove the live mark. Each live
+ * mapping holds a lock. The call is refused while this or another process has another live mapping,
+ * and no live mapping can be made during the call. So the image is always live, or sealed and
+ * valid, even if a process is killed at any moment. A killed process loses its mapping, and with it
+ * the lock. A process that may only read the image cannot get that lock.
  *
  * The call removes the lock file. If a process unmaps the image without a seal, or is killed, the
  * lock file stays beside the live image, and the next live mapping uses it.

@@ -44,7 +44,7 @@ WEIR_BEGIN_DECLS
 /* ---- the derivation: from a hash to words and bits ---- */
 
 WEIR__INLINE uint64_t weir__remix(uint64_t h) { return h * UINT64_C(0x9E3779B97F4A7C15); }
-/* Return: r2, by r times the inverse of r's multiplier times r2's multiplier. */
+/* Return: r2 = h * r2's multiplier. The inverse of r's multiplier turns r back into h. */
 WEIR__INLINE uint64_t weir__remix2(uint64_t r)
 {
 	return r * (UINT64_C(0xF1DE83E19937733D) * UINT64_C(0xD6E8FEB86659FD93));

@@ -49,10 +49,10 @@
  *     weir_guard_fp_rate                gauge    false positives / (false positives + stopped)
  *     weir_guard_saved_ratio            gauge    stopped / asked
  *
- * The last two count since the guard was made; for the last hour use rate() of the counters.
- * struct weir_stats, weir_handle_stats and weir_guard_stats describe each figure. The reason of a
- * refusal is only in weir_handle_stats.refused_sentence: a label that changes makes a new series.
- * src/packaging/alerts.yml has alerts for saturated, stale, refused and absent sets.
+ * The last two metrics cover all the time since the guard was made; for the last hour use rate() of
+ * the counters. struct weir_stats, weir_handle_stats and weir_guard_stats describe each figure. The
+ * reason of a refusal is only in weir_handle_stats.refused_sentence: a label that changes makes a
+ * new series. src/packaging/alerts.yml has alerts for saturated, stale, refused and absent sets.
  */
 #ifndef WEIR_METRICS_H
 #define WEIR_METRICS_H

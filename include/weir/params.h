@@ -113,7 +113,7 @@ struct weir_params {
 	/* growing: capacity and max_bytes size the first layer; fp_rate bounds the whole filter,
 	 * however large it grows. A new layer is empty and four times as large as the last one, so
 	 * bits per key peak just after an append. With eight layers at 1 % a key takes 77 bits
-	 * after the first append, 61 after later ones, and 15.2 when all layers are full. Pages
+	 * after the first append, 61 after later appends, and 15.2 when all layers are full. Pages
 	 * that were never written to take no memory. */
 	struct {
 		uint64_t max_capacity;   /* most keys in all layers: capacity to 21,845 * capacity;

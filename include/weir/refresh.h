@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Refresh: replace a handle's filter by an image file whenever that file is replaced. Call this
- * from time to time, or let a thread of the library do so (follow.h):
+ * Refresh: replace a handle's filter by an image file whenever that file is replaced. Call
+ * weir_handle_refresh() from time to time, or let a thread of the library do so (follow.h):
  *
  *     result = weir_handle_refresh(set, "blocked.weir", NULL);
  *                                     1 swapped, 0 no change, negative: the current filter stays
@@ -66,7 +66,8 @@ struct weir_refresh_options {
  * only if its rate exceeds twice fp_rate by more than 64 / (bytes sampled) or 0.1, whichever is
  * less. For a growing filter that bound is always 0.1. The marks of an image can allow either fault
  * (weir_save_options.marks, the builder's --allow-overfull and --allow-shrink). A set that is only
- * saturated is published, since without it keys would be missing: weir_handle_measure() shows it.
+ * saturated is published, since lookups would miss its new keys otherwise. weir_handle_measure()
+ * reports that it is saturated.
  *
  * With map a plain image is mapped, privately if the current filter takes inserts, else read-only.
  * A compressed image is still read. If a program later shortens a mapped file in place, SIGBUS
@@ -82,14 +83,14 @@ struct weir_refresh_options {
  * image's name, ".delta-" and any end: users.weir.delta-7. The call takes the deltas in the order
  * of strverscmp() (delta-9 before delta-10). It applies a delta if it begins with the image, or
  * with the result of the last applied delta, and skips other deltas. If deltas lead back to an
- * earlier image, it leaves out those in between. So a sender may send a delta instead of a set
- * while the delta is smaller, and the receiver need not do anything. From time to time replace the
- * image by the result of weir apply, or by a new image, and only then remove the deltas. A damaged
- * delta makes the call refuse the set until the delta is removed. An empty file, one that is not a
- * regular file, and a link to nothing are not deltas.
+ * earlier image, the call leaves out the deltas in between. So a sender may send a delta instead of
+ * a set while the delta is smaller, and the receiver need not do anything. From time to time
+ * replace the image by the result of weir apply, or by a new image, and only then remove the
+ * deltas. A damaged delta makes the call refuse the set until the delta is removed. An empty file,
+ * a file that is not a regular file, and a link to nothing are not deltas.
  * With map an image that has deltas is read into memory. Each call reads the names in the folder.
  * If something has changed, the call also needs memory for the largest image, twice if an image is
- * larger than the one before, and the time to read all files.
+ * larger than the image before it, and the time to read all files.
  * @path: an image with the seed of the current filter (weir build --like, weir_params.seed), or if
  *   the current filter is keyed, with its secret.
  * @options: NULL for the defaults.

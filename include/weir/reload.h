@@ -67,11 +67,11 @@ struct weir_reload;
  * the new shard in it. max_fill and max_fp_rate refuse a shard only if the shard and the set both
  * break the limit. min_keys refuses a shard with fewer keys than chance allows in a set of min_keys
  * keys. If the set would have fewer than min_keys, it also refuses a shard with fewer keys than
- * both its predecessor and its share of min_keys, and the last shard of a round (all others were
- * replaced since it was). So a first load passes, and an empty or short source is refused, mostly
- * at its first shard. A commit reads up to 64 MiB of the other shards and 4 KiB of each, and before
- * a refusal all of them. weir_reload_begin() refuses a gate with check set. Instead look up rotated
- * hashes (weir_handle_get_shard()) in weir_reload_next() before the commit.
+ * both its predecessor and its share of min_keys, and the last shard of a round (all other shards
+ * are newer than its predecessor). So a first load passes, and an empty or short source is refused,
+ * mostly at its first shard. A commit reads up to 64 MiB of the other shards and 4 KiB of each, and
+ * before a refusal all of them. weir_reload_begin() refuses a gate with check set. Instead look up
+ * rotated hashes (weir_handle_get_shard()) in weir_reload_next() before the commit.
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */
@@ -262,10 +262,10 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  * the copy may count once too often in the next filter, never too seldom.
  * @sets: a mask of the sets to merge: WEIR_ALL_SETS; to clear set i of a router, all but bit i.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(), but the next filter may have some keys of the current one. If its kind
- *   removes keys, abort the reload, since a second copy would count keys twice (as it would after a
- *   first copy that succeeded); -EINVAL if the two differ in kind, size, shape, seed or secret.
- *   Before the first filter the call merges nothing and succeeds.
+ * Errors: as weir_merge(), but the next filter may have some keys of the current filter. If its
+ *   kind removes keys, abort the reload, since a second copy would count keys twice (as it would
+ *   after a first copy that succeeded); -EINVAL if the two differ in kind, size, shape, seed or
+ *   secret. Before the first filter the call merges nothing and succeeds.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep. A cuckoo
  *   filter is copied in one piece, and inserts into it may wait for the whole copy (filter.h).
  * Cost: memory bandwidth; cuckoo 25 ns a key.
@@ -319,15 +319,15 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
  */
 WEIR_API int weir_reload_abort(struct weir_reload *r);
 
-/** Offers the source to a reload: of the only filter, or of shard number @shard.
+/** Inserts the source into a reload, which replaces the only filter or shard number @shard.
  * Return: 0; any other value aborts the reload and ends weir_reload_all(). */
 typedef int weir_reload_fill_fn(struct weir_reload *r, uint32_t shard, void *context);
 /**
  * Replace a whole set: begin, call @fill, commit. A sharded set is replaced shard by shard.
  * @options: as for weir_reload_begin(), but shard is ignored. NULL for the defaults.
  * @fill: called once, or once for each shard, with @context.
- * Return: 0, or the first error. Shards before the failed one are then new, and it and all later
- *   shards are old. You may call again.
+ * Return: 0, or the first error. The shards before the failed shard are then new, and the failed
+ *   shard and all later shards are old. You may call again.
  * Errors: as weir_reload_begin() and weir_reload_commit(); -EINVAL if an argument is NULL; the
  *   value of @fill, if it was not 0.
  * Threads, Progress: as weir_reload_begin(), and as @fill.

@@ -112,9 +112,9 @@ struct weir_replica_options {
 	const char *ca_file, *cert_file, *key_file; /* for TLS; without ca_file the system's CAs */
 	const char *server_name;       /* name in the server's certificate; NULL: the URL's host */
 	bool insecure;                 /* accept any certificate */
-	uint32_t connect_ms, answer_ms; /* timeouts of one try to find and reach a host, and of the
-	                                   next piece of an answer; 0: 1000, and 10000 (with a
-	                                   Sentinel's URL 2000) */
+	uint32_t connect_ms, answer_ms; /* connect_ms: timeout of one try to find and reach a host;
+	                                   0: 1000. answer_ms: timeout of the next piece of an
+	                                   answer; 0: 10000, or 2000 with a Sentinel's URL */
 
 	/* The handle. */
 	struct weir_handle *handle;    /* your own handle, with a filter of the set's seed. Then
@@ -198,10 +198,11 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_open(struct weir_replica **out,
  * free the replica. Its handle is destroyed if weir_replica_open() made it.
  * @r: a replica; NULL is a no-op.
  * Return: 0; or a negative errno. -EBUSY: your reload of its handle is open. -EDEADLK: the caller
- *   is in a read-side section or on the library's thread. After these two it is not closed, though
- *   its thread may have stopped: call again. -EAGAIN: closed, but inserts of this node may not have
- *   reached redis; weir_error_detail() tells how many bytes. -EKEYREJECTED: closed, but redis has a
- *   set of another seed, secret or normalisation, so other nodes do not find this node's keys.
+ *   is in a read-side section or on the library's thread. After these two errors the replica is not
+ *   closed, though its thread may have stopped: call again. -EAGAIN: closed, but inserts of this
+ *   node may not have reached redis; weir_error_detail() tells how many bytes. -EKEYREJECTED:
+ *   closed, but redis has a set of another seed, secret or normalisation, so other nodes do not
+ *   find this node's keys.
  * Threads: one, when all other calls have returned.  Progress: blocking. For pending inserts it
  *   waits up to confirm_ms, or a second if redis does not answer.
  */
@@ -221,11 +222,12 @@ enum weir_replica_wait {
  * @wait: enum weir_replica_wait.
  * Return: WEIR_NEW, WEIR_SEEN, or a negative errno.
  * Errors: as weir_handle_insert(); -ENOBUFS if max_pending_bytes are used up and this node may not
- *   publish; -ENOTSUP if the kind is built once; -EINVAL for @wait. After these no node need have
- *   the key. With WEIR_REPLICA_CONFIRMED also -EAGAIN if redis is full, may evict keys, or too few
- *   replicas have the key; -ETIMEDOUT if it was not confirmed within confirm_ms; -EKEYREJECTED as
- *   weir_replica_close(). After these three this node's set has the key, and the node sends it when
- *   it can. To find out whether it has, call again, or weir_replica_flush().
+ *   publish; -ENOTSUP if the kind is built once; -EINVAL for @wait. After these errors the key may
+ *   be on no node. With WEIR_REPLICA_CONFIRMED also -EAGAIN if redis is full, may evict keys, or
+ *   too few replicas have the key; -ETIMEDOUT if it was not confirmed within confirm_ms;
+ *   -EKEYREJECTED as weir_replica_close(). After these three errors this node's set has the key,
+ *   and the node sends it when it can. To find out whether the key is confirmed now, call again, or
+ *   weir_replica_flush().
  * Threads: any; with WEIR_REPLICA_CONFIRMED outside of read-side sections.  Progress: no lock that
  *   another thread may hold for long; with WEIR_REPLICA_CONFIRMED blocking (network).  Cost: as
  *   weir_handle_insert(), and 8 bytes until a generation contains the key.
@@ -240,8 +242,8 @@ WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uin
  * As weir_replica_insert(), for a batch, which waits once.
  * @bitmap: as for weir_handle_insert_keys().
  * Return: how many were WEIR_NEW, or a negative errno.
- * Errors: as weir_replica_insert(), for the first key that is refused. Keys before it may be in the
- *   set, and you may give the batch again. -EINVAL for a batch of form WEIR_KEYS_NONE.
+ * Errors: as weir_replica_insert(), for the first key that is refused. Keys before that key may be
+ *   in the set, and you may give the batch again. -EINVAL for a batch of form WEIR_KEYS_NONE.
  */
 WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys,
                                           uint64_t *bitmap, uint32_t wait);
@@ -343,7 +345,7 @@ struct weir_replica_stats {
 	                             may */
 	bool overflowed;          /* max_pending_bytes were used up, so this node will publish */
 	uint64_t lacking_ms;      /* how long complete has been false */
-	struct weir_replica_version joined, newest; /* version of its set, and newest in redis */
+	struct weir_replica_version joined, newest; /* of its set; the newest in redis */
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
 	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
@@ -435,8 +437,9 @@ struct weir_replica_view {
 	size_t node_count;
 	struct weir_replica_generation *kept; /* generations for a rollback, newest first */
 	size_t kept_count;
-	uint64_t nodes_left_out;  /* oldest reports, above WEIR_REPLICA_NODES_MOST; or all reports,
-	                             if together they exceed the largest answer */
+	uint64_t nodes_left_out;  /* number of reports that nodes lacks: the oldest, above
+	                             WEIR_REPLICA_NODES_MOST, or all if together they exceed the
+	                             largest answer */
 };
 
 /**

@@ -12,7 +12,8 @@
  * Create, merge, save, load, measure and publish a router like any other filter; its kind is
  * WEIR_ROUTER. The verbs of this header work on every filter: a filter of another kind has one set,
  * number 0. The verbs of <weir/filter.h> work on a router: weir_contains() asks all sets, and
- * weir_insert() inserts into all sets. So mixing them up never makes a false negative.
+ * weir_insert() inserts into all sets. So a program that mixes the verbs of both headers gets no
+ * false negatives.
  *
  * A router is bit-sliced. It has a column for each set, and 8, 16, 32 or 64 columns in all. A row
  * is one bit of each column. A key selects some rows, all within one page of 4 KiB: 6 rows at 1 %.

@@ -14,10 +14,11 @@
  * lookups test all of them. A generation is the newest for T/(G-1) seconds, or until it has
  * window.generation_keys keys. Then the window must advance: an empty generation becomes the
  * newest, and the oldest is dropped. If window.run.timer is true, a thread of the window advances
- * it. Otherwise the caller must call weir_window_tick(), ten times per period of T/(G-1). Without
- * either the window never forgets. If a window advances by time alone, it remembers a key for at
- * least T after the insert began, and for at most T * G/(G-1) plus the delay of late advances. A
- * late advance is not made up for: the next advance comes a full T/(G-1) after it.
+ * it. Otherwise the caller must call weir_window_tick(), ten times per period of T/(G-1). Without a
+ * timer and without ticks the window never forgets. If a window advances by time alone, it
+ * remembers a key for at least T after the insert began, and for at most T * G/(G-1) plus the delay
+ * of late advances. A late advance is not made up for: the next advance comes a full T/(G-1) after
+ * it.
  *
  * WEIR_NEW means that no generation has the key. If only an older generation has the key, an insert
  * returns WEIR_SEEN and adds the key to the newest generation. Threads may race to insert a new
@@ -104,7 +105,7 @@ WEIR_API WEIR_MUST_CHECK int weir_window_advance(struct weir_filter *f);
  * Advance a window if its time or its number of keys is reached. Call it for a window without a
  * timer, ten times in each period of span_seconds/(G-1). It advances at most once, and the next
  * advance comes a full period later. If a call comes a microsecond too early, the next call has to
- * advance. So if calls are a whole period apart, every second one may come too early; then keys
+ * advance. So if calls are a whole period apart, every second call may come too early; then keys
  * stay for twice as long and pile up.
  * Return: 1 if it advanced; 0 if it is too early or another thread advances it; a negative errno.
  * Errors: -EDEADLK, -ENOTSUP as weir_window_advance().
@@ -123,8 +124,8 @@ struct weir_window_stats {
 	uint64_t generation_keys;   /* as in weir_params.window; 0: no advance by number */
 	uint64_t advances;          /* since creation; for a loaded window, since the load, plus
 	                               those of its image (G-1 at most) */
-	double due_seconds;         /* time to the next advance; negative: late by that; infinite:
-	                               no advance by time */
+	double due_seconds;         /* time to the next advance; negative: how late the advance is;
+	                               infinite: no advance by time */
 	double late_seconds;        /* the longest delay of an advance so far */
 	uint64_t keys_counted;      /* keys in the newest generation, counted for generation_keys */
 	uint64_t saved_ns;          /* when its image was saved, in nanoseconds since 1970; 0: the
