@@ -20,7 +20,8 @@ void add_limits(const Options &options);
 /* memory_owner.cc: the cost of a line that another core wrote last. */
 void add_owners(const Options &options);
 
-/* The most that one thread can do with an array per second: reads of random lines, fetch-ors. */
+/* The most reads of random lines, and the most fetch-ors, that one thread can do in an array per
+ * second. */
 struct Limit {
 	double lines_per_second, fetch_ors_per_second;
 };

@@ -103,7 +103,7 @@ static void print_1000(double beat, double read, double taken, double follower, 
 
 enum { NONE, IDLE, SELDOM, INSERTS, FEW_IDLE, FEW_INSERT, CASES };
 
-/* Measures the medians of each case. */
+/* Measures each case ROUNDS times and takes the medians. */
 static void measure(unsigned n, struct cost out[CASES])
 {
 	const struct { unsigned nodes, rate; uint32_t poll_ms; } cases[CASES] = {

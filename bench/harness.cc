@@ -226,8 +226,8 @@ bool initialize(const char *program, const Arguments &a)
 	return !benchmark::ReportUnrecognizedArguments(count, pointers.data());
 }
 
-/* Prints only results. Google Benchmark's lines about the machine are for a single program that is
- * run by hand. */
+/* Prints only results, for --no-context. Google Benchmark's own reporter also prints lines about
+ * the machine. */
 class Results final : public benchmark::ConsoleReporter {
 public:
 	Results() : ConsoleReporter(isatty(STDOUT_FILENO) ? OO_Defaults : OO_Tabular) {}

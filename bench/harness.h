@@ -60,7 +60,7 @@ struct Question {
 /* The main() of each program bench_<question>. */
 int answer(int argc, char **argv, const Question &question);
 
-/* A key:value part of a name. */
+/* A key:value part of a benchmark's name. */
 struct Part {
 	Part(const char *k, const std::string &v) : key(k), value(v) {}
 	Part(const char *k, const char *v) : key(k), value(v) {}
@@ -87,7 +87,7 @@ template <class Round> Tally rounds(benchmark::State &state, Round round)
 	return all;
 }
 
-/* Set the counters. */
+/* Set the counters that the head of this file lists. */
 void report(benchmark::State &state, const Tally &tally, unsigned threads);
 void report(benchmark::State &state, const Quality &quality, uint64_t bytes);
 inline void counter(benchmark::State &state, const char *name, double value)

@@ -23,7 +23,7 @@ enum class Op {
 	remove,  /* removals of all keys, from capacity to empty */
 };
 
-/* The keys of one size, the same for every contender. */
+/* The keys for sets of one size. Every contender gets the same keys. */
 struct Keys {
 	Keys(size_t n, size_t misses) : present(make_keys(0, n)), absent_(make_keys(absent, misses))
 	{

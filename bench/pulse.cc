@@ -65,7 +65,7 @@ void Beside::take_alone()
 void Beside::take()
 {
 	constexpr unsigned laps = 500;
-	constexpr double share = 0.3; /* of the time, at most, once each CPU had a turn */
+	constexpr double share = 0.3; /* largest share of the time, after each CPU's first turn */
 	double began = clock_ns(CLOCK_MONOTONIC);
 	if (spent_ > share * (began - began_) && taken_ >= tallies_.size())
 		return;

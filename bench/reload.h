@@ -54,7 +54,7 @@ public:
 	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
 	                            struct histogram *times) = 0;
 	virtual uint64_t bytes() = 0;
-	/* Return: the number of n absent keys that are found. */
+	/* Return: how many of @n absent keys are found. */
 	virtual uint64_t wrong(size_t n) = 0;
 };
 

@@ -26,7 +26,7 @@ enum class Verb {
 };
 const char *name_of(Verb verb);
 
-/* The sum of some rounds. */
+/* Sums over one or more rounds. */
 struct Tally {
 	double keys = 0, ns = 0;
 	double wall_ns = 0, waited_ns = 0; /* waited_ns: time without a CPU */

@@ -17,7 +17,7 @@ struct Wide {
 	uint64_t part[4];
 };
 
-/* The loops. @Self has look(keys, n) and put(keys, n). */
+/* The loops that make the 32-byte keys. @Self has look(keys, n) and put(keys, n). */
 template <class Self> class WideSet : public Set {
 public:
 	uint64_t lookup(const uint64_t *keys, size_t n) override

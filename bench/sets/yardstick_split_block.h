@@ -66,7 +66,7 @@ struct SplitBlock {
 	      region((nblocks + 1) / 2 * 64), bits(static_cast<char *>(region.base())),
 	      outgrows_cache(static_cast<long>(region.bytes()) > sysconf(_SC_LEVEL2_CACHE_SIZE))
 	{
-		/* volatile, so that the compiler does not compute the check */
+		/* volatile, so that the compiler does not do the check at compile time */
 		volatile uint64_t key = 0x0123456789ABCDEF;
 		uint64_t k = key;
 		if (hash8(&k) != XXH3_64bits(&k, sizeof(k)))
