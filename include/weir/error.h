@@ -71,8 +71,8 @@ enum weir_error_code {
 	WEIR_ERROR_PASSED = 17,      /* values: exclude_keys, keys that the first level let pass */
 	WEIR_ERROR_SETS_LARGE = 18,  /* values: capacity, sets, bytes needed, most bytes */
 	WEIR_ERROR_OPEN = 19,        /* value: errno of opening the file that the sentence names */
-	WEIR_ERROR_UNEVEN = 20,      /* values for different_keys: keys, hashes, added rate;
-	                                else no values */
+	WEIR_ERROR_UNEVEN = 20,      /* values if thing is "different_keys": keys, hashes, added
+	                                rate; else none */
 };
 
 /** A thread's last failed call in numbers, for a program that words its own messages. Start from
@@ -98,7 +98,7 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
  * Get the number of keys that this thread's last failed batch inserted. A batch fails if a verb
  * named _keys returns a negative errno. The batch stops at the first key that the filter refuses,
  * since the filter is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
- * inserted. The caller can give that key and all later ones again.
+ * inserted. The caller can give that key and all later keys again.
  * Return: 0 or more, but fewer than the batch has; valid until the thread's next weir call.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */

@@ -439,11 +439,11 @@ struct weir_stats {
 	const char *uneven_why;    /* a sentence about the defect and its remedy, or NULL */
 };
 
-/** Whether the bits look as uniform hashes leave them. Your own hashes, given to the _hash verbs,
- * can be so poor that absent keys get true far more often than fp_rate. The sample of a large
- * filter may miss hashes that share most of their top bits, such as identifiers that fill one line;
- * WEIR_EXACT reads every line. If a filter has more than a million blocks, weir_save() reads a
- * quarter of them, and the blocks at both ends. The bits cannot show
+/** Whether the bits look like those of a filter whose hashes are uniform. Your own hashes, given to
+ * the _hash verbs, can be so poor that absent keys get true far more often than fp_rate. The sample
+ * of a large filter may miss hashes that share most of their top bits, such as identifiers that
+ * fill one line; WEIR_EXACT reads every line. If a filter has more than a million blocks,
+ * weir_save() reads a quarter of them, and the blocks at both ends. The bits cannot show
  *   - hashes that take too few values (see weir_hash()). Split is an exception: from 30,000 keys on
  *     its bits show that the lower half takes 1000 values or fewer;
  *   - hashes in a classic filter that are successive states of a generator with the multiplier

@@ -182,8 +182,8 @@ struct weir_guard_stats {
  * Measure a guard.
  * @out: from WEIR_GUARD_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL if an argument is NULL or struct_size is wrong.
- * Threads: any, while others ask. Each counter is as its thread had it a moment ago, and two
- *   counters may be of different moments.
+ * Threads: any, while others ask. The call reads the counters one by one while threads change them,
+ *   so two counters may be of different moments.
  * Progress: blocking (the lock of weir_guard_join()).  Cost: some 10 ns a thread.
  */
 WEIR_API WEIR_MUST_CHECK int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out);

@@ -281,7 +281,7 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  *   WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert() of the current or the next filter; of the previous filter only while a
  *   rollback returns to it. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS
- *   if kept keys take all these bytes; -ENOMEM; as weir_insert() of the next filter, and the key
+ *   if kept keys take that many bytes; -ENOMEM; as weir_insert() of the next filter, and the key
  *   stays kept for a later filter. The first filter may hold fewer copies of a key than were kept
  *   (cuckoo, see filter.h). Then remove the key no more often than the filter can hold copies.
  * Threads, Order, Progress: as weir_handle_contains().
@@ -471,7 +471,7 @@ struct weir_handle_stats {
 	                             once), since memory lacked, say, or max_bytes was too small */
 	uint64_t oldest;          /* generation of the oldest shard; without shards equal to the
 	                             field generation */
-	uint64_t kept_dropped;    /* kept keys that did not fit in the first filter: drop_kept */
+	uint64_t kept_dropped;    /* kept keys that did not fit in the first filter (drop_kept) */
 };
 #define WEIR_HANDLE_STATS_INIT WEIR__INIT(weir_handle_stats)
 

@@ -272,7 +272,7 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r, uint64_t sets);
 
-/** How far a reload is. Start from WEIR_RELOAD_STATS_INIT. */
+/** How far a reload has come. Start from WEIR_RELOAD_STATS_INIT. */
 struct weir_reload_stats {
 	size_t struct_size; /* sizeof(struct weir_reload_stats) */
 	double keys;        /* distinct keys in the next filter, estimated from its bits */
@@ -281,7 +281,8 @@ struct weir_reload_stats {
 };
 #define WEIR_RELOAD_STATS_INIT WEIR__INIT(weir_reload_stats)
 /**
- * Estimate how far a reload is. Inserters do not count keys for it, so they do not slow each other.
+ * Estimate how far a reload has come. Inserters do not count keys for this estimate, so they do not
+ * slow each other.
  * @out: from WEIR_RELOAD_STATS_INIT.
  * Return: 0 or a negative errno.  Errors: -EINVAL if struct_size is wrong.
  * Threads: as weir_reload_insert().  Progress, Cost: as weir_measure().

@@ -282,9 +282,9 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
 /**
  * Publish a filter made from the application's own record, as a new era. The set loses each key
  * that is neither in the filter nor inserted since.
- * @make: called once, on the calling thread. Before that the node has noted its position in the
- *   log, and it adds all later inserts to the filter. @make reads the record and makes a filter of
- *   the set's own seed (weir_replica_params()). No key is lost if applications write their record
+ * @make: called once, on the calling thread. Before this call the node notes its position in the
+ *   log. It adds all later inserts to the filter. @make reads the record and makes a filter of the
+ *   set's own seed (weir_replica_params()). No key is lost if applications write their record
  *   before they insert, and @make reads all that was written (not from a database replica that
  *   lags). It returns 0 or a negative errno.
  * Return: 0 or a negative errno.
@@ -345,7 +345,7 @@ struct weir_replica_stats {
 	                             may */
 	bool overflowed;          /* max_pending_bytes were used up, so this node will publish */
 	uint64_t lacking_ms;      /* how long complete has been false */
-	struct weir_replica_version joined, newest; /* of its set; the newest in redis */
+	struct weir_replica_version joined, newest; /* joined: of its set; newest: in redis */
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
 	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
@@ -437,7 +437,7 @@ struct weir_replica_view {
 	size_t node_count;
 	struct weir_replica_generation *kept; /* generations for a rollback, newest first */
 	size_t kept_count;
-	uint64_t nodes_left_out;  /* number of reports that nodes lacks: the oldest, above
+	uint64_t nodes_left_out;  /* number of reports that are not in the array: the oldest, above
 	                             WEIR_REPLICA_NODES_MOST, or all if together they exceed the
 	                             largest answer */
 };
