@@ -15,7 +15,8 @@ static const uint64_t KIB = 1 << 10, MIB = 1 << 20;
 /* The argument of count(), a progress function that stops at call number most_calls. */
 struct stop {
 	uint64_t calls, most_calls;
-	uint64_t done, longest; /* bytes reported; the longest step, in bytes */
+	uint64_t done,    /* bytes reported by the last call */
+	         longest; /* the most bytes between two calls */
 };
 
 static inline int count(void *arg, uint64_t done, uint64_t total)
@@ -77,7 +78,8 @@ static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 	assert_int_equal(status, 0);
 }
 
-/* An assertion for a child process, which must end: cmocka would go on with the next test. */
+/* An assertion for a child process. If it fails, the child ends. An assertion of cmocka would let
+ * the child go on with the next test. */
 #define must(condition) \
 	do { \
 		if (!(condition)) { \
@@ -87,8 +89,8 @@ static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 		} \
 	} while (0)
 
-/* Check that the image at path has the bits @bits, loaded or mapped, and that a change in the last
- * piece is found. */
+/* Check that the image at path has the bits @bits, loaded or mapped, and that a load notices a
+ * changed bit in the image's last byte. */
 static inline void assert_image_bits(const unsigned char *bits, uint64_t bytes, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

@@ -21,7 +21,8 @@ static size_t grain;
 static power_right *right;
 static struct file files[MOST_FILES];
 static unsigned nfiles, bound[MOST_FILES], nbound; /* bound: files that path may name after a cut */
-static bool none_bound, answered;                  /* path may name no file; the verb answered 0 */
+static bool none_bound, /* path may name no file after a cut */
+        answered;       /* the verb has answered 0 */
 static const unsigned char *mapped;
 
 /* ---- the cuts ---- */
@@ -62,7 +63,9 @@ static void put_all(unsigned char *trial, const struct file *f, bool from_now)
 		put(trial, f, at, from_now);
 }
 
-/* Take all pieces from one side. Then take one differing piece, each in turn, from the other. */
+/* Try an image with all pieces from one side, the kernel's file or the disk's. Then try images in
+ * which one piece comes from the other side, for each piece in which the two files differ.
+ * @from_now: the single piece comes from the kernel's file. */
 static void each_alone(unsigned char *trial, const struct file *f, bool from_now, const char *when)
 {
 	put_all(trial, f, !from_now);

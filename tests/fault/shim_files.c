@@ -77,7 +77,7 @@ int __wrap_linkat(int a, const char *from, int b, const char *to, int flags)
 	       __real_linkat(a, from, b, to, flags);
 }
 
-/* The library passes a third argument to fcntl64() only for locks, and that one is a pointer. */
+/* The library passes a third argument to fcntl64() only for locks. That argument is a pointer. */
 int __real_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...);
 int __wrap_fcntl64(int fd, int what, ...)
@@ -159,7 +159,7 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
 	       __real_openat64(fd, path, flags, mode);
 }
 
-/* A fortified build calls these functions instead. */
+/* A build with _FORTIFY_SOURCE calls these functions instead of the plain ones. */
 #define FORTIFIED(type, name, parameters, plain) \
 	type __wrap___##name parameters; \
 	type __wrap___##name parameters \

@@ -54,7 +54,7 @@ static void of_a_large_filter(void)
 	build(&p, -EFBIG, 0);
 }
 
-/* Keys that were sorted already once stayed in the heap until the builder ended. */
+/* A builder once kept keys in the heap until its end, although it had sorted them. */
 static void of_many_hashes(void)
 {
 	enum { MANY = 6000000 }; /* large enough that malloc() maps the arrays */

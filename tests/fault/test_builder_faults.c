@@ -105,7 +105,8 @@ static int of_two_lists_with_a_file(void) { return build_two(700000, 500000, tru
 static int in_memory(void) { return build(FEW, 1, false); }
 static int by_threads(void) { return build(FEW, 3, false); }
 static int with_a_file(void) { return build(MANY, 1, true); }
-/* One processor writes the rest of the other processor's lane to the file, which may fail. */
+/* Each processor adds its keys to a lane of the builder. When one processor spills keys to the
+ * file, it also writes out the lane of the other processor, which may fail. */
 static int from_two_processors(void) { return build_on(2, MANY, 1, true); }
 
 /* Replace the set by a reload. After a failed commit the old set stays, and a new reload can

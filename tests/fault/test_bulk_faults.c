@@ -128,9 +128,9 @@ static _Noreturn void go_on_changing(volatile uint64_t *hashes)
 		hashes[test_key(i) % KEYS] ^= i << 40;
 }
 
-/* Another process changes the hashes during a load. If the library read a hash twice, the second
- * read could choose another part. The library does not promise which keys are then in the filter.
- * But no write goes past the end of a bucket, and the next load works. */
+/* Another process changes the hashes during a load. A library that read a hash twice could find
+ * another part the second time. No write may go past the end of a bucket, and the next load must
+ * work. The library does not promise which keys are then in the filter. */
 static void hashes_that_change_meanwhile(void **state)
 {
 	size_t bytes = KEYS * sizeof *keys;

@@ -50,7 +50,8 @@ static int do_id(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	bool image, no_tmpfile; /* the verb writes an image; no O_TMPFILE */
+	bool image,      /* the verb writes an image */
+	        no_tmpfile; /* the file system lacks O_TMPFILE */
 } verbs[] = {
 	{ "save", do_save, false, false },
 	{ "save without O_TMPFILE", do_save, false, true },
@@ -82,7 +83,7 @@ static int setup(void **state)
 	snprintf(delta, sizeof delta, "%s/delta", inputs);
 	snprintf(made, sizeof made, "%s/made", inputs);
 	save_keys(old_image, WEIR_BLOCKED, 500);
-	save_keys(new_image, WEIR_GROWING, 600); /* an image with members */
+	save_keys(new_image, WEIR_GROWING, 600); /* an image of several filters */
 	assert_ok(weir_delta_save(weir_location_path(delta), weir_location_path(old_image),
 	                          weir_location_path(new_image), NULL));
 	assert_ok(weir_image_verify(weir_location_path(new_image), NULL, &new_id));

@@ -87,8 +87,8 @@ static void publish_a_delta(void)
 }
 
 /* The n-th call fails in a refresh from an image with deltas, for every n. The handle has the
- * image's keys if and only if the refresh succeeded, perhaps without a delta that could not be
- * read. A sentence reports a failure. Nothing leaks. */
+ * image's keys if and only if the refresh succeeded. A refresh may succeed without a delta that it
+ * could not read. A sentence reports a failure. Nothing leaks. */
 static void test_every_call_of_a_look_at_deltas_fails(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM };
@@ -276,7 +276,8 @@ static void replace_once(const char *of)
 		watched.failed |= rename(other, path) != 0;
 }
 
-/* If a file is replaced just before its folder is watched, the first look finds the new one. */
+/* If a file is replaced just before its folder is watched, the follower's first look finds the new
+ * file. */
 static void test_no_gap_between_the_watch_and_the_look(void **state)
 {
 	(void)state;

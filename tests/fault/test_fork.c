@@ -207,7 +207,8 @@ static void *load_on_and_on(void *argument)
 	return NULL;
 }
 
-/* The loading thread owns random parts at the fork. In the child no part has an owner. */
+/* A bulk load owns the part of the filter that it writes, so the loading thread owns random parts
+ * at the fork. In the child no part may have an owner. */
 static void test_children_of_a_fork_in_a_load(void **state)
 {
 	struct loading l = { .f = test_filter(WEIR_BLOCKED, 4000000, 0.01),
@@ -264,7 +265,8 @@ static void *look_up_once(void *argument)
 	return NULL;
 }
 
-/* Start and join threads. Each thread takes the lock of liburcu's registry twice. */
+/* Start and join threads. Each thread takes the lock of liburcu's registry twice, to register and
+ * to unregister. */
 static void *begin_threads(void *argument)
 {
 	struct busy *b = argument;
@@ -395,7 +397,8 @@ static void *reload_slowly(void *argument)
 	return NULL;
 }
 
-/* The child lacks the loader's thread, so the parent's reload stays open. Other calls work. */
+/* The child lacks the loader's thread, so the parent's reload stays open in the child. Lookups and
+ * inserts work. A new reload and a destroy answer -EBUSY. */
 static int serve_beside_it(struct weir_handle *h)
 {
 	struct weir_reload *r;

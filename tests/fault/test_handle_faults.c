@@ -211,7 +211,8 @@ static int do_guard(void)
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool keeps, refreshes; /* needs a previous filter; needs a file */
+	bool keeps,     /* needs a previous filter */
+	        refreshes; /* needs a file */
 	int level;
 	unsigned swaps; /* number of swaps if the verb succeeds */
 };
@@ -270,7 +271,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.armed = true;
 	prepare(verb);
 	struct weir_handle_stats before = stats_of(h);
-	/* set a different sentence first */
+	/* set another sentence first, so that the check below notices a missing one */
 	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL);
 	shim.calls = 0;
 	shim.at = n;
@@ -304,8 +305,8 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 
 static void test_every_call_fails(void **state)
 {
-	/* weir uses the last errors to refuse a file; from a system call they are ordinary
-	 * errors */
+	/* weir itself uses some of these errors, such as EBADMSG, to refuse a file. From a system
+	 * call they are ordinary errors. */
 	static const int errors[] = { ENOMEM, EIO,    EMFILE, EACCES,  ENFILE, EAGAIN,
 	                              EINVAL, EROFS,  ENOTSUP, EISDIR, EBADMSG, EBUSY,
 	                              ECANCELED };

@@ -115,8 +115,8 @@ static void test_goes_live_while_verified(void **state)
 }
 
 /* Another process maps live, inserts and seals during a read. The checksums differ, but the image
- * is whole: the reader gets -EBUSY, and the next read succeeds. While the reader is live, a seal
- * fails. */
+ * is whole: the reader gets -EBUSY, and the next read succeeds. If the reader is a live mapping
+ * itself, the seal of the other process fails. */
 static void test_sealed_while_read(void **state)
 {
 	(void)state;

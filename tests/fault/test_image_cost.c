@@ -134,7 +134,8 @@ static void test_a_shard_is_saved_in_pieces(void **state)
 	unlink(path);
 }
 
-/* The address space that aligns a large mapping is unmapped completely. */
+/* A large mapping takes extra address space for its alignment. The extra space must be unmapped
+ * completely. */
 static void test_a_large_mapping_is_released(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, 3000000, 0.01);

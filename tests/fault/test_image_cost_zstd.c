@@ -137,8 +137,8 @@ static void test_a_large_window_is_refused(void **state)
 	within(check_window, 0, 16 * MIB);
 }
 
-/* A frame with empty blocks, which is how a sparse file's zeros decode, before the first bit or
- * after the last. */
+/* zstd decodes the zeros of a sparse file as empty blocks. The frame has such blocks before its
+ * first bit, or after its last bit. */
 static void test_empty_blocks_can_be_stopped(void **state)
 {
 	const unsigned char start[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0x38 };

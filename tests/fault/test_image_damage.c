@@ -109,8 +109,9 @@ static void test_every_byte_raw(void **state)
 	assert_true(refused_or_usable(image, image_bytes, 0, 0));
 }
 
-/* Return: true if a change of this byte, with correct checksums, makes another valid image: another
- * filter, equal checksums, or other bits. In format 2 also the two marks and the steps. A change of
+/* Return: true if a change of this byte, with correct checksums, makes another valid image or is
+ * undone. Another valid image has other parameters or other bits. The repair of the checksums
+ * undoes a change of a checksum. In format 2 the marks and the steps may change too. A change of
  * any other byte contradicts another field. */
 static bool may_change(size_t at)
 {
@@ -274,7 +275,7 @@ static void test_every_length(void **state)
 	(void)state;
 	assert_true(image_spit(path, image, image_bytes));
 	for (size_t n = image_bytes; n-- > 0;) {
-		if (test_is_short() && n % 4 > 1) /* all fields are of four bytes */
+		if (test_is_short() && n % 4 > 1) /* each field has a multiple of four bytes */
 			continue;
 		/* a heap block for this length, so that a sanitizer finds reads past the end */
 		unsigned char *bytes = malloc(n + 1);

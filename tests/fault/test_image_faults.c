@@ -11,7 +11,7 @@
 
 enum { MOST_CALLS = 2000 };
 
-/* f has two shards, large more than 2 MiB, grown three layers */
+/* f has two shards, large has more than 2 MiB, and grown has three layers. */
 static struct weir_filter *f, *large, *grown;
 
 static int setup(void **state)
@@ -245,7 +245,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	unsigned descriptors = open_descriptors();
 	shim.at = n;
 	shim.error = error;
-	/* set a different sentence first */
+	/* set another sentence first, so that the check below notices a missing one */
 	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(""), NULL),
 	                 -ENOENT);
 	int answer = run(verb);
@@ -282,7 +282,7 @@ static void test_every_call_fails(void **state)
 		}
 }
 
-/* Fail only the last ten calls, which make the mapping. The calls before read reserved bytes. */
+/* Fail only the last ten calls, which make the mapping. The earlier calls read reserved bytes. */
 static void test_a_large_mapping_fails(void **state)
 {
 	static const struct verb map = { .name = "map a large one", .run = do_map_read,

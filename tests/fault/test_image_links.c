@@ -93,7 +93,7 @@ static void test_what_was_written(void **state)
 	o.written = &written;
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
-		times = 3; /* of the file without and with its name, and of its folder */
+		times = 3; /* looks before and after the file's sync, and before its folder's */
 		assert_ok(weir_save(f, weir_location_path(link_path), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
@@ -193,7 +193,7 @@ static void test_a_folder_that_cannot_be_synced(void **state)
 	(void)state;
 	o.generation = 5;
 	shim = (struct shim){ .look = second_sync_fails, .refused_error = EIO };
-	times = 2; /* the file's sync, then its folder's */
+	times = 2; /* looks before and after the file's sync: then its folder's sync fails */
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EIO, path,
 	               "a power cut may bring the old one");
 	shim = (struct shim){ 0 };
@@ -304,7 +304,7 @@ static void put_a_text_unseen(const struct shim_call *call)
 	put_a_text(call);
 }
 
-/* A text that appears during the save and cannot be read stays, too. */
+/* A text that appears during the save and cannot be read stays. */
 static void test_a_text_that_cannot_be_read(void **state)
 {
 	(void)state;

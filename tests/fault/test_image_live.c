@@ -6,7 +6,8 @@
 
 /* ---- one process seals, another maps the image at every step ---- */
 
-static unsigned steps, turn; /* steps so far; the step at which the other process acts */
+static unsigned steps, /* steps so far */
+        turn;          /* the step at which the other process acts */
 static struct weir_filter *other;
 static int other_answer;
 
@@ -124,7 +125,8 @@ static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 	weir_destroy(f);
 }
 
-/* If the lock file keeps an access list, the group's bits would be the mask of the list. */
+/* If the lock file keeps an access list, the group bits of its mode are the mask of the list. So a
+ * lock file that keeps a list gives its group no rights. */
 static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 {
 	char lock[4400];
@@ -156,7 +158,8 @@ static void other_inserts(const struct shim_call *call)
 	}
 }
 
-/* From the second shard on, weir_verify() reads bits that were never sealed. */
+/* A live mapping changes the bits while weir_verify() reads them. In the first round it does not
+ * seal the image. In the second round it seals the image, which changes the checksums too. */
 static void test_verified_while_it_goes_live(void **state)
 {
 	(void)state;
@@ -231,10 +234,11 @@ static void test_the_lock_was_closed(void **state)
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	char beside[4200];
 	snprintf(beside, sizeof beside, "%s/beside", folder);
-	int fd = open("/proc/self/stat", O_RDONLY); /* the number names a file on another device, */
+	/* The closed number names a file on another device, then a file on the same device. */
+	int fd = open("/proc/self/stat", O_RDONLY);
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	close(fd);
-	fd = open(beside, O_CREAT | O_RDWR, 0600); /* and then a file on the same device */
+	fd = open(beside, O_CREAT | O_RDWR, 0600);
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	weir_destroy(f);
 	assert_int_equal(close(fd), 0); /* weir_destroy() has not closed fd */
@@ -343,7 +347,7 @@ static void test_a_sealed_mapping_closes_nothing_more(void **state)
 }
 
 /* A seal that fails leaves the image live, and another mapper can map it. In a folder that other
- * users may write to, the seal locks the image too. */
+ * users may write to, the seal locks the lock file and the image. */
 static void test_a_seal_that_fails_locks_nobody_out(void **state)
 {
 	(void)state;

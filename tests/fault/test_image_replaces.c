@@ -6,7 +6,8 @@
 
 enum { CHANGED = 7000, MAPPED = 8000 }; /* numbers of the first key */
 
-static unsigned steps, turn; /* steps so far; the step at which the other process acts */
+static unsigned steps, /* steps so far */
+        turn;          /* the step at which the other process acts */
 static int mapped, sealed_it;
 static struct weir_filter *changed, *mapper;
 static struct weir_save_options options;
@@ -107,7 +108,7 @@ static void another_maps(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* Save while a process maps and seals at the step turn. Return: true if the save reached the
+/* Save while a process maps and seals at step number turn. Return: true if the save reached that
  * step. */
 static bool mapper_came(int *answer)
 {
@@ -245,7 +246,8 @@ static void another_makes(const struct shim_call *call)
 	shim.refused = refused;
 }
 
-/* One of two first saves fails. @empty: the file is empty, not missing. @refused: a call, or
+/* Two savers each save the first image at the path, and one of the saves must fail. @empty: the
+ * path has an empty file; otherwise it has none. @refused: a call that the shim refuses, or
  * NULL. */
 static void save_in_place_of_nothing(bool empty, const char *refused)
 {
@@ -305,7 +307,7 @@ static void test_a_readers_lock_does_not_prevent_a_save(void **state)
 	assert_true(has(CHANGED));
 	close(fd);
 	options.replaces = commit_of(path);
-	fd = lock_it(O_RDWR, F_WRLCK); /* a lock such as another saver has */
+	fd = lock_it(O_RDWR, F_WRLCK); /* a lock as another saver takes it */
 	assert_refused(replace(), -EAGAIN, path, "lslocks");
 	close(fd);
 	assert_ok(replace());

@@ -283,7 +283,7 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 	assert_int_equal(at_link, 3); /* the first link, and the link from a temporary name */
 }
 
-static char claimed[4400]; /* a name that one save at a time has: [TEMP-CLAIM] in temporary.c */
+static char claimed[4400]; /* the claim file: [TEMP-CLAIM] in temporary.c */
 
 static void name_claim(void)
 {
@@ -352,7 +352,7 @@ static void test_claim_is_private_until_it_is_renamed(void **state)
 	assert_int_equal(opened, 1);
 }
 
-/* A later save removes a leftover file that one save cannot remove. */
+/* A later save removes a leftover file that an earlier save could not remove. */
 static void test_leftover_files_are_removed_later(void **state)
 {
 	char name[256], file[4400];

@@ -279,7 +279,8 @@ static void test_a_live_mapping_never_touches_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* A table of 1024 shards ends in the third page. A cached folio may end with the fourth page. */
+/* The head and a table of 1024 shards end in the third page. The page cache may hold four pages as
+ * one folio, so the hole must not begin before the end of the fourth page. */
 static void test_the_hole_begins_at_a_power_of_two(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, 65 * MIB);

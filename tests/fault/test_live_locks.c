@@ -3,7 +3,8 @@
  * the same time. */
 #include "live.h"
 
-static unsigned steps, turn; /* steps so far; the step with a failing lock or another mapper */
+static unsigned steps, /* steps so far */
+        turn;          /* the step at which a lock fails or another mapper comes */
 
 static void one_lock_fails(const struct shim_call *call)
 {

@@ -104,7 +104,7 @@ static void test_a_fork_in_a_plugins_program_does_not_hang(void **state)
 	sem_init(&ends, 0, 0);
 	for (unsigned i = 0; i < FORKS; i++) {
 		pthread_t thread;
-		assert_int_equal(serve(2 * i), 0); /* now call_rcu has a thread, too */
+		assert_int_equal(serve(2 * i), 0); /* starts the thread of call_rcu */
 		/* fork() waits for call_rcu's thread, which must not wait for this thread. */
 		barrier();
 		assert_int_equal(pthread_create(&thread, NULL, sit, NULL), 0);

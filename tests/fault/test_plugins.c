@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Two copies of the library in one process, as two plugins would load them: each with RTLD_LOCAL,
  * and with handles, reloads and a follower. Then both are closed while threads that used them still
- * run, and loaded again. There is only one liburcu, so both share its state of each thread. */
+ * run, and loaded again. The process has only one liburcu, so the copies share liburcu's state of
+ * each thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -83,7 +84,7 @@ static void *visit(void *argument)
 	sem_post(&v->seen);
 	while (sem_wait(&v->closed))
 		;
-	return NULL; /* liburcu unregisters the thread now, if it is still loaded */
+	return NULL; /* liburcu, if still loaded, unregisters the thread now */
 }
 
 static void visit_start(struct visitor *v, struct plugin *plugins)

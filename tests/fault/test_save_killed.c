@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * A saver is killed before each of its system calls, and 200 times at a random moment. The path
  * names the whole old image or the whole new image. A temporary file is left only if the saver dies
- * between linkat and renameat, which no file system can do in one step. Without O_TMPFILE the new
- * image has a temporary name from the start. The next save removes the file. */
+ * between linkat and renameat, because no system call links a file over an existing name. Without
+ * O_TMPFILE the new image has a temporary name from the start. The next save removes the file. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -65,7 +65,7 @@ static int load_with(uint32_t timer)
 	assert_int_equal(err == 0, w != NULL);
 	if (!err)
 		assert_has_all(w);
-	if (!err && timer) /* the timer's thread sleeps by now, and weir_destroy() must wake it */
+	if (!err && timer) /* let the timer's thread sleep, so that weir_destroy() must wake it */
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 	weir_destroy(w);
 	return err;
