@@ -100,10 +100,10 @@ RANGE(write)
 		return old; \
 	}
 
-/* The library's orders for owners' marks, for limits and the stack of kept keys (atomic.h:
- * [OWNED-PART], [PLAIN-FIGURE],
- * [EARLY-KEYS]), and for words of counters. Any other pair of orders becomes the strongest. gcc
- *    calls the first function, and clang calls the second one. */
+/* The memory orders that the library uses for the marks of owners, for limits, for the stack of
+ * kept keys ([OWNED-PART], [PLAIN-FIGURE] and [EARLY-KEYS] in atomic.h), and for words of counters.
+ * Any other pair of orders becomes the strongest. gcc calls the first function, and clang calls the
+ * second function. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \

@@ -132,7 +132,8 @@ static enum reload_action least_done(const struct reloads *s)
 	return least;
 }
 
-/* Every second action is the one done least often, so that a slow machine omits none. */
+/* In half of the calls, choose the action done least often, so that a slow machine omits no
+ * action. */
 static enum reload_action next_action(const struct reloads *s, uint64_t *random)
 {
 	static const enum reload_action often[16] = {

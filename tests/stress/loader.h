@@ -18,8 +18,8 @@ struct reloads {
 	struct weir_filter *hasher;
 	/* the kind of a reload at another rate: blocked, if blocked filters use the same hash */
 	uint32_t other_kind;
-	/* the number of keys of each inserter in this round, and the number of the first key */
-	uint64_t keys, first;
+	uint64_t keys,  /* number of keys of each inserter in this round */
+	         first; /* number of the round's first key */
 	unsigned inserters;
 	char image[64];
 	/* the handle accepts any seed, and most reloads choose a new seed, so threads use keys, not

@@ -43,8 +43,8 @@ struct layout stress_layout(size_t i);
  * compare bits. NULL: the filter allocates its own memory. */
 struct weir_filter *stress_filter(const struct layout *layout, uint64_t capacity, uint64_t **words,
                                   size_t *bytes);
-/* For a kind made of bits: end the test unless less than half of the bits are set, by more than a
- * few keys. */
+/* For a kind made of bits, end the test in two cases: if half of the bits or more are set, or if
+ * the filter has at most a twentieth of the keys that it has room for. */
 void stress_check_fill(const struct weir_filter *f);
 
 #define check(condition, ...) \

@@ -24,7 +24,8 @@ static struct built {
 	atomic_bool over;
 	_Atomic uint64_t lookups;
 	/* A sequence counter, odd while a commit or a rollback may change the current set. A lookup
-	 * used the set of a round if the counter is even and the same before and after it. */
+	 * used the set of a round if the counter is even, and is the same before and after the
+	 * lookup. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;
 	/* used only by the loader */

@@ -12,7 +12,7 @@
 #include "filter/filter.h"
 #include "ground/threads.h"
 
-/* Under a sanitizer a key costs ten times as much, so everything is half as large. */
+/* Keys cost more time under a sanitizer, so there everything is half as large. */
 enum { MIB = 1 << (TEST_SANITIZED ? 19 : 20) };
 enum {
 	BYTES = 8 * MIB,
@@ -35,7 +35,8 @@ uint64_t __wrap_weir__last_cache_bytes(void)
 	return last_cache;
 }
 
-/* Simulated other threads. They always own one part, and after each wait for it the next part. */
+/* Simulated other threads. They always own exactly one part. When the load waits for this part,
+ * they drop it and take the next part. */
 static struct {
 	struct weir_filter *f; /* NULL: no other threads */
 	uint32_t owned;
@@ -204,7 +205,7 @@ static void by_several_threads(void **state)
 	for (unsigned i = 0; i < 3 * COUNT_OF(calls); i++) {
 		struct subject s = make(shape);
 		last_cache = i % 3 == 1 ? 0 : UINT64_MAX;
-		no_memory = i % 3 == 2; /* for buckets of hashes */
+		no_memory = i % 3 == 2; /* there is no memory for buckets of hashes */
 		load_together(s.f, calls[i / 3]);
 		no_memory = false;
 		assert_as_inserted(shape, &s);
@@ -273,7 +274,8 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
 	no_memory = false;
 }
 
-/* Load in calls of each length up to more than a round collects, then load the rest in one call. */
+/* Load in calls of each length from 0 to 599, which is more hashes than a round collects on the
+ * stack. Then load the rest in one call. */
 static void rounds_of_every_length(void **state)
 {
 	const struct test_shape *shape = *state;
@@ -286,7 +288,8 @@ static void rounds_of_every_length(void **state)
 	unmake(&s);
 }
 
-/* Load more hashes than one pass of rounds takes. The last rounds bring new hashes. */
+/* Load more hashes than the library loads by rounds at a time (ROUND in src/filter/bulk.c). Only
+ * the last KEYS / 2 hashes are new. The hashes before them repeat KEYS / 2 others. */
 static void rounds_after_rounds(void **state)
 {
 	enum { MANY = 5 * KEYS, FIRST = MANY - KEYS / 2 };
@@ -301,9 +304,10 @@ static void rounds_after_rounds(void **state)
 	unmake(&s), free(many);
 }
 
-/* The number of parts is a power of two from 16, so that loaders can work at once, to 1,024. A part
- * fits into half of a core's own cache. Parts are at most as many as shards, and as rule
- * [PARTITION-BITS] allows for the kind, and each part has whole blocks. */
+/* The number of parts is a power of two. It is 16, so that loaders can work at once, or the least
+ * number whose parts fit into half of a core's own cache, but at most 1,024. There are fewer parts
+ * if the filter has fewer shards, if [PARTITION-BITS] allows the kind fewer, or if a part would not
+ * have whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;

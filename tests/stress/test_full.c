@@ -2,8 +2,8 @@
  * Threads insert into a handle whose filters are full at times, and remove keys again. Another
  * thread reloads the handle from the application's record, into larger filters, or into filters
  * that are too small, whose load is aborted. Sometimes the old filter is kept, and a rollback
- * returns to it unless it was full in between. An acknowledged key is never missed. Each counter is
- * shared by a key that stays and a key that goes, and the removal of one leaves the other's count.
+ * returns to it unless it was full in between. An acknowledged key is never missed. Each counter
+ * belongs to a key that stays and a key that goes. A removal leaves the count of the staying key.
  *
  * The order of calls is that of handle.h: record, then insert; remove, then delete the record, and
  * after -EBUSY remove again later. A refused key is inserted again until there is room. */

@@ -46,9 +46,9 @@ static struct paced {
 	atomic_bool over;
 	_Atomic uint64_t allowed; /* how many keys each inserter may insert by now */
 	_Atomic uint64_t graces;  /* grace periods that have ended */
-	/* for each inserter: the number of keys that are inserted or about to be (recorded), and
-	 * the number of keys whose inserts have returned (promised) */
-	_Atomic uint64_t recorded[MOST_THREADS], promised[MOST_THREADS];
+	/* counts of keys, for each inserter */
+	_Atomic uint64_t recorded[MOST_THREADS], /* the insert has returned, runs or comes next */
+	        promised[MOST_THREADS];          /* the insert has returned */
 	_Atomic uint64_t lookups;
 	/* used only by the loader */
 	enum kind kind;
@@ -136,7 +136,8 @@ static void insert(unsigned thread)
 	uint64_t random = s.first + thread;
 	for (uint64_t i = 0; i < KEYS_EACH; i++) {
 		uint64_t key = key_of(thread, i);
-		/* Release, both: a thread that reads a count also sees all earlier writes. */
+		/* This store and the next one release: a thread that reads a count also sees
+		 * all earlier writes. */
 		atomic_store_explicit(&s.recorded[thread], i + 1, memory_order_release);
 		stress_delay(&random);
 		succeeds(weir_handle_insert(s.handle, &key, sizeof key));

@@ -128,8 +128,8 @@ static void look(struct reloads *s, unsigned thread)
 			measured++;
 		}
 		s->flavor->read_quiescent_state();
-		/* with more threads than cores, few reloads would meet few inserts among many
-		 * lookups */
+		/* with more threads than cores, lookups would leave reloads and inserts little
+		 * time to meet */
 		sched_yield();
 	}
 	atomic_fetch_add_explicit(&s->lookups, lookups, memory_order_relaxed);
@@ -209,8 +209,8 @@ static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, d
 	printf("\n");
 }
 
-/* Return: true if some action is still missing, as on a slow machine, and the test has many rounds.
- * Then the test runs a few more. */
+/* Return: true if the test has had many rounds and some action is still missing, as on a slow
+ * machine. Then the test runs more rounds. */
 static bool goes_on(const struct reloads *s, uint64_t rounds)
 {
 	bool missing = false;

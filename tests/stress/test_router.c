@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A router in a handle, while one thread clears its sets one after the other. A thread must find
- * each of its keys, unless the insert began before a reload that clears the key's set had returned
- * from begin. A reload that clears other sets loses none of the set's keys. */
+ * A router in a handle, while one thread clears its sets one after the other. An inserting thread
+ * must find each of its keys. The only exception: a reload clears the key's set, and its
+ * weir_reload_begin() returned after the insert began. A reload that clears other sets loses no key
+ * of this set. */
 #include <stdio.h>
 #include <string.h>
 #include "flavor.h"
@@ -13,9 +14,9 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
-	/* for each set: how many reloads that clear the set were about to begin, and how many
-	 * have begun */
-	_Atomic uint64_t beginning[SETS], begun[SETS];
+	/* counts, for each set, of the reloads that clear the set */
+	_Atomic uint64_t beginning[SETS], /* rises before weir_reload_begin() */
+	        begun[SETS];              /* rises after weir_reload_begin() */
 	atomic_uint working;
 	atomic_uint_fast64_t looks, excused, reloads;
 };
@@ -23,7 +24,7 @@ struct race {
 /* A record of an insert. */
 struct note {
 	uint64_t hash;
-	uint64_t begun; /* the value of begun for the set, before the insert */
+	uint64_t begun; /* begun[set] just before the insert */
 	uint32_t set;
 };
 
@@ -36,8 +37,9 @@ static void insert(struct race *r, struct note *note, uint64_t number)
 	check(answer >= 0, "%s", weir_error_detail());
 }
 
-/* A key may be missing only if a reload that clears its set had not returned from begin when the
- * insert began. */
+/* Look up the key of an insert. A key may be missing only if some weir_reload_begin() that clears
+ * its set returned after the insert began. Then beginning is larger now than begun was before the
+ * insert. */
 static void look(struct race *r, const struct note *note)
 {
 	uint64_t mask = weir_handle_route_hash(r->h, note->hash);
@@ -50,8 +52,8 @@ static void look(struct race *r, const struct note *note)
 	atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
 }
 
-/* Clear a set by a reload. beginning rises before weir_reload_begin(), and begun rises after it, so
- * the two are equal unless such a call is under way. */
+/* Clear a set by a reload. beginning rises before weir_reload_begin(), and begun rises after it. So
+ * the two counts are equal unless a weir_reload_begin() is under way. */
 static void clear(struct race *r, uint64_t turn, uint64_t *random)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

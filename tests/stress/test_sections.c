@@ -37,7 +37,7 @@ static void measure(const struct shared *s, struct weir_handle_stats *last)
 static void use(struct shared *s, unsigned thread)
 {
 	struct weir_handle_stats last = WEIR_HANDLE_STATS_INIT;
-	/* until there was a swap: the swapping thread may start after all other sections */
+	/* go on until there was a swap, because the swapping thread may start last */
 	for (uint64_t i = 0; i < s->sections || !atomic_load(&s->swaps); i++) {
 		uint64_t hash = stress_hash(i * s->users + thread);
 		switch (i % 4) {
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	options.flavor = flavor_named(options.flavor_name);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		if (layout.kind->copies || layout.kind->grows) /* the filter is too small */
+		if (layout.kind->copies || layout.kind->grows) /* CAPACITY is too small */
 			continue;
 		run(&layout, &options);
 	}

@@ -89,7 +89,7 @@ static void work(void *shared, unsigned thread)
 	if (thread) {
 		load_lightly(s, thread);
 	} else {
-		for (unsigned i = 0; i < 20; i++) /* for liburcu's threads and malloc's arenas */
+		for (unsigned i = 0; i < 20; i++) /* start liburcu's threads first */
 			swap(s);
 		uint64_t before = settled(s);
 		forget_peak();

@@ -23,7 +23,8 @@ static struct round {
 	uint32_t rolls_after;  /* the rollback waits for this many inserts */
 	atomic_uint acknowledged;
 	atomic_bool rolls;
-	bool returned, copied; /* the rollback succeeded; a copy replaced the filter */
+	bool returned, /* the rollback succeeded */
+	        copied; /* a reload by copy replaced the filter */
 	bool has[MOST_THREADS][KEYS_EACH]; /* the acknowledged keys */
 } s;
 

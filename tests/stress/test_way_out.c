@@ -14,8 +14,8 @@
 enum { FIRST = 1000, TIMES = 64 /* at the end there are TIMES * FIRST keys */ };
 
 struct thread {
-	/* keys that are inserted or about to be; keys whose inserts have returned */
-	_Alignas(64) atomic_uint recorded, promised;
+	_Alignas(64) atomic_uint recorded, /* keys that are inserted or about to be inserted */
+	        promised;                  /* keys whose inserts have returned */
 	uint64_t refused;
 };
 

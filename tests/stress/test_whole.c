@@ -10,7 +10,9 @@
 enum { SAMPLE = 64 };
 
 struct shared {
-	struct weir_filter *f, *from, *into; /* from is merged into f, f is merged into into */
+	struct weir_filter *f, /* the filter that threads insert into */
+	        *from,         /* is merged into f */
+	        *into;         /* f is merged into this filter */
 	uint64_t keys, first;
 	unsigned inserters;
 	bool copies; /* a merge adds copies of keys, which fill the filter */
