@@ -5,7 +5,8 @@
 #include "../image_bytes.h"
 #include "inputs.h"
 
-/* The end of the fields: the head, and the table entries of a compound's first members. */
+/* The end of the fields: the head, and the table entries of the first members of an image of
+ * several filters. */
 enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600 };
 
 static const uint64_t values[] = {

@@ -37,8 +37,8 @@ static void look(const struct weir_filter *f)
 	MUST(found == 0);
 }
 
-/* Return: the set's steps of normalisation. These steps may refuse any text of this fuzzer, and
- * also hashes if a lookup probes several keys. */
+/* Return: the set's steps of normalisation. These steps may refuse any text of this fuzzer. Steps
+ * by which a lookup probes several keys refuse hashes. */
 static uint32_t steps_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;

@@ -19,9 +19,10 @@
 		} \
 	} while (0)
 
-/* The key of the keyed images in the corpus, and the key's check value, which is at byte 56. */
+/* The key of the keyed images in the corpus. */
 static const unsigned char fuzz_key[16] __attribute__((unused)) = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
 	                                                            10, 11, 12, 13, 14, 15 };
+/* The check value of fuzz_key, which a keyed image has at byte 56. */
 static const unsigned char fuzz_key_check[8] __attribute__((unused)) = { 0x6f, 0x1c, 0xcb, 0x24,
 	                                                                 0xce, 0x3c, 0x8f, 0x65 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Any bytes as a value that weir-redis.so loads, or as pieces of a dump for LOADCHUNK. The input is
  * refused, or gives a key that serves every command. The key is the same after a save and a load, a
- * dump and a load, a copy, and an append-only file. Anything else aborts. Bit 0 of the first
- * byte chooses CF.* instead of BF.*, and bit 1 pieces. A piece is an iterator in 8 bytes, a length
- * in 4, and its bytes. Run by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
+ * dump and a load, a copy, and an append-only file. Anything else aborts. Bit 0 of the first byte
+ * chooses CF.* instead of BF.*, and bit 1 chooses pieces instead of a value. A piece is an iterator
+ * in 8 bytes, a length in 4, and its bytes. Run by libFuzzer (run-fuzz.sh), or over the corpus by
+ * replay.c. */
 #include <string.h>
 #include "../image_bytes.h"
 #include "fuzz_image.h"

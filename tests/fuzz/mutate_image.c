@@ -18,7 +18,7 @@ enum { MOST_SHARD = 1 << 20 };
 static const uint16_t fields[][2] = { /* offset and size in bytes */
 	{ 8, 4 },  { 12, 4 }, { 16, 4 }, { 20, 4 }, { 24, 8 }, { 32, 8 }, { 40, 8 }, { 48, 4 },
 	{ 52, 4 }, { 56, 8 }, { 64, 8 }, { 72, 4 }, { 76, 4 }, { 80, 8 }, { 88, 8 }, { 96, 8 },
-	/* fields of the kinds in the corpus that have numbers here */
+	/* numbers of a shape, for kinds that store them here */
 	{ 104, 4 }, { 108, 4 }, { 112, 4 }, { 116, 4 }, { 120, 4 }, { 124, 4 }, { 128, 4 },
 	/* format 2: the marks, the steps of normalisation, and two words of a later format */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
@@ -129,7 +129,7 @@ static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 	put32(data + 112, 1 + (numbers >> 8) % 8);
 }
 
-/* Move every field into its range, as close to its value as possible. */
+/* Reduce the value of every field into the range of the field. */
 static void tame(uint8_t *data)
 {
 	/* a valid kind stays; other numbers become kinds with many fields */
@@ -200,7 +200,8 @@ static size_t settle(uint8_t *data, size_t size, size_t max_size)
 }
 
 #if TEST_ZSTD
-/* Correct the checksums of the frames' contents, as long as frames unpack. */
+/* Correct the checksum of every shard whose frame unpacks, up to the first frame with an impossible
+ * length. */
 static void sum_frames(uint8_t *data, size_t size)
 {
 	static unsigned char shard[MOST_SHARD];

@@ -34,7 +34,7 @@ static size_t numbers_of(const uint8_t *data)
 	return data[0] & 1 ? 9 : 5;
 }
 
-/* Find a value's images, as long as their lengths are plausible. Return: the number of images. */
+/* Find a value's images, up to the first impossible length. Return: the number of images. */
 static unsigned find_images(const uint8_t *data, size_t size, size_t *at, size_t *bytes)
 {
 	unsigned n = 0;

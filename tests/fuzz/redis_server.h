@@ -26,17 +26,20 @@ extern struct redis_key server_keys[SERVER_KEYS];
 extern struct redis_type server_types[2]; /* for BF.* and for CF.* */
 
 struct redis_io {
-	unsigned char *at; /* the next byte to read, or the bytes written */
-	size_t bytes, room; /* not read yet, or written; bytes that fit into @at */
+	unsigned char *at; /* in a load: the next byte to read; in a save: the first byte written */
+	size_t bytes, /* in a load: bytes that are left to read; in a save: bytes written */
+	       room;  /* in a save: bytes that fit into @at */
 	bool failed;
 };
 
-/* The reply to the last command: numbers and booleans, the number of errors, the last string. */
+/* The reply to the last command. */
 struct server_reply {
-	long long numbers[SERVER_WORDS];
-	size_t count, errors, replies;
-	unsigned char *string;
-	size_t bytes;
+	long long numbers[SERVER_WORDS]; /* numbers and booleans in the reply */
+	size_t count,                    /* length of numbers */
+	       errors,                   /* number of errors */
+	       replies;                  /* number of calls that replied, of any sort */
+	unsigned char *string;           /* the last string */
+	size_t bytes;                    /* length of the string */
 };
 extern struct server_reply server_reply;
 
@@ -47,7 +50,8 @@ extern int server_flags; /* flags that GetContextFlags() returns */
 
 /* Load the module with max-bytes @most. */
 void server_start(const char *most);
-/* Run a command of @n words: its name and arguments. Abort without a reply. */
+/* Run a command of @n words: its name and arguments. The program aborts if the command does not
+ * reply. */
 void server_call(const struct redis_string *words, int n);
 /* Delete a key. */
 void server_delete(int key);
