@@ -4,8 +4,8 @@
 
 /* ---- the reference ---- */
 
-/* Bit fields of a hash. Fields are taken from the top of r (now) downward. The first field that
- * does not fit into the rest of r starts at the top of r2 (next). */
+/* Bit fields of a hash, taken from the top of now downward. The first field that does not fit into
+ * the rest of now starts at the top of next. */
 struct fields {
 	uint64_t now, next;
 	unsigned left;
@@ -67,7 +67,7 @@ static const struct test_layout layouts[] = {
 	{ ASK("blocked z=2", 2, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=4", 4, 0), .huge_keys = 3000017 },
 	{ ASK("blocked z=8", 8, 0) },
-	{ ASK("blocked z=2 g=1", 2, 1) }, /* uses the kernel for all other shapes */
+	{ ASK("blocked z=2 g=1", 2, 1) }, /* uses the kernel for shapes without their own kernel */
 };
 
 static const struct test_layout extremes[] = {
@@ -83,7 +83,7 @@ static const struct test_subject subjects[] = {
 	{ ASK("z=2", 2, 2), .bytes = LINE, .handles = true },
 	{ ASK("z=4", 4, 2), .bytes = LINE },
 	{ ASK("z=8", 8, 1), .bytes = LINE },
-	/* these two use the kernel for all other shapes */
+	/* these two use the kernel for shapes without their own kernel */
 	{ ASK("any z=1", 1, 2), .bytes = LINE, .one_new = true },
 	{ ASK("any z=2", 2, 1), .bytes = LINE },
 	{ ASK("z=2 shards", 2, 2), .bytes = TWO_SHARDS },

@@ -106,7 +106,8 @@ struct order {
 };
 
 struct field {
-	uint64_t keys, xor; /* the number of keys in a cell, and the XOR of the keys' hashes */
+	uint64_t keys, /* number of keys in the cell */
+	         xor;  /* XOR of these keys' hashes */
 };
 
 static void *array(uint64_t n, size_t each)

@@ -61,7 +61,7 @@ struct test_kind {
 	bool coarse;    /* rates come in steps, so a filter may be much better than asked */
 	bool sized;     /* parameters choose only the first number of a shape; the size determines
 	                   the others */
-	unsigned blocks_a_line; /* if a fold joins blocks, not lines; 0: a fold joins lines */
+	unsigned blocks_a_line; /* blocks in a line, if a fold joins blocks; 0: it joins lines */
 	bool unasked;   /* the size determines all numbers of a shape */
 
 	struct reference_kind reference;
