@@ -7,7 +7,7 @@
 #include "subject.h"
 
 /* Return: a subject whose kind takes keys one at a time; for other kinds skip the test. Library and
- * reference must agree on whether a kind does. */
+ * reference must agree on whether the kind takes single keys. */
 static struct subject inserting(void **state, uint64_t lines)
 {
 	struct subject s = subject_make(*state, lines);
@@ -20,7 +20,8 @@ static struct subject inserting(void **state, uint64_t lines)
 	return s;
 }
 
-/* Return: true if bits can be compared. In a batch they cannot if the order changes the array. */
+/* Return: true if the test can compare the bits. A batch may take its keys in any order, so after a
+ * batch the test compares bits only if the kind's array does not depend on the order. */
 static bool same_bits_by(const struct subject *s, unsigned way)
 {
 	return s->kind->commutes || way < SUBJECT_FIRST_BATCH;
@@ -130,8 +131,8 @@ static void remove_as_the_reference(struct subject *s, uint64_t key)
 	assert_int_equal(weir_remove_hash(s->f, hash), s->ref.kind->remove(&s->ref, hash));
 }
 
-/* For kinds that can fill up: insert until an insert is refused, remove half of the keys, and fill
- * the filter again. Most inserts of the second round must move keys. */
+/* For kinds that can fill up: insert until an insert is refused, remove half of the keys, and
+ * insert new keys until an insert is refused again. */
 static void until_one_is_refused(void **state)
 {
 	static const uint64_t lines[] = { 1, 3, 20, 100 };
@@ -241,8 +242,8 @@ static void large_batches(void **state)
 	subject_free(&s);
 }
 
-/* Remove every second key, the first key twice, and count every key. If the kind lacks these verbs,
- * so does the reference, and the library must refuse both verbs. */
+/* Remove every second key, the first key twice, and count every key. If the reference lacks one of
+ * these verbs for the kind, the library must refuse the verb. */
 static void removals_and_counts(void **state)
 {
 	struct subject s = subject_make(*state, 37);
@@ -332,14 +333,15 @@ static const struct {
 	TEST(large_batches, true),
 };
 
-/* A test for each shape of each kind, at most this many shapes. */
+/* Every shape of each kind gets its own tests. MOST_SHAPES is the limit for the number of
+ * shapes. */
 enum { MOST_SHAPES = 1024 };
 static struct CMUnitTest run[MOST_SHAPES * COUNT_OF(tests)];
 static struct subject_layout subjects[MOST_SHAPES];
 static size_t runs, shapes;
 
-/* Return: true if the shape has a kernel for the instruction set. Otherwise the kernel of another
- * set serves the shape, and that set's run tests it. */
+/* Return: true if the shape has a kernel for the instruction set. Otherwise the shape uses the
+ * kernel of another instruction set, and the run for that instruction set tests the shape. */
 static bool has_kernel(const char *isa, const struct subject_layout *layout)
 {
 	struct subject s = subject_make(layout, 64);
@@ -377,7 +379,7 @@ static void add(const char *isa, const struct test_kind *kind, const struct test
 	}
 }
 
-/* conformance ISA [small]: the arrays are smaller under an emulator. */
+/* Usage: conformance ISA [small]. Runs under an emulator pass small, for smaller arrays. */
 int main(int argc, char **argv)
 {
 	const char *isa = argc > 1 ? argv[1] : "scalar";
