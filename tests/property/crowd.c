@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The number of keys that a cuckoo filter takes before it refuses a key, against the formula that
  * gives its capacity (src/kinds/cuckoo/whole.c). For any number of keys, the share of full builds
- * may be no larger than the formula says. A share of one in a million cannot be measured, but the
- * formula is a proved bound, and the measured share stays below it, the further the rarer it gets.
- * The capacity is the last number of keys at which the formula gives at most 1e-6. Within its
- * capacity no build refuses a key. */
+ * may be no larger than the formula says. A share of one in a million is too rare to measure, so
+ * for such shares the test relies on the proof of the formula. The capacity is the last number of
+ * keys at which the formula gives at most 1e-6. Within its capacity no build refuses a key. */
 #include <string.h>
 #include "../crowd.h"
 #include "../test.h"

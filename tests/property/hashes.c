@@ -216,10 +216,13 @@ static const struct hash {
 
 /* ---- the sweep ---- */
 
-/* The hashes of the inserted keys, in their order and sorted; and hashes of absent keys, which
- * differ from all hashes of inserted keys. */
+/* The keys of one filter, as hashes. */
 struct keys {
-	uint64_t n, *hash, *sorted, absent, *other;
+	uint64_t n,       /* number of inserted keys */
+	         *hash,   /* hashes of the inserted keys, in the order of the inserts */
+	         *sorted, /* the same hashes, sorted */
+	         absent,  /* number of absent keys */
+	         *other;  /* hashes of the absent keys; no inserted key has one of them */
 };
 
 static int compare(const void *a, const void *b)
@@ -259,9 +262,10 @@ static bool too_often(uint64_t yes, uint64_t of)
 	return (double)yes > most + 5 * sqrt(most);
 }
 
-/* Return: true if the verdict may miss the defect. As enum weir_uneven says: too few different
- * values, or in a classic filter its own multiplier. In a small split filter (118 blocks of 25
- * keys) 1024 lower halves look like chance, and so do 85 keys in one block. */
+/* Return: true if weir_measure() may fail to report these hashes as uneven. enum weir_uneven names
+ * two such cases: too few different hashes, and in a classic filter hashes that are products by the
+ * classic kind's own multiplier. The third case is a small split filter (118 blocks of 25 keys):
+ * there 1024 different lower halves look like chance, and so do 85 keys in one block. */
 static bool is_hidden(uint32_t kind, const struct hash *h, const struct keys *k,
                       const struct weir_stats *s)
 {

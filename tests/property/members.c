@@ -158,15 +158,15 @@ static bool have(const char *isa)
 	params.capacity = 1, params.fp_rate = 0.1;
 	setenv("WEIR_ISA", isa, 1);
 	int err = weir_create(&f, &params);
-	/* the machine lacks this instruction set */
+	/* -ENOTSUP: the machine lacks this instruction set */
 	if (err != -ENOTSUP)
 		assert_ok(err);
 	weir_destroy(f);
 	return err == 0;
 }
 
-/* Return: true if the layout has a kernel for the instruction set. Otherwise another set's kernel
- * serves the layout, and that set's run tests it. */
+/* Return: true if the layout has a kernel for the instruction set. Otherwise the layout uses the
+ * kernel of another instruction set, and the run for that instruction set tests the layout. */
 static bool has_kernel(const struct build *b)
 {
 	struct weir_params params = test_params(b->kind, &b->layout->ask);
@@ -204,7 +204,8 @@ static bool built_at_once(struct build b)
 	return true;
 }
 
-/* Run each way with 1 and 2 threads; with very many keys, with 1 or 2. Return: number of builds. */
+/* Run each way with 1 thread and with 2 threads. With very many keys each way runs only once, with
+ * 1 or 2 threads. Return: the number of builds. */
 static unsigned builds_of(struct build b, unsigned odd)
 {
 	unsigned builds = 0;
@@ -247,8 +248,8 @@ static void every_key_of_every_build(void **state)
 }
 
 /* Bit and byte offsets exceed 32 bits, because the keys spread over 542 MB. Under the first
- * instruction set, and in a slow run, every layout runs. Under other sets only the first layout of
- * a kind runs, if the kind has a kernel for each set. */
+ * instruction set, and in a slow run, every layout runs. Under the other instruction sets only the
+ * first layout of a kind runs, if the kind has a kernel for each instruction set. */
 static void arrays_of_more_than_2_to_the_32_bits(void **state)
 {
 	static const enum way ways[] = { LOAD, HASHES, FIXED };

@@ -64,10 +64,10 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each with its own seed.
- * A single blocked filter may miss the rate of its layout, because its fullest blocks depend on
- * chance. At 0.01 % the standard deviation is 5.6 % with 20 thousand keys and 1.6 % with 300
- * thousand. Over all these keys it is below 0.6 %. */
+/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each filter with its own
+ * seed. A single blocked filter may miss the rate of its layout, because its fullest blocks depend
+ * on chance. At a rate of 0.01 % the standard deviation of one filter's rate is 5.6 % with 20
+ * thousand keys and 1.6 % with 300 thousand. The deviation over all filters is below 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : test_is_short() ? 0.045 : 0.03;
@@ -154,8 +154,8 @@ static void each_size(void **state)
 					                        .sequential = true });
 }
 
-/* The layouts with the most bits for a key, which need a second product, or the longest chain of
- * products. */
+/* The layouts that derive the most bits from a hash. They need a second product of the hash, or the
+ * longest chain of products. */
 static void the_most_bits(void **state)
 {
 	(void)state;

@@ -38,7 +38,8 @@ struct model {
 	uint64_t since[1 << 16];        /* when each generation became the newest */
 	uint64_t advances, counted;     /* as the window's statistics give them */
 	uint64_t keys;                  /* number of inserted keys; key i is test_key(i) */
-	uint64_t in[12 * STEPS], at[12 * STEPS]; /* the generation and the time of each key */
+	uint64_t in[12 * STEPS],        /* the generation of each key */
+	         at[12 * STEPS];        /* the time of each key's last insert */
 };
 
 static uint64_t below(struct model *m, uint64_t n)
