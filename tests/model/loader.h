@@ -26,7 +26,8 @@ inline claim()
 #ifdef CALL_RCU
 byte deferred, retiring;
 
-/* Each callback has its own grace period, which begins at once: liburcu's ends no sooner. */
+/* In the model the grace period of a callback begins at once. In liburcu it may begin later, and it
+ * ends no sooner. */
 proctype reclaimer(byte g, one, two, r)
 {
 	grace_end(g);

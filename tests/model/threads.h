@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Inserters and readers, for the models of the handle.
  *
- * Steps that are merged here hide no run: a section that begins sooner or ends later only makes
- * grace periods longer, and a later promise asks for less. */
+ * The models merge some steps into one. They still find every error: a section that begins sooner
+ * or ends later only makes grace periods longer, and a promise that comes later demands less. */
 #ifndef SHARD
 #define SHARD(k) 0 /* the shard of key k */
 #endif
 
 /* Insert key k into the filter that @member of record r names, if there is one. The library does
- * not write a bit that is already set; in the model both are equivalent. */
+ * not write a bit that is already set. The model writes it, with the same result. */
 #define PUT(member) \
 	d_step { KEEP(records[r]); f = records[r].member }; \
 	if \

@@ -116,8 +116,9 @@ end:	do
 }
 
 #define DIES 1
-/* The keys that are certainly on a server: the log's keys, and the image's keys except those that
- * node DIES has not sent or that were not acknowledged, which may be there by chance. */
+/* The keys that are certainly on server s: the keys of the log, and the keys of the image except
+ * those of waiting. Node DIES has not sent the keys of waiting, or no server has acknowledged them,
+ * so the image has them only by chance. */
 #define waiting (n[DIES].pending | (n[DIES].ring[0] != 0 -> KEY(DIES, 0) : 0) | \
 	(n[DIES].ring[EACH - 1] != 0 -> KEY(DIES, EACH - 1) : 0))
 inline on_server(s) {
@@ -226,7 +227,7 @@ init {
 	if
 	:: packed || gens >= GENS || image_lost /* unfinished */
 	:: else ->
-		/* all */
+		/* all (union.pml explains the four names) */
 		assert((keys & ~n[0].set) == 0);
 		assert((keys & ~n[1].set) == 0);
 		/* well */
