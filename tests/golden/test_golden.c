@@ -163,8 +163,8 @@ static void for_each(void (*body)(const struct test_golden *golden))
 			body(&kind->goldens.rows[i]);
 }
 
-/* Check that the plain image of @f has the pinned hash, and equals its file unless that is
- * packed. */
+/* Check that the plain image of @f has the pinned hash. Check that it equals the checked-in file,
+ * unless that file is compressed. */
 static void assert_saves_as(const struct weir_filter *f, const struct test_golden *golden)
 {
 	char name[4200];

@@ -37,7 +37,8 @@ static const struct variant {
 	{ "marks", false, NULL, WEIR_MARK_OVERFULL_ALLOWED | WEIR_MARK_SHRINK_ALLOWED, 0 },
 };
 
-/* Windows and routers save neither normalisation nor marks, so only the first variants apply. */
+/* Windows and routers save neither normalisation nor marks, so only the first BARE_VARIANTS
+ * variants apply to them. */
 enum { BARE_VARIANTS = 3 };
 
 /* The calls that make, load, save and destroy a filter, a window or a router. */
