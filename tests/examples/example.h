@@ -144,7 +144,8 @@ static inline void *map_shared(const char *path, size_t bytes)
 	return memory;
 }
 
-/* Return: true if @wrong of @n is at most 1.05 times @rate and three standard deviations. */
+/* Return: true if at most 1.05 * @rate of the @n answers are wrong, plus three standard deviations
+ * and one answer. */
 static inline bool within(uint64_t wrong, double rate, uint64_t n)
 {
 	return (double)wrong <= 1.05 * rate * (double)n + 3 * sqrt(rate * (double)n) + 1;

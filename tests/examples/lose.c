@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * A library to preload under the weir command, before weir. It loses keys, so that a test shows
+ * A library to preload into the weir command, ahead of libweir. It loses keys, so that a test shows
  * whether the drill notices. With LOSE_INSERTS every 1,000th insert answers WEIR_NEW and inserts
- * nothing. With LOSE_COPIES a reload's copy copies nothing, and the machine is busy. With
- * LOSE_SOURCE the next filter lacks the last thousand hashes of each of the loader's batches. */
+ * nothing. With LOSE_COPIES a reload's copy copies nothing, and getloadavg() reports a busy
+ * machine. With LOSE_SOURCE the next filter lacks the last thousand hashes of each of the loader's
+ * batches. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Makes an image of a window of three generations, a second each, because the weir command cannot.
- * Each key gets its own generation, the last key the newest, which is SECONDS old in the image. =N
- * adds N more keys to the newest generation. make_window IMAGE LEVEL KEYED SECONDS KEY... [=N] */
+ * Each KEY gets its own generation. The last KEY gets the newest generation, which is SECONDS old
+ * in the image. =N adds N more keys to the newest generation. make_window IMAGE LEVEL KEYED SECONDS
+ * KEY... [=N] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@ enum { SIGN_UPS = 500 };
 
 static uint64_t users, requests, absent_per_mille;
 static unsigned threads;
-static atomic_ullong signed_up; /* number of users in the table and the set, from the first on */
+static atomic_ullong signed_up; /* users 0 to signed_up - 1 are in the table and the set */
 static atomic_ullong next, asked_database, lost, found;
 static struct weir_handle *set;
 static struct weir_guard *guard; /* NULL the first time */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A crawler fetches each URL once, even if several threads find it, and however often. Usage:
- * dedup_urls URLS THREADS RATE
+ * A crawler fetches each URL once, however often its threads find the URL. Usage: dedup_urls URLS
+ * THREADS RATE
  *
  * For each new key exactly one insert is answered WEIR_NEW, because with words_per_key = 1 a single
  * atomic OR decides. The thread that gets WEIR_NEW fetches the URL. A URL that is a false positive
@@ -15,7 +15,7 @@
 
 static const char usage[] = "dedup_urls URLS THREADS RATE";
 
-enum { LINKS = 3 /* to each URL */, BATCH = 64 /* are made at a time */ };
+enum { LINKS = 3 /* links to each URL */, BATCH = 64 /* URLs made at a time */ };
 
 static struct weir_filter *seen;
 static struct key_lines paths; /* paths that dpkg knows, if there are any */
@@ -77,7 +77,7 @@ static double hash_set(uint64_t *different)
 		table[at] = strdup(url);
 		if (!table[at])
 			abort();
-		bytes += malloc_usable_size(table[at]) + sizeof(size_t); /* and the block's head */
+		bytes += malloc_usable_size(table[at]) + sizeof(size_t); /* and malloc's header */
 	}
 	for (uint64_t i = 0; i < slots; i++)
 		free(table[i]);

@@ -14,8 +14,10 @@ static const char usage[] = "digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER";
 enum { PROXIES = 2 };
 
 struct proxy {
-	char sent[NAME], kept[NAME], next[NAME], delta[NAME]; /* files: its last image, the other's
-	                                copy of that, its new image, the delta between */
+	char sent[NAME],  /* file of the proxy's last image */
+	     kept[NAME],  /* file of the peer's copy of the last image */
+	     next[NAME],  /* file of the proxy's new image */
+	     delta[NAME]; /* file of the delta from the last image to the new image */
 	bool *has;             /* for each object: it is in the cache now */
 	uint64_t first;        /* the oldest object in the cache, which is first in, first out */
 	struct weir_filter *peer_view; /* the peer's copy of the digest */

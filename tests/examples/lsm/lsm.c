@@ -2,11 +2,11 @@
  * A store of sorted files in levels (a log-structured merge tree). A get opens only the files whose
  * filter answers yes. Usage: lsm ROWS GETS BUDGET_PERCENT FOLDER
  *
- * The files of level 0 were written one after the other, each over all keys. Levels 1 and 2, ten
- * and a hundred times as large, are cut into files by key. Next to each file is an image of its
- * filter. A filter is loaded at its first use into a cache, whose budget is a part of all filters'
- * size; the least recently used filter is evicted first. A row of a newer level hides older rows. A
- * table of each key's newest version gives the truth. */
+ * Each file of level 0 holds keys of the whole range, because the files were written one after the
+ * other. Levels 1 and 2, ten and a hundred times as large, are cut into files by key. Next to each
+ * file is an image of its filter. A filter is loaded at its first use into a cache, whose budget is
+ * a part of all filters' size; the least recently used filter is evicted first. A row of a newer
+ * level hides older rows. A table of each key's newest version gives the truth. */
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";
@@ -23,7 +23,8 @@ struct table { /* a sorted file */
 	uint8_t first[16], last[16];
 	uint64_t rows;
 	struct weir_filter *filter; /* NULL: not in the cache */
-	uint64_t bytes, asked;      /* the filter's size and last use */
+	uint64_t bytes,             /* size of the filter */
+	         asked;             /* last use of the filter, by clock_now */
 };
 
 static struct table tables[FILES]; /* the newest first */
@@ -107,8 +108,9 @@ static bool may_have(struct table *t, const uint8_t key[16])
 /* ---- reading ---- */
 
 struct counts {
-	uint64_t covering, opened, wrong; /* files whose range has the key; files opened; wrong
-	                                     answers */
+	uint64_t covering, /* files whose range has the key */
+	         opened,   /* files opened */
+	         wrong;    /* wrong answers */
 };
 
 static bool in_file(const struct table *t, const uint8_t key[16], struct row *out)

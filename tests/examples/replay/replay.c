@@ -7,9 +7,9 @@
  * So a file has every accepted nonce. Without a file, the server was killed, and it refuses
  * requests that were stamped before its start.
  *
- * Half of the requests come before a restart, and half after it. Every fourth is a replay of an
- * earlier request, and every hundredth comes twice at once. A table counts how often each was
- * accepted. */
+ * Half of the requests come before a restart, and half after it. After every fourth request the
+ * client replays an earlier request. It sends every hundredth request twice in a row. A table
+ * counts how often each request was accepted. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -26,7 +26,7 @@ static bool in_store(uint64_t shard, uint32_t key)
 	return bsearch(&key, store + shard * keys, keys, sizeof key, compare) != NULL;
 }
 
-/* Return: the address of a session. Addresses are dealt to the shards in their order, so each
+/* Return: the address of session @i. Consecutive addresses go to different shards in turn, so each
  * network is in all shards. Every second address is in no shard. */
 static uint32_t session(uint64_t i, bool present)
 {

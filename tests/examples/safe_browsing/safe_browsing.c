@@ -103,9 +103,11 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 /* ---- the browser ---- */
 
 struct visits {
-	uint64_t n, listed;            /* all visits; visits to listed pages */
-	uint64_t checks, known_checks; /* questions to the server; those of well-known pages */
-	uint64_t missed, wrong;        /* listed pages without a warning; warnings of other pages */
+	uint64_t n, listed;            /* listed: visits to listed pages */
+	uint64_t checks,       /* questions to the server */
+	         known_checks; /* questions about well-known pages */
+	uint64_t missed, /* listed pages without a warning */
+	         wrong;  /* warnings of pages that are not listed */
 };
 
 /* 70 % of the visits are to well-known pages, and 5 % to pages that are, were or will be listed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The parts of both servers that do not use weir: a listening socket, and requests of one line
- * each. */
+ * The parts of epoll.c and prefork.c that do not use weir: a listening socket, and requests of one
+ * line each. */
 #ifndef WEIR_EXAMPLE_LINES_H
 #define WEIR_EXAMPLE_LINES_H
 

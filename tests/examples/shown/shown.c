@@ -3,11 +3,12 @@
  * mapped file. Usage: shown LAYOUT USERS THREADS FOLDER
  *
  *   A1 The file has a directory, a slot for each user, and some spare slots. A slot that is in the
- *      directory has that user's bits and is never zeroed.
- *   A2 A new filter is made on a spare slot, because weir_create() zeroes it, and gets its bits.
- *      Then one store to the directory switches the user to it. A kill before that loses nothing.
- *   A3 A thread holds a read-side section while it uses a filter. The slot that a user has left is
- *      spare after a grace period, when its filter has been destroyed.
+ *      directory has its user's bits and is never zeroed.
+ *   A2 A new filter is made on a spare slot, because weir_create() zeroes the slot. The slot gets
+ *      the user's bits, and one store to the directory switches the user to the slot. A kill
+ *      before that store loses nothing.
+ *   A3 A thread holds a read-side section while it uses a filter. After a switch and a grace
+ *      period, the old filter is destroyed and its slot is spare.
  * So a restart and a reset open a user in the same way: by a switch to another slot. */
 #include <malloc.h>
 #include <stdatomic.h>
@@ -119,7 +120,8 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* The first thread resets users, and the others look up. Items of all other users must be found. */
+/* The first thread resets users, and the others look up. Items of users that are never reset must
+ * be found. */
 static void *reset_or_look(void *thread)
 {
 	struct weir_filter *left[SPARE / 2];
@@ -160,7 +162,7 @@ static void choose(const char *layout)
 	params.kind = kind_of(layout, kinds, 2, usage);
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
-	params.seed = SEED; /* one for all; in a real server random, and stored */
+	params.seed = SEED; /* the same for all; a real server draws and stores it */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
 	must(weir_params_shape(&params, &plan.shape),
