@@ -8,7 +8,8 @@
 #include "folder.h"
 #include "handles.h"
 
-/* In seconds. Tests of inotify never poll, so a change that is noticed was notified. */
+/* In seconds. A test of inotify polls at the interval never, so only inotify can tell the follower
+ * of a change. */
 static const double never = 600, often = 0.02, patience = 60;
 
 static char other[4200];

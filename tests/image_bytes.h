@@ -23,8 +23,8 @@ enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRE
        IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488,
        IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
-/* XOR with each of these numbers gives all other values of a byte. Under a sanitizer a load costs
- * ten times as much, so only every seventh number is used. */
+/* XOR with each of these numbers gives all other values of a byte. Loads are slow under a
+ * sanitizer, so there only every seventh number is used. */
 enum { IMAGE_VALUE_STEP = TEST_SANITIZED ? 7 : 1 };
 enum { IMAGE_VALUES = 254 / IMAGE_VALUE_STEP + 1 };
 #define FOR_EACH_VALUE(x) for (unsigned x = 1; x < 256; x += IMAGE_VALUE_STEP)

@@ -74,7 +74,8 @@ static inline void start(const struct flavor *flavor)
 	fake.flavor = flavor;
 }
 
-/* Check that the thread has slept as @pace asks for @turns of STEP, less at most @put_off ns. */
+/* Check that the thread has slept as long as @pace demands after @turns steps of work, or at most
+ * @put_off ns less. */
 static inline void assert_rested_but(double pace, double turns, double put_off)
 {
 	double slept = (double)fake.slept, due = turns * STEP * (1 / pace - 1);

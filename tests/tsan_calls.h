@@ -21,8 +21,9 @@ void __tsan_func_exit(void)
 {
 }
 
-/* Hints of the library about liburcu, whose order ThreadSanitizer does not see. Programs here have
- * this order from liburcu, or from det's own grace periods, so the hints must add none. */
+/* The library tells ThreadSanitizer with these calls about liburcu, whose order ThreadSanitizer
+ * does not see. Programs here have the order from liburcu, or from the grace periods of
+ * schedule/det.h, so these functions must add none. */
 void __tsan_acquire(void *address)
 {
 	(void)address;

@@ -30,7 +30,7 @@ struct counts {
 struct subject {
 	uint32_t kind;
 	enum { BARE, HANDLE, SHARDS } as;
-	uint64_t round, keys; /* of each thread */
+	uint64_t round, keys; /* keys: number of keys of each thread */
 	unsigned threads;
 	uint64_t operations;  /* of each thread */
 	struct weir_filter *f;
