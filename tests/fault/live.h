@@ -15,7 +15,7 @@ enum { FEW = 50, MOST_STEPS = 400 };
 static inline int live_setup(void **state)
 {
 	(void)folder_setup(state);
-	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* of several shards */
+	struct weir_filter *f = test_filter(WEIR_BLOCKED, 200000, 0.01); /* has several shards */
 	struct weir_stats stats = WEIR_STATS_INIT;
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &stats));
 	assert_true(stats.shards > 1);

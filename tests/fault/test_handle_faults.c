@@ -111,7 +111,7 @@ static int reload_with(const struct weir_params *params, bool commit)
 		assert_ok(weir_reload_commit(r));
 	else
 		weir_reload_abort(r);
-	assert_int_equal(shim.calls, calls); /* neither makes a call that can fail */
+	assert_int_equal(shim.calls, calls); /* no call here can fail */
 	return 0;
 }
 

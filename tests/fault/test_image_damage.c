@@ -214,7 +214,7 @@ static void test_newer_is_not_damaged(void **state)
 		memcpy(bytes, image, image_bytes);
 		bytes[cases[i].at] = (unsigned char)cases[i].value;
 		if (cases[i].at == IMAGE_COMPRESSION)
-			image_put64(bytes + 96, 0); /* so that only this field is wrong */
+			image_put64(bytes + 96, 0); /* then only this field is wrong */
 		image_repair(bytes, image_bytes);
 		assert_refused(weir_load(&f, weir_location_memory(bytes, image_bytes), NULL),
 		               cases[i].err, cases[i].field, "");

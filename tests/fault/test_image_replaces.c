@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include "live.h"
 
-enum { CHANGED = 7000, MAPPED = 8000 }; /* numbers of the first key */
+enum { CHANGED = 7000, MAPPED = 8000 }; /* the first key that the save or the mapper inserts */
 
 static unsigned steps, /* steps so far */
         turn;          /* the step at which the other process acts */
@@ -138,7 +138,7 @@ static void test_no_insert_is_lost_at_any_step_of_a_save(void **state)
 			refused++;
 		} else {
 			assert_ok(sealed_it);
-			assert_true(has(MAPPED) && has(CHANGED)); /* after the save */
+			assert_true(has(MAPPED) && has(CHANGED)); /* mapped after the save */
 			saved++;
 		}
 		(void)replace_teardown(state);

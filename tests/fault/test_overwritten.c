@@ -146,7 +146,8 @@ static void test_a_followed_file_that_is_copied_over(void **state)
 		for (size_t at = 0; at < length; at += 1 + length / 7) {
 			size_t to = at + 1 + length / 7;
 			overwrite(image, at, to < length ? to : length);
-			assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0); /* in both images */
+			/* both images have these keys */
+			assert_int_equal(missing_in(h, KEYS, 2 * KEYS), 0);
 		}
 	}
 	for (unsigned i = 0; missing_in(h, 0, 2 * KEYS) && i < 10000; i++)
