@@ -20,11 +20,11 @@ struct contest {
 	uint64_t rounds;
 	unsigned inserters;
 	uint64_t seed;
-	struct barrier chunk; /* for the inserters before each chunk, so that they collide */
-	struct barrier round; /* for the inserters before and after the check of a round */
+	struct barrier chunk; /* inserters start each chunk together, so that they collide */
+	struct barrier round; /* inserters wait here before and after the check of a round */
 	/* the number of keys whose inserts by this thread have returned */
 	_Atomic uint64_t promised[MOST_THREADS];
-	uint8_t answered_new[MOST_THREADS][ROUND];   /* of this round */
+	uint8_t answered_new[MOST_THREADS][ROUND];   /* answers of this round */
 	atomic_bool over;
 	_Atomic uint64_t lookups;
 	/* written by one thread at the end of each round */

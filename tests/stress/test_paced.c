@@ -88,7 +88,7 @@ static void see_others_go_on(void)
 {
 	uint64_t graces = atomic_load_explicit(&s.graces, memory_order_relaxed);
 	uint64_t keys = atomic_load_explicit(&s.allowed, memory_order_relaxed);
-	bool seldom = s.slept[s.kind]++ % SELDOM == 0; /* a grace period takes milliseconds */
+	bool seldom = s.slept[s.kind]++ % SELDOM == 0; /* most sleeps wait for no grace period */
 	double end = stress_seconds() + DEADLINE;
 	check(!s.flavor->read_ongoing(), "a loader sleeps in a section, %s", names[s.kind]);
 	allow_more();

@@ -10,7 +10,7 @@ enum { CAPACITY = 20, KEY = 1 };
 struct shared {
 	const struct rcu_flavor_struct *flavor;
 	struct weir_handle *handle;
-	uint64_t bytes; /* of every filter */
+	uint64_t bytes; /* size of every filter */
 	uint64_t sections;
 	unsigned users;
 	atomic_uint using;

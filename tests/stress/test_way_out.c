@@ -24,7 +24,7 @@ static struct way {
 	struct weir_params params;
 	struct weir_handle *handle;
 	const struct rcu_flavor_struct *flavor;
-	unsigned inserters, keys; /* keys: of each inserter */
+	unsigned inserters, keys; /* keys: keys of each inserter */
 	uint64_t seed, commits, lookups;
 	atomic_uint inserting;
 	struct thread threads[MOST_THREADS];
