@@ -5,8 +5,8 @@
 #include "../image_bytes.h"
 #include "inputs.h"
 
-/* The end of the fields: the head, and the table entries of the first members of an image of
- * several filters. */
+/* The fields that the test sets end at FIELDS_END. They are those of the head, and the first table
+ * entries of an image of several filters. */
 enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600 };
 
 static const uint64_t values[] = {
@@ -16,8 +16,8 @@ static const uint64_t values[] = {
 	UINT64_C(1) << 32, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1, UINT64_C(1) << 48,
 	(UINT64_C(1) << 48) + 1, UINT64_C(1) << 57, UINT64_C(1) << 58, UINT64_C(1) << 63,
 	UINT64_MAX,
-	/* as a rate: 0.5 and the next number, 1 and the previous number, the least normal number,
-	 * the largest subnormal number, infinities, not a number */
+	/* values of a rate: 0.5 and the next number, 1 and the previous number, the least normal
+	 * number, the largest subnormal number, infinities, not a number */
 	0x3fe0000000000000, 0x3fe0000000000001, 0x3ff0000000000000, 0x3fefffffffffffff,
 	0x0010000000000000, 0x000fffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
 	0x7ff8000000000000
@@ -25,7 +25,7 @@ static const uint64_t values[] = {
 enum { VALUES = sizeof values / sizeof values[0] };
 
 static unsigned long tried;
-static unsigned every = 1; /* try one of this many values; each field tries other values */
+static unsigned every = 1; /* try one in this many values, other ones in each field */
 
 static void try(const unsigned char *image, size_t n)
 {

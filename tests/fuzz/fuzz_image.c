@@ -27,7 +27,7 @@ static void look(const struct weir_filter *f)
 {
 	uint64_t hashes[KEYS], bitmap[WEIR_BITMAP_WORDS(KEYS)];
 	for (unsigned i = 0; i < KEYS; i++)
-		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* and the two extremes */
+		hashes[i] = i < 2 ? -(uint64_t)i : key_of(i); /* also hashes 0 and 2^64 - 1 */
 	size_t found = weir_contains_keys(f, weir_keys_hashes(hashes, KEYS), bitmap);
 	for (unsigned i = 0; i < KEYS; i++) {
 		bool alone = weir_contains_hash(f, hashes[i]);
@@ -82,7 +82,7 @@ static void measure(const struct weir_filter *f)
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
-/* The cached answer of test_keeps_copies(). */
+/* Return: test_keeps_copies(), which runs only once for each kind. */
 static bool keeps_copies(uint32_t kind)
 {
 	static struct { bool asked, keeps; } known[16];
