@@ -16,8 +16,8 @@ enum { REFERENCE_MOST_BITS = 32 };
 struct reference {
 	const struct reference_kind *kind;
 	struct weir_shape shape;
-	uint64_t lines; /* of 64 bytes */
-	uint64_t seed;  /* of the hash */
+	uint64_t lines; /* number of lines of 64 bytes */
+	uint64_t seed;  /* seed of the hash */
 	uint8_t *bytes; /* bit i of the array is bit i % 8 of byte i / 8 */
 };
 
