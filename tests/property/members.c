@@ -126,8 +126,8 @@ static void run_threads(struct build *b)
 static void build(struct build b)
 {
 	struct weir_params params = test_params(b.kind, &b.layout->ask);
-	/* if both threads insert a key, the filter may store two copies; without an advance all
-	 * keys enter one of up to 16 generations */
+	/* If both threads insert a key, the filter may store two copies. A window has up to 16
+	 * generations, and without an advance all keys enter one of them. */
 	params.capacity = b.kind->copies ? 2 * b.n : test_forgets(b.kind->id) ? 16 * b.n : b.n;
 	params.fp_rate = b.max_bytes ? 0 : 0.01,
 	params.max_bytes = b.max_bytes;

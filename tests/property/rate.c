@@ -108,7 +108,7 @@ static void check(const struct sample *s)
 	              (unsigned long long)s->capacity, s->sequential ? "sequential" : "random",
 	              m.plan.bits_per_key, ratio, interval, m.plan.fp_rate / s->fp_rate);
 	assert_true(ratio - (slow ? 0 : interval) <= 1.03);
-	/* with fewer keys, whole lines make filters better than asked */
+	/* a filter of fewer keys may be better than asked, because it has whole lines */
 	if (s->capacity > 10000) {
 		assert_true(ratio + interval >= 0.9 || s->kind->coarse);
 		assert_true(fabs(m.rate / m.plan.fp_rate - 1) <= 0.03 + m.interval);
