@@ -87,7 +87,7 @@ inline open(s)
 	d_step { FLUSH(promised) }
 #endif
 #ifndef NO_GRACE_RECORD
-	free_record(leaving); /* NO_GRACE_COPY is not about [FREE-AFTER-GRACE] */
+	free_record(leaving); /* NO_GRACE_COPY must break only [BEGIN-WAITS] */
 #endif
 #endif
 	leaving = published[s]

@@ -128,7 +128,7 @@ end:	do
 		copy = H(i).img;
 		b = H(i).pos;
 #ifndef SWAP_TRUSTS
-		/* before the ring decides which own entries are covered */
+		/* do this before the ring decides which own entries are covered */
 		unread_own(i, b);
 #endif
 		if
