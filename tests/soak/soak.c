@@ -32,7 +32,7 @@ struct subject {
 	enum { BARE, HANDLE, SHARDS } as;
 	uint64_t round, keys; /* keys: number of keys of each thread */
 	unsigned threads;
-	uint64_t operations;  /* of each thread */
+	uint64_t operations;  /* operations of each thread */
 	struct weir_filter *f;
 	struct weir_handle *h;
 	bool removes;
@@ -43,7 +43,7 @@ struct subject {
 struct worker {
 	struct subject *s;
 	uint64_t number, random;
-	unsigned char *present; /* for each key of the thread: 1 if the key is in */
+	unsigned char *present; /* for each key of the thread: 1 if the key is in the filter */
 	struct counts counts;
 };
 
