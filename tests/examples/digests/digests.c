@@ -18,7 +18,7 @@ struct proxy {
 	     kept[NAME],  /* file of the peer's copy of the last image */
 	     next[NAME],  /* file of the proxy's new image */
 	     delta[NAME]; /* file of the delta from the last image to the new image */
-	bool *has;             /* for each object: it is in the cache now */
+	bool *has;             /* has[i]: object i is in the cache now */
 	uint64_t first;        /* the oldest object in the cache, which is first in, first out */
 	struct weir_filter *peer_view; /* the peer's copy of the digest */
 };

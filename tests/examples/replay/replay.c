@@ -59,7 +59,7 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	struct weir_params o = WEIR_PARAMS_INIT;
 	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
 	load.run.timer = 1;
-	load.run.forget_older = 1; /* the stamps are of real time too */
+	load.run.forget_older = 1; /* requests have stamps of real time */
 	int err = weir_load(&s->seen, weir_location_path(file), &load);
 	if (err == 0)
 		return unlink(file);
@@ -115,7 +115,7 @@ static void *client(void *unused)
 		memcpy(sent[i].nonce, parts, sizeof parts);
 		sent[i].stamp = real_ns();
 		ask(i, &sent[i], false);
-		if (i % 4 == 0 && i > 4096) { /* not a request that another thread handles now */
+		if (i % 4 == 0 && i > 4096) { /* replay requests that no thread handles now */
 			uint64_t which = random % (i - 4096);
 			ask(which, &sent[which], true);
 		}

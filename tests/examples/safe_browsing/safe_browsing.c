@@ -16,7 +16,7 @@ static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_FUSE, WEIR_LAYERED };
 /* Pages by number: first those that are ever listed, then the well-known, then all others. */
 static const uint64_t KNOWN = UINT64_C(1) << 40, OTHERS = UINT64_C(1) << 41;
 
-static uint64_t listed, known, first; /* the list has the pages from first on */
+static uint64_t listed, known, first; /* the list has pages first to first + listed - 1 */
 static struct weir_params params = WEIR_PARAMS_INIT;
 static char old_image[NAME], new_image[NAME], wire[NAME]; /* the server's files */
 static char image[NAME]; /* the browser's image, with its deltas in the same folder */
@@ -24,7 +24,7 @@ static const char *folder;
 
 /* ---- the server's store: an exact table of the pages' text ---- */
 
-static uint64_t *store, slots; /* page + 1, or 0 */
+static uint64_t *store, slots; /* a slot of store: page + 1, or 0 if it is free */
 
 static uint64_t *place(const char *url, size_t len)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * An example in C++17: how many different lines do the files have? A thread for each file, and no
- * lock: with one word a key, of all threads that insert a new line exactly one is answered NEW.
+ * An example in C++17: how many different lines do the files have? Each file has a thread, and the
+ * threads share no lock. words_per_key is 1, so exactly one thread gets WEIR_NEW for a new line.
  *
- *     distinct LINES FILE...      LINES: the most different lines
+ *     distinct LINES FILE...      LINES: the largest number of different lines
  */
 #include <atomic>
 #include <cstdlib>
@@ -39,7 +39,7 @@ public:
 		return weir_insert(filter.get(), line.data(), line.size()) == WEIR_NEW;
 	}
 
-	struct weir_stats stats() const /* "struct": there is a function weir_stats too */
+	struct weir_stats stats() const /* "struct", because weir_stats is also a function */
 	{
 		struct weir_stats now = WEIR_STATS_INIT;
 		if (weir_measure(filter.get(), WEIR_EXACT, &now) < 0)
