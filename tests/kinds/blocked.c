@@ -4,8 +4,8 @@
 
 /* ---- the reference ---- */
 
-/* Bit fields of a hash, taken from the top of now downward. The first field that does not fit into
- * the rest of now starts at the top of next. */
+/* Bit fields of a hash. Each field is taken from the highest unused bits of the word @now. The
+ * first field that does not fit into @now is taken from the top of the word @next. */
 struct fields {
 	uint64_t now, next;
 	unsigned left;

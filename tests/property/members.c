@@ -2,8 +2,8 @@
  * No false negative, ever: every key of every build is found. The builds cover each kind and
  * layout, each instruction set for which this machine has a kernel, 1 key to several million, and
  * arrays of more than 2^32 bits. Each way to insert runs with 1 and with 2 threads. A filter that
- * answers true to everything would pass, so the test also looks up a few absent keys; rate.c counts
- * them. */
+ * answers true to everything would pass, so the test also looks up a few absent keys. rate.c
+ * measures the rate of false positives. */
 #include <errno.h>
 #include <pthread.h>
 #include "../test.h"
