@@ -32,7 +32,8 @@ static inline bool weir__log_id_in_range(struct weir_log_id id)
 	return id.epoch < beyond && id.n < beyond;
 }
 
-/* Another client can publish any version. Nodes can count up only below this bound. */
+/* Another client can publish any version. Nodes refuse versions of this bound and above, so that a
+ * node can always count up. */
 static inline bool weir__version_in_range(struct weir_version version)
 {
 	const uint64_t beyond = UINT64_C(1) << 53;
@@ -61,9 +62,10 @@ static inline int weir__version_compare(struct weir_version a, struct weir_versi
 	return (a.number > b.number) - (a.number < b.number);
 }
 
-/* @text: decimal digits without sign, blank or leading zeros. Return: false if @text is not. */
+/* @text: decimal digits without sign, blank or leading zeros. Return: false if @text has another
+ *   form. */
 bool weir__number_read(uint64_t *out, const char *text, size_t len);
-/* @text: 16 hexadecimal digits in lower case. Return: false if @text is not. */
+/* @text: 16 hexadecimal digits in lower case. Return: false if @text has another form. */
 bool weir__hex_read(uint64_t *out, const char *text, size_t len);
 const char *weir__hex_write(char text[WEIR_HEX_TEXT], uint64_t value);
 

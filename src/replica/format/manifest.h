@@ -15,8 +15,8 @@
  *     source NAME              set: a node's set; record: the application's record; rollback
  *     pure                     the image has only its parent and the log up to the position, so a
  *                              node that has both need not fetch the image ([HEAD-JOIN])
- *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which names its chunks; each chunk
- *                              but the last has WEIR_CHUNK bytes
+ *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which is also part of the name of
+ *                              each chunk; each chunk but the last has WEIR_CHUNK bytes
  *     kind NAME                the filter's kind
  *     hashing HEX              fingerprint of the filter's seed or key
  *     steps NUMBER             text steps applied to keys before hashing; 0: no steps
@@ -34,7 +34,7 @@
 
 enum {
 	WEIR_SET_NAME = 64,             /* characters of a set's name */
-	WEIR_CHUNK = (1 << 20) - 64,    /* bytes; with its header a chunk fills 1 MiB of jemalloc */
+	WEIR_CHUNK = (1 << 20) - 64,    /* bytes; redis allocates 1 MiB for chunk and header */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,
 	WEIR_MANIFEST_TEXT = 4096,      /* most bytes of a manifest */

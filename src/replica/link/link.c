@@ -126,7 +126,7 @@ void weir__link_reset(struct weir_link *l)
 
 /* ---- connect ---- */
 
-/* Copy the main link's server. Fails if @l is connected to another server. */
+/* Copy the main link's server. Fails if the main link has reconnected since @l connected. */
 static int find_server(struct weir_link *l, struct weir_server *server)
 {
 	pthread_mutex_lock(&l->main->lock);

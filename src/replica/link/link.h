@@ -36,7 +36,7 @@ struct weir_link_options {
 	const char *ca_file, *cert_file, *key_file;
 	const char *server_name;     /* the name in the certificate; NULL: the URL's host */
 	bool insecure;               /* accept any certificate */
-	uint32_t connect_ms;         /* limit of a try: name, connection, TLS, greeting; 0: 1000 */
+	uint32_t connect_ms;         /* limit of one attempt: lookup, TCP, TLS, login; 0: 1000 */
 	uint32_t answer_ms;          /* limit of each piece of an answer; 0: 10000. The whole answer
 	                                may take 1 s more for each 10 KB */
 	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
@@ -89,7 +89,8 @@ int weir__link_master_moved(struct weir_link *l);
 
 /* How many connections @l has made. */
 uint64_t weir__link_connections(const struct weir_link *l);
-/* The current, last or first server, as "redis://host:6379" or "unix:///path". */
+/* The server of the current or the last connection, or else the URL's first host, as
+ * "redis://host:6379" or "unix:///path". */
 const char *weir__link_peer(const struct weir_link *l);
 
 /* Any thread may call this. The call in flight and all later calls return -ECANCELED until

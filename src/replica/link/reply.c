@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Limit answers before hiredis allocates memory for them. An array is limited when its length is
- * declared, all other data when it arrives. */
+ * Limit answers before hiredis allocates memory for them. An array is limited when the server
+ * declares its length, all other data when it arrives. */
 #include "wire.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -54,7 +54,7 @@ static int parse_host(struct weir_url *u, char *at)
 	}
 	if (colon)
 		*colon = '\0';
-	/* What follows a colon may be a password without its @: no message shows it. */
+	/* The text after a colon may be a password whose @ is missing, so no message shows it. */
 	if (colon && (!number(&port, colon + 1, 65535) || port == 0))
 		return weir_fail(-EINVAL, "URL of redis: host %.*s: its port is 1 to 65535",
 		                 (int)strcspn(at, ":"), at);

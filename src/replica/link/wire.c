@@ -167,7 +167,7 @@ static int read_reply(struct weir_wire *w, redisReply **reply, short *events)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->piece_at = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
-		/* without a wait for bytes, weir__stream_wait() is not called */
+		/* only weir__stream_wait() checks otherwise, and bytes may come without a wait */
 		if (!err && weir__stream_interrupted(&w->stream))
 			err = weir_fail(-ECANCELED, "%s: interrupted", w->peer);
 		if (err)
@@ -264,7 +264,8 @@ static int connect_name(struct weir_wire *w, struct weir_server *server, uint64_
 	return err;
 }
 
-/* A server may repeat the password in an answer, so a message shows only known words of it. */
+/* A server may repeat the password in an answer, so a message shows only known words of the
+ * answer. */
 static int login_failed(const struct weir_wire *w, const char *command, const char *password,
                         const redisReply *r)
 {

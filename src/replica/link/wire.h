@@ -112,7 +112,8 @@ struct weir_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
 	void *(*create_array)(const redisReadTask *task, weir_reply_count n);
-	size_t limit, bytes; /* limit of an answer; bytes received of this answer */
+	size_t limit,        /* most bytes of an answer */
+	       bytes;        /* bytes received of this answer */
 	uint64_t elements;   /* elements that this answer has declared so far */
 	const char *peer;
 };
@@ -147,7 +148,8 @@ struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	uint64_t piece_at, wait_since; /* times of the last piece and of the wait's start */
+	uint64_t piece_at,           /* time of the last piece */
+	         wait_since;         /* start of the wait */
 	void (*waiting)(void *context); /* copied from the options */
 	void *waiting_context;
 };
@@ -198,7 +200,8 @@ static inline struct iovec weir__wire_text(const char *text)
 bool weir__server_parse(struct weir_server *server, const char *name, size_t len, const char *port);
 /* Ask the URL's first host, a Sentinel, for the address of the master. */
 int weir__master_ask(const struct weir_link_config *m, int interrupt, struct weir_server *server);
-/* Connect to @moved if it has a port; else, or if that fails, to the URL's master. Sets @server. */
+/* Connect to @moved. If @moved has no port or the connection fails, connect to the URL's master.
+ * Sets @server. */
 int weir__master_connect(struct weir_wire *w, struct weir_link_config *m, struct weir_server *moved,
                          struct weir_server *server);
 /* Connect to @server with the user and password of the options or the URL. */

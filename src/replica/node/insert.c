@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts by any thread ([RING-FIRST]), and debts: what redis must have because it is in no ring
- * ([RING-RELEASE]). */
+ * Inserts by any thread ([RING-FIRST]), and debts: generations and tokens that the head must
+ * include, since the ring does not have their keys ([RING-RELEASE]). */
 #include <errno.h>
 #include <stdatomic.h>
 #include <weir/error.h>
@@ -14,7 +14,8 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 		return;
 	}
 	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
-	n->n_publishing -= n->n_publishing == n->n_debts; /* the publication in flight lacks it */
+	/* The publication in flight does not pay the last slot, which now has another debt too. */
+	n->n_publishing -= n->n_publishing == n->n_debts;
 }
 
 /* The debts that are paid come first in the list. One debt for the new generation replaces them. */
@@ -37,13 +38,13 @@ static bool is_little_newer(const struct weir_node *n, const struct weir_manifes
 	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
 }
 
-/* Return: true if @m includes generation or token @id, by its list of ids or by descent. Within an
- *   epoch and era each head includes its predecessor ([PUBLISH-ATOMIC]). The list has WEIR_HAS
- *   slots, so after a long absence it may have dropped the id of a debt. A node that may publish
- *   then publishes, which is safer: a dump may have been restored unseen. A node that may not
- *   publish would owe the id for ever, so it relies on descent, unless the list is long enough to
- *   decide or the era is higher. A higher era may come from a server that never had this
- *   generation. */
+/* Return: true if @m includes generation or token @id: @m lists @id, or descends from it. Within an
+ *   epoch and era each head includes its predecessor ([PUBLISH-ATOMIC]). The list keeps only the
+ *   newest WEIR_HAS ids. A node that may publish trusts only the list. If @id is not in the list,
+ *   that node publishes, since a dump may have been restored unseen. A node that may not publish
+ *   would owe a dropped id for ever. That node also trusts descent if @m is new enough to have
+ *   dropped @id and the era is the same. A higher era may come from a server that never had
+ *   generation @id. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||
@@ -85,9 +86,9 @@ static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
 }
 
-/* Return: true if redis has lost the generation that this node joined. A later generation lists its
- *   id, unless it is so much newer that the full list may have dropped the id. A generation that
- *   was given up does not count, since the set lacks its keys. */
+/* Return: true if redis has lost the generation that this node joined: @m does not list its id, and
+ *   @m is too little newer to have dropped the id from a full list. If this node gave up that
+ *   generation, return false, since the set lacks the generation's keys. */
 static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;
@@ -106,7 +107,7 @@ void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m)
 	}
 	if (covers(&m->seen, &n->lost_cursor))
 		n->lost_cursor.mark = 0;
-	const bool own = n->lost_cursor.mark && /* redis lost the log after @m */
+	const bool own = n->lost_cursor.mark && /* @m may lack keys of the lost log */
 	                 n->lost_cursor.mark == n->seen.mark;
 	if (m->seen.mark && !(own && m->seen.mark != n->seen.mark) && !covers(&n->seen, &m->seen))
 		n->seen = m->seen;

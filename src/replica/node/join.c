@@ -191,8 +191,8 @@ int weir__node_manifest(struct weir_node *n)
 }
 
 /* The image cannot be used: retry after a while, and call the other nodes ([CALL-FOR-KEYS]).
- * @no_retry: neither helps, for example if the keys of two growing filters do not fit into one. The
- *   node then lacks something until the next record. */
+ * @no_retry: neither a retry nor a call helps, for example if the keys of two growing filters do
+ *   not fit into one. The node then lacks the image's keys until the next record. */
 static int put_off_image(struct weir_node *n, int err, bool no_retry)
 {
 	n->unusable_image = n->head.generation;
@@ -224,7 +224,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
-/* Read on after a generation whose image is not merged, or only in part. */
+/* Continue after the position of @m although its image is not merged, or only in part. */
 static void skip_generation(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -307,7 +307,7 @@ static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct 
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* reported: the keys are lost */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* the keys are lost: report it */
 		(void)weir__node_note_error(n, -EINVAL);
 	return 0;
 }
@@ -386,7 +386,8 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	                                                   merge(n, m, image);
 }
 
-/* No node can use that image ([GIVE-UP]). Keys that are only in the image are lost. */
+/* Join @m without its image, which no node can use ([GIVE-UP]). Keys that are only in the image are
+ * lost. */
 static void abandon(struct weir_node *n, const struct weir_manifest *m)
 {
 	const uint64_t era = n->era;

@@ -18,7 +18,8 @@ struct walk {
 	struct weir_node *node;
 	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
-	uint64_t tag, named; /* named: the predecessor's tag in the last entry */
+	uint64_t tag,        /* tag of the entry `at`; 0: unknown */
+	         named;      /* the previous entry's tag, as the last entry read names it */
 	uint64_t missing;    /* the tag of the missing entry at hole; 0: several are missing */
 	bool lacks, other_log;
 	bool beyond;         /* an entry above upto was read */
@@ -62,7 +63,8 @@ static void apply(struct walk *w, struct weir_log_id id, const unsigned char *ha
 }
 
 /* Apply missing own entries from the ring, newest first. Their tags prove that the log had them.
- * @last, @tag: of the newest missing entry; receive those of the newest entry that is not own.
+ * @last, @tag: id and tag of the newest missing entry; receive id and tag of the newest missing
+ *   entry that is not own.
  * Return: true if all missing entries were own. */
 static bool fill_own(struct walk *w, struct weir_log_id *last, uint64_t *tag)
 {
@@ -116,8 +118,8 @@ static bool check_next(struct walk *w, const struct weir_entry *e)
 	return true;
 }
 
-/* If several nodes each lack another's entry, none can publish. So each node sends its own entries
- * again ([CALL-FOR-KEYS]). */
+/* If each of several nodes lacks an entry of another node, none of these nodes can publish. So each
+ * node sends its own entries again ([CALL-FOR-KEYS]). */
 static void send_again(struct weir_node *n, const struct weir_entry *call)
 {
 	const bool joined = n->head.generation && n->head.generation == n->joined.id;

@@ -57,7 +57,7 @@ void weir__node_start(struct weir_node *n, const struct weir_manifest *m)
 	(void)weir__has_add(&n->has, m->id);
 }
 
-/* Return: true if the node lacks something above the head's position, or needs its image
+/* Return: true if the node lacks an entry above the head's position, or needs the head's image
  * ([CALL-FOR-KEYS]). */
 static bool needs_answer(const struct weir_node *n)
 {

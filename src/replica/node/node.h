@@ -26,8 +26,8 @@ enum {
 	WEIR_NODE_RETRY_MS = 20,       /* first delay after a failed request */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed request */
 	WEIR_NODE_BATCHES = 16,        /* most batches in a touch; most entries in a read */
-	WEIR_NODE_ENTRY = 72,          /* memory in redis of an entry without hashes */
-	WEIR_NODE_DEBTS = 32,          /* debts with ids; all others share the last slot */
+	WEIR_NODE_ENTRY = 72,          /* bytes in redis of an entry without hashes */
+	WEIR_NODE_DEBTS = 32,          /* slots for debts; extra debts share the last slot */
 	WEIR_NODE_SUPERSEDED = 8,      /* limit of consecutive superseded publications */
 };
 
@@ -53,8 +53,8 @@ struct weir_node_options {
 	void *context;
 };
 
-/* A debt: a generation or token that redis must have, since its keys are in no ring ([RING-FIRST],
- * [RING-RELEASE]). */
+/* A debt: a generation or token whose keys are in the set but not in the ring. If the head does not
+ * include the generation or token, the node must publish its set ([RING-FIRST], [RING-RELEASE]). */
 struct weir_debt {
 	uint64_t id;    /* 0: several debts, which only a publication of this node pays */
 	uint64_t stamp; /* of a token: as in struct weir_batch; of a generation: 0 */
@@ -101,7 +101,7 @@ struct weir_node {
 	uint64_t first_call, give_up_at, due_since, publish_at, lease_at, image_at;
 	uint64_t joined_at;                /* start of publish_ms; 0: not known yet */
 	uint64_t synced_at;                /* time of the last heartbeat after which all reads
-	                                      succeeded; answered_at: of any heartbeat */
+	                                      succeeded; answered_at is set by each heartbeat */
 	uint32_t poll_ms, beat_ms;         /* may be changed between rounds */
 	uint64_t jitter;                   /* state of the random numbers */
 
@@ -149,8 +149,8 @@ struct weir_node {
 	struct weir_version refused;       /* version of refused_id; 0.0: none */
 	uint64_t refused_at;               /* time to read the refused manifest again */
 	bool other_seed;                   /* refused for its seed, key or text steps */
-	uint64_t mismatch, mismatch_at;    /* a generation that the head names without its manifest;
-	                                      the time when this was noticed */
+	uint64_t mismatch,                 /* a generation in the head, without its manifest */
+	         mismatch_at;              /* the time when the node noticed this mismatch */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
 	bool no_retry;                     /* a retry cannot help for the image of this head */
 	uint64_t abandoned;                /* the generation that the node gave up ([GIVE-UP]) */
@@ -164,10 +164,11 @@ struct weir_node {
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch wrote to redis; reset by the owner */
 	int publish_error;                 /* error of the last publication; 0: none */
-	uint64_t batches, failures;        /* applied batches; failed exchanges */
-	uint64_t foreign, given_up, generations; /* entries with another seed; calls given up
-	                                            ([GIVE-UP]); generations that this node
-	                                            published */
+	uint64_t batches,                  /* applied batches */
+	         failures;                 /* failed exchanges with redis */
+	uint64_t foreign,                  /* entries with another seed */
+	         given_up,                 /* calls that this node gave up ([GIVE-UP]) */
+	         generations;              /* generations that this node published */
 	int error;                         /* the current error and its sentence; 0: none */
 	char why[WEIR_SENTENCE_BYTES];
 };
@@ -258,8 +259,8 @@ void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m);
 void weir__debts_drop_others(struct weir_node *n);
 
 /* Return: true if the head is older than a generation that this machine accepted ([HEAD-JOIN]). The
- *   node uses the head's position, but not its image, which lacks keys and may have removed
- *   ones. */
+ *   node uses the head's position but not the head's image: that image lacks newer keys, and may
+ *   still have keys that a higher era removed. */
 static inline bool weir__node_head_is_old(const struct weir_node *n)
 {
 	return n->head.generation && n->newest.id == n->head.generation &&
@@ -284,7 +285,7 @@ static inline bool weir__node_knows_head(const struct weir_node *n)
 /* touch.c */
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);
-/* The log is another one than the node read ([LOG-READING]): enter doubt, and read again. If this
+/* The log is not the log that the node read ([LOG-READING]): enter doubt, and read again. If this
  * recurs at the same cursor, jump to @to, and lack something until a position above the log's
  * current end. */
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);

@@ -21,7 +21,8 @@ static enum due is_due(struct weir_node *n)
 	    weir__debts_lowest_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
-	/* A full server takes no entries. A few generations later it has trimmed the log. */
+	/* A full server refuses entries, so log_bytes may stay 0. New generations let the server
+	 * trim the log. */
 	return ((n->log_bytes || h->full) && late) ||
 	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
 }
@@ -31,7 +32,7 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->no_retry || n->record_id)
 		return false;
-	if (!h->generation) /* missing keys are then only those that redis lost */
+	if (!h->generation) /* without a hole, the node lacks only keys that redis lost */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;

@@ -8,8 +8,9 @@
 #include <string.h>
 #include <weir/error.h>
 
-/* Hashes in a list's first and largest chunk; the factor from one chunk to the next. */
-enum { FIRST_CHUNK = 64, LARGEST_CHUNK = 1024, CHUNK_GROWTH = 4 };
+enum { FIRST_CHUNK = 64,     /* hashes in a list's first chunk */
+       LARGEST_CHUNK = 1024, /* most hashes in a chunk */
+       CHUNK_GROWTH = 4 };   /* factor from one chunk to the next */
 
 /* ---- a list for each thread ---- */
 

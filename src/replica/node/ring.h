@@ -11,14 +11,15 @@
 #include "../format/entry.h"
 
 enum {
-	WEIR_RING_LISTS = 64,      /* 63 threads have their own; the rest share the first */
+	WEIR_RING_LISTS = 64,      /* 63 threads have a list each; all others share the first */
 	WEIR_RING_WAKE = 64 << 10, /* pending bytes that wake the node's thread */
 };
 
 struct weir_batch {
 	struct weir_batch *older, *newer;
 	struct weir_log_id id; /* id of its log entry, once acknowledged */
-	uint64_t tag, before;  /* tag of its log entry; tag of the previous log entry, 0: unknown */
+	uint64_t tag,          /* tag of its log entry */
+	         before;       /* tag of the previous log entry; 0: unknown */
 	uint64_t stamp;        /* flushes of this number or above wait for the batch */
 	bool replaces;         /* its next log entry has weir__tag_next(tag) */
 	size_t n, capacity;
@@ -52,8 +53,8 @@ struct weir_ring {
 	void *context;
 	pthread_mutex_t shared;      /* guards the shared first list */
 	struct weir_batches waiting; /* pending, or sent without an acknowledgment */
-	struct weir_batch *lowest;   /* one of the waiting batches with the lowest stamp */
-	struct weir_batch *lowest_upto; /* the last batch compared for it; NULL: unknown */
+	struct weir_batch *lowest;   /* a waiting batch that has the lowest stamp */
+	struct weir_batch *lowest_upto; /* the last batch compared for `lowest`; NULL: unknown */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
 	struct weir_batch *last_found; /* result of the last search in acked; NULL: none yet */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
@@ -75,7 +76,7 @@ uint64_t weir__ring_bytes(const struct weir_ring *r);
 /* Move all hashes of the lists into waiting batches. Return: 0; -ENOMEM: the rest stays in the
  * lists. */
 int weir__ring_collect(struct weir_ring *r, uint64_t stamp);
-/* The log has the first @n waiting batches as entries. @last: the id of the last one. */
+/* The log has the first @n waiting batches as entries. @last: the id of the last entry. */
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
 /* Queue the acknowledged batches with an id above @after and up to @upto again.
  * @replace: derive their next tags from the current ones, so readers recognize the replacement. */

@@ -46,7 +46,7 @@ struct weir_store {
 	int (*read)(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
 	            void *arg, size_t *n);
 	/* Read the newest generation's manifest. If the node trusts keys, 0 means that the
-	 * signature is valid. Unless the head is an older one ([HEAD-JOIN]), 0 also means that
+	 * signature is valid. Unless the head is too old ([HEAD-JOIN]), 0 also means that
 	 * version and expiry are valid, and that the version is on the disk. Return: 0; -ENOENT
 	 * redis has none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP the manifest cannot be
 	 * used: the node keeps its set and reports the error. */

@@ -148,7 +148,8 @@ static void rest(void *line)
 	weir__link_reset(((struct weir_store_link *)line)->link);
 }
 
-/* Return: true if @m would be merged. A second generation of a version then replaces nothing. */
+/* Return: true if the node would merge @m. A merge removes no key, so a second generation of the
+ *   same version does no harm. */
 static bool would_merge(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
@@ -160,8 +161,8 @@ static bool signs_own_set(const struct weir_replica *r)
 	return r->has_node && r->signer && !r->node.era;
 }
 
-/* Return: true if @m is older than the accepted version. A node only uses its position
- * ([HEAD-JOIN]). */
+/* Return: true if @m is older than the accepted version. A node uses only the position
+ * of an older manifest ([HEAD-JOIN]). */
 static bool is_older(const struct weir_replica *r, const struct weir_manifest *m)
 {
 	return r->has_node &&

@@ -98,8 +98,8 @@ struct publishing {
 };
 
 /* Redis has an older version than this machine accepted. The node first joins the older image, so
- * that the set that it then publishes has the image's keys too. Do not merge a filter before: the
- * image may replace the set, and the filter's keys with it.
+ * that the set that it then publishes has the image's keys too. Do not merge p->more before: the
+ * image may replace the set, and p->more's keys with it.
  * Return: 0; -EINPROGRESS the image is not joined yet. */
 static int reclaim(struct weir_replica *r, struct publishing *p)
 {
@@ -201,7 +201,8 @@ struct replacing {
 	const struct weir_filter *filter; /* NULL: the image of a kept generation */
 	struct weir_version version;      /* the kept generation's version */
 	bool in_redis;
-	uint64_t since, asked;            /* start of the wait; start of the publication */
+	uint64_t since,                   /* start of the wait */
+	         asked;                   /* start of the publication */
 };
 
 /* @kept: as for weir__node_record(). Retry after -EAGAIN: a new node has not read the head yet. */

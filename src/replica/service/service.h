@@ -97,8 +97,8 @@ struct weir_replica {
 	struct weir_failure too_few;   /* the last WAIT found too few replicas */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
-	uint64_t synced_ms, complete_ms;     /* last heartbeat with successful reads; last time when
-	                                        the node was complete */
+	uint64_t synced_ms,            /* time of the last heartbeat with successful reads */
+	         complete_ms;          /* last time when the node was complete */
 
 	/* Owned by the thread. */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
@@ -111,8 +111,9 @@ struct weir_replica {
 	struct weir_failure watched;   /* problem found by the last watch() */
 	struct weir_failure evicts;    /* redis may evict the set's keys */
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
-	uint64_t published;            /* generations by this service; the node counts its own */
-	uint64_t foreign_seen, foreign_ms; /* foreign entries seen; time of the last one */
+	uint64_t published;            /* records, rollbacks, renewals; node.generations: others */
+	uint64_t foreign_seen,         /* entries with another seed that were counted so far */
+	         foreign_ms;           /* time of the last of these entries */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
 	bool runs;                    /* the thread runs; only the thread calls report() */

@@ -40,7 +40,7 @@ static int foreign_failure(struct weir_replica *r)
 static int lag_failure(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char what[100] = "the log is not here up to its end";
-	/* not lacking_ms, which belongs to an older round */
+	/* Not s->lacking_ms, which may be from an older round. */
 	const uint64_t now = weir__service_now(), lacking_ms = now - r->complete_ms;
 	if (s->complete || lacking_ms < WEIR_SERVICE_SLOW_MS)
 		return 0;

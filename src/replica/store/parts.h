@@ -14,7 +14,8 @@ enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
 #define WEIR_CHUNK_SECONDS "120" /* lifetime of a chunk that no kept manifest names */
 
 struct weir_script {
-	const char *text, *keys; /* keys: their number */
+	const char *text,
+	           *keys;        /* how many keys the script takes, as text */
 	char sha[WEIR_SHA + 1];  /* its name in redis; "": not loaded yet */
 };
 
@@ -71,7 +72,8 @@ int weir__redis_script(const struct weir_redis *r, struct weir_script *script,
 	__attribute__((sentinel));
 /* Fail because the answer to @of has the wrong form. Return: -EPROTO. */
 int weir__redis_bad_answer(const struct weir_redis *r, const char *of);
-/* Fail because the log or the head has an id above those of nodes. Return: -EOVERFLOW. */
+/* Fail because the log or the head has an id that nodes refuse (weir__log_id_in_range()). Return:
+ * -EOVERFLOW. */
 int weir__redis_ids_used_up(const struct weir_redis *r);
 
 /* Check the form of an answer, or read a value from it. Return: true if the form is right. */

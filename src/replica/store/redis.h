@@ -19,8 +19,8 @@ struct weir_redis_options {
 	 * Return: 0; or a negative errno, after which redis may or may not have run the command. */
 	int (*call)(void *link, const struct iovec *args, size_t n, struct redisReply **reply);
 	void *link, *image_link;
-	/* Any thread may call interrupt(): soon end the call in flight on the link, and all calls
-	 * until rest(). NULL: calls end soon anyway. */
+	/* interrupt() soon ends the call in flight on @image_link, and each later call until
+	 * rest(). Any thread may call interrupt(). NULL: calls end soon anyway. */
 	void (*interrupt)(void *image_link);
 	void (*rest)(void *image_link);
 	/* Check that a manifest may be used, as weir__trust_accept(). NULL: no check. */
@@ -34,7 +34,7 @@ struct weir_redis_options {
 	void *wake_context;
 	uint64_t expires_ms;          /* lifetime of a generation after signing; 0: no limit */
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
-	uint64_t reserve;             /* left free by batches; at least the newest image's size */
+	uint64_t reserve;             /* bytes that batches leave free; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
 	uint32_t grace_ms;            /* how long weir_head.replicas still counts a lost replica */
 	int zstd_level;               /* 0: no compression */
@@ -74,7 +74,8 @@ int weir__redis_missing_chunks(struct weir_redis *r, const struct weir_manifest 
 struct weir_redis_status {
 	struct weir_head head;      /* mark 0: redis has no head */
 	uint64_t entries;           /* length of the log */
-	uint64_t kept, nodes;       /* kept generations; reports of nodes */
+	uint64_t kept,              /* kept generations */
+	         nodes;             /* reports of nodes */
 	uint64_t lease;             /* the owner's node id; 0: none */
 	uint64_t used, max_memory;  /* of redis, in bytes; max_memory 0: no limit */
 	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */

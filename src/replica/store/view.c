@@ -154,8 +154,8 @@ static bool read_status(struct weir_redis_status *s, struct redisReply *const e[
 }
 
 /* Read each part with a command of its own, since a server above maxmemory refuses MULTI. In a
- * Cluster the first command finds the server of the keys. EXISTS is short enough for a server that
- * requires a password to answer that. */
+ * Cluster the first command finds the server of the keys. This command is EXISTS, since
+ * redis answers NOAUTH before a login only to a command with few arguments. */
 int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 {
 	const struct weir_key_names *k = &r->keys;

@@ -69,8 +69,9 @@ struct weir_accepted {
 
 struct weir_trust;
 /* Read the keys and the state. One thread at a time may use the result; other processes may use the
- * same state file. The first weir__trust_accept() creates a missing one. Its folder must also
- * belong to this user or to root. It gets STATE.lock and, during a write, STATE.new. */
+ * same state file. The first weir__trust_accept() creates a missing state file. The folder of the
+ * state file must also belong to this user or to root. Writers create STATE.lock there and, during
+ * a write, STATE.new. */
 int weir__trust_open(struct weir_trust **out, const char *public_file, const char *state_file,
                      const char *set, struct weir_now now);
 void weir__trust_close(struct weir_trust *trust); /* NULL: no-op */
@@ -90,8 +91,8 @@ int weir__trust_accept(struct weir_trust *trust, const struct weir_manifest *m, 
  * file, and writes the version's age there. Return: 0, also if no version is accepted yet;
  * -EKEYEXPIRED: a running node keeps its set and reports the error. */
 int weir__trust_recheck(struct weir_trust *trust, struct weir_now now);
-/* The accepted version, until the next call. While redis has an older head, a node may open with a
- * file whose hash is accepted.image if weir__trust_recheck() returns 0. */
+/* The accepted version; valid until the next call with @trust. While redis has an older head, a
+ * node may open with a file whose hash is accepted.image if weir__trust_recheck() returns 0. */
 const struct weir_accepted *weir__trust_accepted(const struct weir_trust *trust);
 
 #endif
