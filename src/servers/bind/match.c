@@ -72,7 +72,8 @@ static int by_label(const struct weir_filter *f, const struct name *name)
 	return (int)name->labels - 64 * (int)word - 64 + __builtin_clzll(found[word]);
 }
 
-/* Such a set ignores escapes. Accept a matching key only if it begins at a label. */
+/* A set of domains (--suffixes) does not parse escapes such as "\.", so a match may begin within a
+ * label. Accept a matching key only if the key begins at a label. */
 static int by_domain(const struct weir_filter *f, const struct name *name)
 {
 	char room[WEIR_TEXT_ROOM(NAME_ROOM)];

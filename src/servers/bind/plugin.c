@@ -105,7 +105,7 @@ static ns_hookresult_t on_lookup(void *arg, void *data, isc_result_t *result)
 	enum answer given;
 	if (q->client->message->rdclass != dns_rdataclass_in)
 		return NS_HOOK_CONTINUE;
-	/* named looks for a stale answer of a query in flight, which was checked before */
+	/* the query was checked before named began to resolve it; named now tries a stale answer */
 	if (q->client->query.attributes & NS_QUERYATTR_RECURSING)
 		return NS_HOOK_CONTINUE;
 	counts_add(in->list, COUNT_QUERIES);

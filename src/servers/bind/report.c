@@ -47,8 +47,8 @@ static int put(int fd, const char *text)
 	return 0;
 }
 
-/* Write without a sync, since the next file follows within seconds after a power failure. An
- * existing temporary file was left by a killed process, or by root, as which named starts. */
+/* Write without a sync: after a power failure and a restart, named writes a new file at once. A
+ * temporary file may exist from a killed process, or from root, since named starts as root. */
 static int replace(const struct report_file *f, const char *text)
 {
 	unlink(f->temporary);

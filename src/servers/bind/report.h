@@ -10,10 +10,10 @@
 
 enum count {
 	COUNT_QUERIES,   /* names looked up, including each target of a CNAME */
-	COUNT_NXDOMAIN,  /* queries that were blocked, by answer */
-	COUNT_NODATA,
-	COUNT_ADDRESS,
-	COUNT_ALLOWED,   /* in the set, but passed on because of the allow list */
+	COUNT_NXDOMAIN,  /* queries blocked with NXDOMAIN */
+	COUNT_NODATA,    /* queries blocked with an empty answer */
+	COUNT_ADDRESS,   /* queries blocked with a configured address */
+	COUNT_ALLOWED,   /* queries in the set that the allow list let pass */
 	COUNT_NOT_READY, /* queries before the first image was loaded */
 	COUNTS,
 };
@@ -22,8 +22,8 @@ enum { COUNT_LISTS = 64 }; /* limit of list names in the life of a process */
 
 /* Return: the list with this name, 0 to COUNT_LISTS - 1; -1: too many names. */
 int counts_list(const char *name);
-/* Wait-free after a thread's first call, which allocates memory. Without memory it counts
- * nothing. */
+/* Wait-free after a thread's first call, which allocates memory. Without memory, that
+ * call counts nothing. */
 void counts_add(int list, enum count what);
 /* Sum the counts of all threads, which may still count. */
 void counts_sum(int list, uint64_t sums[COUNTS]);

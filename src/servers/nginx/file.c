@@ -30,8 +30,8 @@ bool file_same(const struct file_identity *a, const struct file_identity *b)
 	return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* A time in the future tells nothing, since the clock was set. This uses ctime, which only the
- * kernel sets: tar and cp -p cannot set it back. */
+/* A ctime in the future tells no age, since the clock was set back. The check uses ctime because
+ * only the kernel sets it: tar and cp -p cannot change it. */
 bool file_is_young(const struct file_identity *f)
 {
 	struct timespec now;

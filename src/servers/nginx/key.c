@@ -106,8 +106,9 @@ static bool is_excess(const u_char *list, size_t len)
 }
 
 /* @from: look up only this element, counted from the right; 0: all
- * Return: -E2BIG the list is beyond its limits; 1 the set has an element looked up; else -EINVAL
- *   such an element is not an address; else 0, also if the list is shorter than @from. */
+ * Return: -E2BIG the list exceeds its limits; 1 the set has one of the elements looked up; -EINVAL
+ *   the set has none of them, and one of them is not an address; 0 in all other cases, also if the
+ *   list is shorter than @from. */
 static int lookup_list(const struct weir_filter *f, const struct weir_text *normal, ngx_uint_t from,
                        const u_char *list, size_t len)
 {

@@ -125,18 +125,20 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *before);
 /* follow.c: start a worker's timer. */
 ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 
-/* verdict.c: the leader publishes zone->reading, or refuses the file with @err. The leader reads a
- * file again that may succeed later. An error that says nothing about the file keeps the set. */
+/* verdict.c: the leader publishes zone->reading, or refuses the file with @err. If the same
+ * file may succeed later, the leader reads it again. An error that says nothing about the file
+ * keeps the set. */
 void ngx_weir_publish(struct ngx_weir_zone *zone, ngx_log_t *log);
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log);
 
-/* verdict.c, for a zone without a set: whether a rule refuses requests; how many of the zone's
- * rules refuse and how many let requests pass; the same numbers as text, written to @room. */
+/* verdict.c, for a zone without a set. Return: true if a rule refuses requests. */
 bool ngx_weir_is_closed(const struct ngx_weir_zone *zone, bool allow, enum ngx_weir_then then);
+/* Count the zone's rules that refuse requests, and those that let requests pass. */
 void ngx_weir_count_rules(const struct ngx_weir_zone *zone, ngx_uint_t *refusing,
                           ngx_uint_t *passing);
 enum { NGX_WEIR_CONSEQUENCE = 128 };
+/* Write these two numbers as text to @room. Return: @room. */
 const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
                                  char room[NGX_WEIR_CONSEQUENCE]);
 

@@ -105,7 +105,8 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct reading *r, cons
 	r->err = -ECANCELED;
 }
 
-/* If prefixes and text are exchanged, no lookup matches. Other text steps also apply to lookups. */
+/* Refuse a set of text after a set of prefixes, or the reverse, since no lookup would match. Other
+ * text steps may change, since lookups apply the text steps of the set in use. */
 static void check_keys(struct reading *r)
 {
 	static const char *const what[] = { "text", "addresses (--cidr)" };
@@ -115,9 +116,10 @@ static void check_keys(struct reading *r)
 		       what[r->prefixes_before]);
 }
 
-/* The rule of weir_handle_refresh(). The capacity may be made up, and few keys may exceed the rate
- * by chance. So without saturation the rate may exceed the limit by the share of one full line, or
- * by a tenth for layers. */
+/* The rule of weir_handle_refresh(). A set with few keys may exceed the rate by chance. So the rate
+ * of a set that is not saturated may exceed the limit by 1/n, where n is the number of 64-byte
+ * lines. The rate of a set that can grow, or has fewer than 10 lines, may exceed the limit by
+ * 0.1. */
 static bool overfull(const struct weir_stats *s)
 {
 	const bool layers = weir_kind_can(s->shape.kind, WEIR_CAN_GROW);

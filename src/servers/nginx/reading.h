@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Read a file into a store's free slot, check every byte, and check that the set is plausible. If a
- * check fails, free the slot's pages. It is one call, independent of nginx, for a thread besides
- * the event loop. */
+ * check fails, free the slot's pages. reading_run() does not depend on nginx, and runs in a thread
+ * beside the event loop. */
 #ifndef WEIR_NGINX_READING_H
 #define WEIR_NGINX_READING_H
 
@@ -30,9 +30,9 @@ bool reading_lacked_resources(int err);
 
 /* Return: a stand-in identity, made from @err, for a file that cannot be identified. */
 struct file_identity reading_no_file(int err);
-/* The sentence for such a file. */
+/* Write the error sentence for a file that cannot be identified. */
 void reading_explain_no_file(char sentence[STORE_TEXT], const char *path, int err);
-/* The sentence for a failure of store_begin(). */
+/* Write the error sentence for a failure of store_begin(). */
 void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *store, int err);
 
 #endif

@@ -116,7 +116,7 @@ static ngx_int_t lookup(ngx_http_request_t *r, struct ngx_weir_zone *zone,
 	return NGX_OK;
 }
 
-/* A list beyond its limits is refused whatever on_invalid is, since any client can send one. */
+/* A list beyond its limits is refused whatever on_invalid is, since any client can send it. */
 static bool refuses(const struct ngx_weir_rule *rule, enum ngx_weir_answer answer)
 {
 	if (answer == NGX_WEIR_OFF)

@@ -198,7 +198,7 @@ static bool follow_slot(struct store *s, uint64_t word)
 	return true;
 }
 
-/* The path may name another file now. Load the file only if the leader has checked this one.
+/* The path may name another file now. Load that file only if the leader has checked it.
  * Otherwise the old filter stays until the leader has checked the new file. */
 static bool follow_file(struct store *s, uint64_t word)
 {
@@ -310,8 +310,8 @@ void store_free_pages(struct store *s)
 	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
 }
 
-/* [WORD-LAST]. The caller then unlocks the slot, and the word keeps writers away from it
- * ([SLOT-EXCLUSIVE]). */
+/* [WORD-LAST]. The caller then unlocks the slot, and the word keeps writers away from the
+ * slot ([SLOT-EXCLUSIVE]). */
 static void publish_word(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;

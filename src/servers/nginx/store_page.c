@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * The facts, a seqlock: one leader at a time writes them, any process reads them ([FACTS-COUNT]).
  * The words are atomic, so a read during a write is not a data race. The count tells whether the
- * words belong together. The writer makes it odd before it stores the first word (the fence keeps
- * the words after the count), and even after the last word (release). A reader loads the words
- * between two loads of the count: the first (acquire) keeps them after it, the fence keeps them
- * before the second. */
+ * words belong together. The writer makes the count odd before it stores the first word (the fence
+ * keeps the words after the count), and even after the last word (release). A reader loads the
+ * count, the words, and the count again. The first load (acquire) comes before the loads of the
+ * words, and the fence keeps the second load of the count after them. */
 #include <string.h>
 #include "store_page.h"
 
-enum { MOST_READS = 1000 }; /* after this many, a leader was killed during a write */
+enum { MOST_READS = 1000 }; /* then assume that a leader was killed during a write */
 
 _Static_assert(sizeof(struct store_shared) <= STORE_PAGE, "the state is in one page");
 

@@ -180,7 +180,7 @@ static int append_bits(struct chain *c, const unsigned char *bits, struct weir_f
 	int err = make_link(c, l, &p);
 	if (err)
 		return err;
-	err = from ? weir_merge(from, l->filter) : 0; /* merging from an empty filter adds no keys,
+	err = from ? weir_merge(from, l->filter) : 0; /* merging the empty filter adds no keys,
 	                                                 but compares the parameters */
 	if (err) {
 		free_link(c, l);

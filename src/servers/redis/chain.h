@@ -93,8 +93,9 @@ int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uin
 bool chain_remove(struct chain *c, const void *item, size_t len);
 uint64_t chain_count(const struct chain *c, const void *item, size_t len);
 
-/* To load a chain, begin one without links, then append each image in turn. Both functions check
- * everything against the settings, so they accept only chains that chain_add() could have made. */
+/* To load a chain, begin a chain without links, then append each image in turn. Both functions
+ * check everything against the settings, so they accept only chains that chain_add() could have
+ * made. */
 int chain_begin(struct chain **out, const struct chain_settings *settings,
                 const struct chain_memory *memory);
 int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes);

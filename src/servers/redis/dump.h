@@ -22,7 +22,9 @@ bool dump_parse_header(const struct key_kind *kind, const unsigned char *data, s
 
 /* The header of a chunk of a link's bits. */
 struct dump_frame {
-	uint64_t name, offset, items; /* of the chain; of the bits in the chain; of the link */
+	uint64_t name,   /* dump_header.name of the chain */
+	         offset, /* offset of the bits in the chain */
+	         items;  /* items of the link */
 };
 void dump_put_frame(unsigned char *out, const struct dump_frame *f, const void *bits, size_t bytes);
 /* Return: true if the checksum is correct. */

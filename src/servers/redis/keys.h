@@ -27,14 +27,14 @@ uint64_t key_most_for(struct redis_context *context);
 
 int key_types_create(struct redis_context *context);
 
-/* Return: 0, and @out receives the chain, or NULL for a missing key; else it has replied with an
- *   error. The caller closes @key in any case. */
+/* Return: 0, and @out receives the chain, or NULL for a missing key; else this function has sent an
+ *   error reply. The caller closes @key in any case. */
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
 /* Open a key to add to. @s: settings of a missing key, which this makes; NULL: do not make the key.
  * If the seed of @s is 0, this draws a seed. Close @key in any case.
- * Return: 0, and @out receives the chain; else it has replied with an error. */
+ * Return: 0, and @out receives the chain; else this function has sent an error reply. */
 int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,
                     struct chain **out);

@@ -31,8 +31,8 @@ static inline const char *set_name(const struct set *s)
 int set_check_key(const struct set *s, const struct chain *c);
 
 /* Read and check the manifest's image.
- * @most: limit in bytes of bits; 0: the bytes of its chunks, so that a compressed image cannot
- *   unpack to more memory than redis has of it */
+ * @most: limit in bytes of the filter's bits; 0: the size of the image's chunks, so that a
+ *   compressed image cannot unpack to more memory than its chunks take in redis */
 int set_image(struct set *s, uint64_t most, struct weir_filter **out);
 
 /* Insert the hashes that follow the manifest in the log, up to the log's end ([LOG-READING]).

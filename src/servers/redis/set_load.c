@@ -125,7 +125,8 @@ static int merge_into(const struct set *s, struct redis_string *name, struct cha
 	return err;
 }
 
-/* The settings of a chain whose only link equals @f. Capacity and rate alone must give its size. */
+/* The settings of a chain whose only link equals @f. Capacity and rate alone must give the size
+ * of @f. */
 static int settings_of(const struct set *s, const struct weir_filter *f,
                        struct chain_settings *out)
 {

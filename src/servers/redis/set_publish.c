@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * WEIR.PUBLISH key SET name merges the key with the set's image and log, and publishes the result
- * as the next generation. Its position is the log's end. The key does not change.
+ * as the next generation. The generation's position is the log's end. The key does not change.
  *
  * A lease only keeps two publishers from the same work. This command is atomic and needs no lease:
- * a node that has the lease then reads another head, and joins its generation. */
+ * a node that has the lease then reads the new head, and joins the head's generation. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -34,7 +34,8 @@ static int merge_all(struct set *s, const struct chain_link *l, uint64_t hashing
 	return err;
 }
 
-/* Set all manifest fields but the image's. It is not pure, since no log has the key's items. */
+/* Set all manifest fields but the image's. The manifest is not pure, since no log has
+ * the key's items. */
 static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
                                struct weir_manifest *m)
 {
