@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Drives a link for tests that play the server. The command line has OPTION=VALUE... Standard input
- * has one command a line, with blanks between words. Each gets one line as its answer: OK and the
- * answer, or ERRNO and the sentence. Lines with @ are for the program itself:
+ * has one command a line, with blanks between words. The answer to a command is one line: OK
+ * and the reply, or ERRNO and the sentence. Lines with @ are for the program itself:
  *     @send COMMAND, @receive MS, @take MS   the halves of a call
  *     @ready MS      wait until the connection can be read
- *     @beside ...    do the line on a second link beside the first; "@beside @close" closes that
+ *     @beside ...    run the line on a second link; "@beside @close" closes the second link
  *     @moved, @number, @peer, @rest          see link.h
  *     @rss           the largest memory use, in kilobytes
  *     @stop MS       interrupt the next call after MS milliseconds, from another thread

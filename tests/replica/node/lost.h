@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * For tests in which redis loses the keys of a node that has ended. Node 2 ends, node 1 has its
- * keys, and node 0 publishes first after the loss. */
+ * For tests in which redis loses the keys of a node that has ended. Node 2 ends, node 1 has node
+ * 2's keys, and node 0 publishes first after the loss. */
 #ifndef WEIR_TESTS_REPLICA_LOST_H
 #define WEIR_TESTS_REPLICA_LOST_H
 
@@ -57,7 +57,7 @@ static void hold_lease(void)
 	server->held_until = UINT64_MAX;
 }
 
-/* Node 0 has published without key 1. Node 1 has joined this generation only. */
+/* Node 0 has published 1.2, which lacks key 1. Node 1 has joined 1.2 and owes key 1. */
 static void lose_and_hold(void)
 {
 	end_after_insert(1);

@@ -186,7 +186,7 @@ static bool another_has(unsigned i, uint64_t hash)
 	return false;
 }
 
-/* Replace node @i. If redis can only lose all ("f", "d"), other nodes must keep its keys. */
+/* Replace node @i. If redis can only lose all ("f", "d"), other nodes must keep node @i's keys. */
 static void die(unsigned i)
 {
 	const bool whole = strspn(s->features, "fdkgmoe") == strlen(s->features) &&
@@ -202,7 +202,7 @@ static void die(unsigned i)
 	const unsigned server = s->seats[i].store->server;
 	stand(i);
 	sit(i, server);
-	for (size_t k = 0; k < s->n_keys; k++) /* from now on their owner is dead */
+	for (size_t k = 0; k < s->n_keys; k++) /* the owner of these keys is dead now */
 		s->keys[k].owner += s->keys[k].owner == i ? MOST : 0;
 }
 
@@ -236,9 +236,9 @@ static void publish_record(unsigned i)
 		return;
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
-		s->keys[k].removed = true; /* unknown after -EIO */
-		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its owner had time to read its
-		                                                 entry in the log */
+		s->keys[k].removed = true; /* perhaps: after -EIO redis may lack the record */
+		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its node had time to read the
+		                                                 key's entry in the log */
 	}
 }
 

@@ -49,12 +49,13 @@ static void test_a_node_that_may_not_publish_owes_nothing_after_many_generations
 	const uint64_t number = weir__node_flush(&node[1]);
 	run(1000);
 	assert_true(weir__node_acknowledged(&node[1]) >= number);
-	publish(WEIR_HAS + 6); /* a second time, more than the list has slots */
+	publish(WEIR_HAS + 6); /* again more generations than the list has slots */
 	run(2000);
 	assert_false(status(1).owes);
 }
 
-/* The era comes from another server. Its list of ids lacks the generation that node 1 relies on. */
+/* A generation of a higher era comes from another server. The list of ids of this generation lacks
+ * the generation that node 1 relies on. */
 static void test_a_node_owes_an_id_that_an_era_of_another_server_lacks(void **state)
 {
 	(void)state;
@@ -98,7 +99,8 @@ static void test_a_node_owes_what_redis_lost_while_it_was_away(void **state)
 	assert_true(status(1).owes && !has(0, 1));
 }
 
-/* The epoch is unchanged, and the list of ids has a slot for each generation since. */
+/* The epoch is unchanged, and the list of ids has a slot for each generation after the
+ * dump. */
 static void test_a_node_owes_keys_that_a_restored_dump_lacks(void **state)
 {
 	(void)state;

@@ -62,8 +62,7 @@ static void test_a_call_is_repeated_at_once_for_another_head(void **state)
 }
 
 /* [NEW-ERA]: the entry of key 2 is deleted. Only node 0 and the generation before the rollback have
- *    key
- * 2. So the generation that node 1 publishes after both nodes gave up lacks key 2. */
+ *    key 2. Both nodes give up the entry. Then the generation that node 1 publishes lacks key 2. */
 static void test_a_rollback_without_its_log_is_incomplete(void **state)
 {
 	struct weir_record r;
@@ -141,7 +140,7 @@ static void test_nodes_that_lack_each_others_entries_heal_before_they_give_up(vo
 	}
 }
 
-/* Node 1 lacks an entry of node 0 and knows its tag, so node 0 must send a replacement. */
+/* Node 1 lacks an entry of node 0 and knows the entry's tag, so node 0 must send a replacement. */
 static void make_replace(void)
 {
 	const struct weir_log_id none = { 0, 0 }, most = { UINT64_MAX, UINT64_MAX };
@@ -360,7 +359,8 @@ static void test_a_publication_fills_only_holes_below_its_position(void **state)
 	assert_true(has(0, 0) && has(0, 1) && !status(0).lacks);
 }
 
-/* Two adjacent own entries are deleted. The node has read both, so it knows all tags before. */
+/* Two adjacent own entries are deleted. The node has read both, so the node knows the
+ * tag of the entry before each. */
 static void test_adjacent_own_entries_are_filled_if_they_were_read(void **state)
 {
 	(void)state;

@@ -40,7 +40,8 @@ static void test_node_that_read_as_much_as_the_first_publisher_does_not_publish(
 	assert_true(has(0, 1) && has(1, 1) && !status(1).owes);
 }
 
-/* Each node reads the first entry of its log, and sends no heartbeat between that and the loss. */
+/* Each node reads the first entry of its log, and sends no heartbeat between this read and the
+ * loss. */
 static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **state)
 {
 	(void)state;
@@ -51,7 +52,7 @@ static void test_first_entry_of_the_log_that_a_node_knows_is_no_loss(void **stat
 	assert_number(2);
 }
 
-/* Such a set has no inserts in its log that redis could lose. */
+/* The log of a set of images alone has no inserts that redis could lose. */
 static void test_set_of_images_alone_is_published_once_after_a_loss(void **state)
 {
 	(void)state;
@@ -132,8 +133,8 @@ static void test_publisher_that_had_not_joined_the_head_does_not_claim_to_have_s
 	assert_publishes_once(3);
 }
 
-/* Node 1 had read less than node 0. Its generation keeps node 0's `seen`, so node 2 owes
- * nothing. */
+/* Node 1 read less of the lost log than node 0. Node 1's generation keeps node 0's `seen`, so
+ * node 2 owes nothing. */
 static void test_next_generation_carries_on_what_its_parent_had_seen(void **state)
 {
 	(void)state;
@@ -339,7 +340,7 @@ static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(
 	read_after_a_restart(false);
 }
 
-/* The node enters that epoch a second time, when it reads again from the joined position. */
+/* The node enters the known epoch a second time when it reads again from the joined position. */
 static void test_crossing_into_an_epoch_that_is_known_is_no_loss(void **state)
 {
 	(void)state;

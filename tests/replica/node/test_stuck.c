@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * No fault may leave nodes stuck in silence: each reports it, then recovers or gives up. */
+ * No fault may leave nodes stuck in silence: each node reports the fault, then recovers or
+ * gives up. */
 #include "pair.h"
 
 /* Node 0 sends keys 2 to 4, each as an entry that no node has read. */

@@ -30,7 +30,7 @@ struct toy_store {
 	struct toy *toy;
 	unsigned server;
 	bool no_read;                    /* toy_read() fails */
-	struct weir_filter *uploading;   /* copy for the generation with id upload */
+	struct weir_filter *uploading;   /* copy of the filter for generation `upload` */
 	uint64_t upload, image;          /* ids of the generations in transfer; 0: none */
 	unsigned remaining, image_left;  /* calls until upload and fetch are complete */
 };
@@ -38,9 +38,11 @@ struct toy_store {
 struct toy {
 	struct toy_server server[2];
 	uint64_t clock, random;
-	unsigned failing;                /* of 1000 calls */
+	unsigned failing;                /* how many of 1000 calls fail */
 	unsigned slow;                   /* most calls that a transfer of an image takes */
-	uint64_t bytes_in, bytes_out, calls; /* written and read by nodes */
+	uint64_t bytes_in,               /* bytes that nodes wrote */
+	         bytes_out,              /* bytes that nodes read */
+	         calls;
 	struct toy_store stores[TOY_STORES];
 };
 
@@ -59,10 +61,12 @@ void toy_delete(struct toy_server *s, size_t i); /* @i: the index of a batch */
 void toy_spoil(struct toy_server *s, size_t i);  /* nodes cannot read entry @i afterwards */
 void toy_lose_image(struct toy_server *s);
 
-/* Return: true if the hash is in the log or in the head's image. */
+/* Return: true if an entry of the log has the hash. */
 bool toy_log_has(const struct toy_server *s, uint64_t hash);
+/* Return: true if the head's image has the hash. */
 bool toy_image_has(const struct toy_server *s, uint64_t hash);
-/* The newest generation and its image, or NULL. */
+/* Return: the manifest of the head, the manifest of kept generation @i, or the image of the head;
+ *   NULL: missing. */
 const struct weir_manifest *toy_head(const struct toy_server *s);
 const struct weir_manifest *toy_kept(const struct toy_server *s, unsigned i);
 const struct weir_filter *toy_head_image(const struct toy_server *s);

@@ -91,7 +91,8 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 	server_end(&replica);
 }
 
-/* [CONFIRMED]. The server accepts the insert and is killed before it is confirmed. The node sends
+/* [CONFIRMED]. The server accepts the insert and is killed before the insert is confirmed. The
+ * node sends
  * the lost insert to the next server, which alone can confirm it. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
@@ -134,8 +135,8 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* The replica is promoted, and the old master becomes its replica. A confirmed insert waits for the
- * old master @seconds later. */
+/* The replica is promoted, and the old master becomes its replica. After @seconds, a confirmed
+ * insert waits for the old master. */
 static void wait_for_the_old_master(const struct weir_replica_options *given, unsigned seconds)
 {
 	struct weir_replica_options o = *given;
@@ -196,7 +197,8 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* The grace period, and 3 s until the replicas are counted again. */
+/* One fewer replica is enough for the grace period, and for 3 s until the replicas are counted
+ * again. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
 	struct weir_replica_options o = options();

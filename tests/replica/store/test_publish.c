@@ -164,7 +164,7 @@ static void test_a_head_that_is_not_the_logs_is_stale(void **state)
 	ask(&server, NULL, "XADD {weir:test}:2:log 1-9 t 00000000000000ff");
 	assert_refused_publication(&n, &m, -ESTALE, "not the one of this log");
 	const uint64_t mark = n.head.mark;
-	beat(&n); /* a heartbeat begins the epoch; without one publications fail until an insert */
+	beat(&n); /* the heartbeat begins the epoch; otherwise publications fail until an insert */
 	assert_true(n.head.prev == mark && n.head.mark != mark);
 	assert_true(n.head.last.epoch == 2 && n.head.base.n == 9);
 	m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
@@ -274,8 +274,8 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	generation(&n, 7000, 1000, 20000);
 	assert_int_equal(left_of(&server, &again, 0), -1);
 	assert_in_range(left_of(&server, &other, 0), 1, 120);
-	generation(&n, 0, 1000, 20000); /* its chunks would have expired */
-	generation(&n, 5000, 1000, 20000);
+	generation(&n, 0, 1000, 20000);
+	generation(&n, 5000, 1000, 20000); /* the image of `other`, whose chunks were to expire */
 	assert_int_equal(left_of(&server, &other, 0), -1);
 	weir_destroy(f);
 	node_close(&n);

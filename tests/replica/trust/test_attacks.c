@@ -132,7 +132,8 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	now.run_ms += HOUR;
 	assert_refused(weir__trust_recheck(t, now), -EKEYEXPIRED, "clock is behind", "set it");
 	assert_refused(take(t, &p, now), -EKEYEXPIRED, "clock is behind", "set it");
-	/* A restart makes it no younger, nor does a boot, which resets the running time. */
+	/* A restart makes the version no younger. A boot, which resets the running time, makes the
+	 * version no younger either. */
 	restart(past);
 	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");

@@ -199,7 +199,7 @@ static void a_power_cut_leaves_a_whole_state(void **state)
 	assert_int_equal(cut(0), 0);
 	assert_true(power.cuts > 20);
 	/* The syncs: the folder twice, the file, the folder, and the folder again at the next read.
-	 * The third is the file's: without it some cuts must be bad. */
+	 * The third sync is the file's: without that sync some cuts must be bad. */
 	assert_true(cut(3) > 0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Signatures, and when to sign. The expected ones are of a program written only from RFC 8032. */
+ * Signatures, and when to sign. The expected signatures come from a program that was
+ * written only from RFC 8032. */
 #include "trusted.h"
 
 static const char manifest[] = "weir-generation 2\nset a\nversion 1.1\n";
@@ -91,13 +92,13 @@ static void no_signature_and_another_algorithm_are_refused(void **state)
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 128, plain, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
-	/* This is equal modulo the order, but must not be a second valid signature. */
+	/* This signature is equal modulo the order, but must not be a second valid one. */
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 64, sum, 64);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
 }
 
-/* During a key exchange both keys are trusted, and afterwards only the new one. */
+/* During a key exchange both keys are trusted, and afterwards only the new key. */
 static void two_keys_are_trusted_while_keys_are_exchanged(void **state)
 {
 	char secret[256], public[256], text[2 * WEIR_KEY_LINE + 1], line[WEIR_SIGNATURE_TEXT];
