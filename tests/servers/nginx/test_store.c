@@ -286,7 +286,7 @@ static void test_one_filling_at_a_time(void **state)
 	save_set(2);
 	assert_int_equal(put_set(store), 0);
 	assert_true(has_set(store, 2));
-	/* It cannot switch, since it still reads the slot that is free for the other processes. */
+	/* This process cannot switch, since it still reads the slot that is free for others. */
 	save_set(3);
 	assert_int_equal(put_set(store), 0);
 	no_memory = true;
@@ -325,7 +325,8 @@ static void test_pages_are_given_back(void **state)
 	assert_true(has_set(store, 3));
 }
 
-/* If a leader abandons a slot and resigns, the next one may fill it while the first lives. */
+/* If a leader abandons a slot and resigns, the next leader may fill the slot while
+ * the first leader lives. */
 static void test_a_filling_is_abandoned(void **state)
 {
 	struct child first = begin_child(), second = begin_child();

@@ -196,7 +196,7 @@ static void cuckoo_refuses(void **state)
 	s.iterations = 20;
 	s.error = 0.01;
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
-	s.error = -0.0; /* a dump has no error rate, so its copy would get +0.0 */
+	s.error = -0.0; /* a dump has no error rate, so a loaded dump would get +0.0 */
 	assert_int_equal(chain_create(&c, &s, 0, &memory), -EINVAL);
 	assert_int_equal(held, 0);
 }
