@@ -8,8 +8,8 @@
  *     version ERA.NUMBER       1.1 or above
  *     id HEX                   random, drawn for this generation
  *     position ID HEX          the image has every key up to this log entry, whose tag is HEX
- *     parent VERSION HEX       version and id of the generation that its publisher had joined
- *     parent none              the publisher had joined no generation
+ *     parent VERSION HEX       version and id of the generation that the publisher joined last
+ *     parent none              the publisher joined no generation
  *     seen HEX ID              only if redis once lost the set: the mark of the lost epoch, and
  *                              the last entry of its log that the image has
  *     source NAME              set: a node's set; record: the application's record; rollback

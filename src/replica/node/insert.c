@@ -80,7 +80,7 @@ void weir__debts_release(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Return: true if an image has every key that this node had applied from the lost log. */
+/* Return: true if an image has every key that this node applied from the lost log. */
 static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 {
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;

@@ -158,9 +158,9 @@ struct weir_node {
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
 	unsigned superseded;               /* consecutive superseded publications of this node */
-	uint64_t stale_mark, stale_at;     /* stale_at: time since when redis refuses all
-	                                      publications over this mark and base; 0: none */
-	struct weir_version stale_base;
+	uint64_t stale_mark,               /* mark of the publications that redis refuses */
+	         stale_at;                 /* time of the first refusal; 0: none */
+	struct weir_version stale_base;    /* base of these publications */
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch wrote to redis; reset by the owner */
 	int publish_error;                 /* error of the last publication; 0: none */

@@ -296,7 +296,8 @@ static int send_heartbeat(struct weir_replica *r, bool call, struct weir_head *h
 static int join_or_begin(struct weir_replica *r, const struct weir_params *params)
 {
 	const uint64_t begun = weir__service_now();
-	uint64_t called = 0, lost = 0; /* called: when; lost: the generation whose image is lost */
+	uint64_t called = 0, /* time of the call; 0: no call yet */
+	         lost = 0;   /* the generation whose image is lost */
 	unsigned tries = 0;
 	struct weir_head head = { .mark = 0 };
 	for (;;) {

@@ -64,8 +64,8 @@ struct weir_request {
 	struct weir_failure result;
 };
 
-/* A connection for the store. Image commands are tried twice, since the main link may have left the
- * server of the image link. Image commands may be repeated. */
+/* A connection for the store. Image commands get two tries: the first try may fail, since the main
+ * link may have moved to another server. To repeat an image command does no harm. */
 struct weir_store_link {
 	struct weir_link *link;
 	unsigned tries;

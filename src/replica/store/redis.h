@@ -79,7 +79,7 @@ struct weir_redis_status {
 	uint64_t lease;             /* the owner's node id; 0: none */
 	uint64_t used, max_memory;  /* of redis, in bytes; max_memory 0: no limit */
 	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */
-	size_t len, signature_len;  /* of the newest manifest, unchecked; 0: no manifest */
+	size_t len, signature_len;  /* of the newest manifest, not checked; 0: no manifest */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
 /* All fields of the head are from one moment. The other fields are read later. */
