@@ -142,7 +142,7 @@ enum { NGX_WEIR_CONSEQUENCE = 128 };
 const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
                                  char room[NGX_WEIR_CONSEQUENCE]);
 
-/* request.c: log the number of invalid keys since the last such line, at most once a minute.
+/* request.c: log the number of invalid keys since its last log line, at most once a minute.
  * @value: one of the keys, or NULL. */
 void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log);
 ngx_int_t ngx_weir_access(ngx_http_request_t *r);

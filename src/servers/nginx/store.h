@@ -5,8 +5,8 @@
  *
  * The current word contains a number, which increases by one with each change, and the location of
  * the set: a slot, the file itself (map), or nowhere. Processes lock byte ranges of the memory file
- * with fcntl(): one for the leader, one for each slot. Such a lock belongs to a process: fork()
- * does not pass it on, and the kernel releases it however the process ends.
+ * with fcntl(): one for the leader, one for each slot. An fcntl() lock belongs to a process:
+ * fork() does not pass the lock on, and the kernel releases the lock however the process ends.
  *
  * [LEADER-WRITES]  Only the holder of the leader's lock changes the current word, the facts, or a
  *    slot.
@@ -99,7 +99,7 @@ struct store {
 	struct weir_filter *filter; /* NULL: none */
 	struct weir_text normal;    /* text steps of the filter */
 	bool leads;
-	bool busy;                  /* from store_begin() to publish or abandon */
+	bool busy;                  /* from store_begin() to store_publish() or store_abandon() */
 	unsigned char *filling;     /* while busy: the free slot, mapped for writing */
 };
 
