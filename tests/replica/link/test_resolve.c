@@ -127,7 +127,7 @@ static void test_hangs(void **state)
 	give(names.of[0], "127.0.0.1"); /* after the first try and before the second */
 	give(names.of[1], "127.0.0.1");
 	names.answer = 0;
-	assert_ok(resolve("name.test", 1, 100, &found)); /* this also frees the other query */
+	assert_ok(resolve("name.test", 1, 100, &found)); /* this also frees the second query */
 	assert_int_equal(names.n, 2);
 	freeaddrinfo(found);
 	const unsigned looks = names.looks;

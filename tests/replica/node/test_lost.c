@@ -340,7 +340,8 @@ static void test_entries_read_after_a_restart_count_as_read_of_the_second_epoch(
 	read_after_a_restart(false);
 }
 
-/* The node enters the known epoch a second time when it reads again from the joined position. */
+/* Node 1 knows the second epoch, and enters it again when it reads again from the joined
+ * position. */
 static void test_crossing_into_an_epoch_that_is_known_is_no_loss(void **state)
 {
 	(void)state;

@@ -32,7 +32,8 @@ struct toy_store {
 	bool no_read;                    /* toy_read() fails */
 	struct weir_filter *uploading;   /* copy of the filter for generation `upload` */
 	uint64_t upload, image;          /* ids of the generations in transfer; 0: none */
-	unsigned remaining, image_left;  /* calls until upload and fetch are complete */
+	unsigned remaining,              /* calls until the upload is complete */
+	         image_left;             /* calls until the fetch is complete */
 };
 
 struct toy {

@@ -92,8 +92,7 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 }
 
 /* [CONFIRMED]. The server accepts the insert and is killed before the insert is confirmed. The
- * node sends
- * the lost insert to the next server, which alone can confirm it. */
+ * node sends the lost insert to the next server, which alone can confirm it. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
 	(void)state;
@@ -135,8 +134,8 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* The replica is promoted, and the old master becomes its replica. After @seconds, a confirmed
- * insert waits for the old master. */
+/* The replica is promoted, and the old master becomes its replica. An insert
+ * @seconds later waits for the old master. */
 static void wait_for_the_old_master(const struct weir_replica_options *given, unsigned seconds)
 {
 	struct weir_replica_options o = *given;
