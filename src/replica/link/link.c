@@ -161,7 +161,8 @@ static int connect_link(struct weir_link *l)
 }
 
 /* Close the connection after an error, since the stream may be out of step, or the server may not
- * serve. The next connection goes to the URL's next host, since this server may fail again. */
+ * serve. If the URL names servers of redis, the main link then tries the URL's next host, since
+ * this server may fail again. */
 static int disconnect_after(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->main == l;

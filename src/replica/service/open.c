@@ -12,7 +12,7 @@
 
 enum {
 	WAIT_MS = 3000,    /* limit of waiting for a running node to publish the set again */
-	CALL_MS = 10000,   /* limit of waiting for a node that has the lost image */
+	CALL_MS = 10000,   /* limit of waiting for a node that has the set or the lost image */
 	LIVING_MS = 10000, /* a node without a report for this long may have ended */
 	LEASE_MS = 60000,  /* limit of waiting for another node's upload */
 	POLL_MS = 50,      /* interval of polls of redis */
