@@ -13,7 +13,7 @@ enum count {
 	COUNT_NXDOMAIN,  /* queries blocked with NXDOMAIN */
 	COUNT_NODATA,    /* queries blocked with an empty answer */
 	COUNT_ADDRESS,   /* queries blocked with a configured address */
-	COUNT_ALLOWED,   /* queries in the set that the allow list let pass */
+	COUNT_ALLOWED,   /* queries for blocked names that the allow list has */
 	COUNT_NOT_READY, /* queries before the first image was loaded */
 	COUNTS,
 };

@@ -4,7 +4,8 @@
  *
  * A blocked chain adds an item only if it is in no link. The first link has half the error rate
  * that the caller asks for, and each later link has half the rate of its predecessor, so the sum
- * stays below that error rate. Link i hashes with the chain's seed + i.
+ * stays below that error rate. A chain with expansion 0 has one link, with the whole rate. Link i
+ * hashes with the chain's seed + i.
  *
  * A cuckoo chain stores one copy of an item for each time it is added, in the newest link that
  * accepts it, and can remove each copy. Each link adds at most 0.012 % of error. All links hash
