@@ -152,7 +152,7 @@ static void a_signer_signs_again_at_a_quarter_of_the_life(void **state)
 	assert_true(weir__signer_must_sign(&m, NOON + 9 * DAY, DAY));
 	/* A shorter life that was set later counts. */
 	assert_true(weir__signer_must_sign(&m, NOON + HOUR, 4 * HOUR));
-	/* A manifest without an expiry that should have an expiry. */
+	/* The manifest has no expiry, but the signer's options ask for an expiry. */
 	m.expires_ms = 0;
 	assert_true(weir__signer_must_sign(&m, NOON, DAY));
 	assert_false(weir__signer_must_sign(&m, NOON, 0));
