@@ -325,8 +325,7 @@ static void test_pages_are_given_back(void **state)
 	assert_true(has_set(store, 3));
 }
 
-/* If a leader abandons a slot and resigns, the next leader may fill the slot while
- * the first leader lives. */
+/* After a leader abandons a slot and resigns, the next leader may fill the slot at once. */
 static void test_a_filling_is_abandoned(void **state)
 {
 	struct child first = begin_child(), second = begin_child();
