@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * All atomic accesses of the library except those to the bit array, which are in <weir/word.h>.
- * Each function name ends with its memory order, or implies it. */
+ * Atomic accesses that carry an invariant of the library, each with its reason. Accesses to the bit
+ * array are in <weir/word.h>. Most function names end with their memory order. */
 #ifndef WEIR_SRC_GROUND_ATOMIC_H
 #define WEIR_SRC_GROUND_ATOMIC_H
 
@@ -14,8 +14,8 @@
  *     values. Taking needs acquire: the new owner must see all writes of the previous owner. It
  *     pairs with weir__mark_sub_release. Without the order the new owner could OR into a stale word
  *     and lose bits of the previous owner. Taking and dropping are read-modify-writes, so neither
- *     misses a value stored in between. Otherwise two threads could take one partition, or a drop
- *     could miss a sleeper. */
+ *     misses a value stored in between. Without that, two threads could take one partition, or a
+ *     drop could miss a sleeping thread. */
 struct weir_owner {
 	atomic_uint mark;
 };
@@ -251,7 +251,8 @@ static inline bool weir__layers_swap_release(struct weir__layers **at, struct we
 }
 
 /* [LAYER-FULL]  The flag that a growing filter's newest layer is full ([LAYER-AHEAD]). The accesses
- *     need no order: a thread that reads the flag late overfills the layer by one key. */
+ *     need no order: a thread that reads the flag late puts one more key, or in a batch up to 64
+ *     more, into the layer. */
 static inline bool weir__closed_load_relaxed(const atomic_bool *closed)
 {
 	return atomic_load_explicit(closed, memory_order_relaxed);

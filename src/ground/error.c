@@ -222,8 +222,9 @@ const char *weir_error_detail(void)
 	return last.detail;
 }
 
-/* The size of every struct is a multiple of its alignment, and no number or pointer crosses such a
- * multiple. So a size that is a multiple of SIZE_STEP never ends inside a field. */
+/* The size of every struct is a multiple of its alignment, and SIZE_STEP is the largest alignment
+ * of a member. So no number or pointer crosses a multiple of SIZE_STEP, and a size that is such a
+ * multiple never ends inside a field. */
 enum { SIZE_STEP = _Alignof(struct { size_t size; uint64_t number; }) };
 
 static bool is_size(size_t given)
@@ -269,7 +270,8 @@ static void explain(const char *format, va_list args) __attribute__((format(prin
 static void explain(const char *format, va_list args)
 {
 	/* One character longer than the sentence, so that truncation here cannot split a character
-	 * that fits in the sentence. An argument may be the previous sentence. */
+	 * that fits in the sentence. The buffer is separate, since an argument may be the previous
+	 * sentence in last.detail. */
 	char plain[DETAIL + CHARACTER];
 	vsnprintf(plain, sizeof plain, format, args);
 	weir_escape(last.detail, sizeof last.detail, plain, strlen(plain));

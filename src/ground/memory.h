@@ -26,8 +26,9 @@ int weir__memory_given(const void *buffer, size_t buffer_bytes);
  * Return: 0, -ENOMEM, or -EINVAL if the caller's memory is too small or misaligned. */
 int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *buffer,
                        size_t buffer_bytes);
-/* Fault in the pages of @bytes bytes from @at on, so that the first lookups do not. Pages of a
- * mapped file are read in. @at: a multiple of the page size. Call it only on private memory. */
+/* Fault in the pages of @bytes bytes from @at on, so that the first lookups take no page faults.
+ * Pages of a mapped file are read in. @at: a multiple of the page size. Call it only on private
+ * memory. */
 void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t bytes);
 void weir__memory_free(const struct weir_memory *memory);
 

@@ -15,7 +15,7 @@
 
 enum { UNOWNED = 0, SLEEPER = 1 };
 
-static unsigned process = 2; /* [OWNER-MARK]; a child of fork() sets it as its only thread */
+static unsigned process = 2; /* [OWNER-MARK]; only a child of fork() changes it, at its start */
 
 static void renumber_process(void)
 {
@@ -24,8 +24,8 @@ static void renumber_process(void)
 
 static int atfork_err = -1; /* the result of pthread_atfork() */
 
-/* Register when the library is loaded rather than with the first load of a filter. A fork() that is
- * in progress does not call a handler registered after its start, and other handlers can make that
+/* Register when the library is loaded, before a thread can load a filter during a fork(). A fork()
+ * does not call a handler that is registered after the fork() began, and other handlers can make a
  * fork() take long. */
 __attribute__((constructor)) static void register_fork_handler(void)
 {
