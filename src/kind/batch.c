@@ -7,8 +7,8 @@
 #include "kind/batch.h"
 #include "normalise/normalise.h"
 
-/* The number of keys to prefetch ahead. Prefetches of filter lines come between the accesses to the
- * keys, which confuses the hardware prefetcher. */
+/* The number of keys to prefetch ahead. The hardware prefetcher does not follow the keys, since
+ * prefetches of filter lines come between the accesses to them. */
 enum { KEYS_AHEAD = 16 };
 
 static void hash_keys(const struct weir_filter *f, const struct weir_batch *batch, size_t at,
@@ -33,7 +33,8 @@ WEIR__INLINE void hash_wide(uint64_t seed, const char *key, size_t width, size_t
 	}
 }
 
-/* Hash keys of one width. Those of IPv6 addresses, SHA-1 and SHA-256 are constants. */
+/* Hash keys of one width. The widths of IPv6 addresses, SHA-1 and SHA-256 are constants, so that
+ * their loops have no branches on the length. */
 static void hash_width(const struct weir_hashing *hashing, const char *key, size_t width, size_t n,
                        uint64_t *out)
 {

@@ -2,9 +2,10 @@
  * The batch pipeline, which is inlined into each kernel. It hashes a few keys, notes where they lie
  * and prefetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived.
  * The steps are small: a burst of prefetches would fill the core's line buffers and stall the core.
- * A filter that fits a core's own cache is not prefetched, since that would cost 15 %. The loop
- * makes no calls for hashes and 8-byte keys. On CPUs that do not predict indirect branches (older
- * ones with IBRS), a call in each step would drain the core. */
+ * A filter that fits a core's own cache is not prefetched, since prefetches would only add
+ * instructions. The loop makes no calls for hashes and 8-byte keys. Some CPUs do not predict
+ * indirect branches (older CPUs with IBRS). On these CPUs a call in each step would stall the
+ * core. */
 #ifndef WEIR_SRC_KIND_BATCH_H
 #define WEIR_SRC_KIND_BATCH_H
 
@@ -90,8 +91,8 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 		batch->hash(f, batch, at, n, scratch);
 		return scratch;
 	}
-	/* Prefetches of filter lines come between the accesses to the keys, which confuses the
-	 * hardware prefetcher. So prefetch the keys too. */
+	/* Prefetch the keys too. The hardware prefetcher does not follow the keys, since prefetches
+	 * of filter lines come between the accesses to them. */
 	for (unsigned line = 0; line < WEIR_HASHED * 8; line += 64)
 		__builtin_prefetch(keys + WEIR_AHEAD + line, 0, 3);
 	if (batch->from == WEIR_FROM_HASHES)
@@ -150,8 +151,8 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 }
 
 /* Hash a key that is not eight bytes long. Eight-byte keys are hashed inline, without a stack
- * frame. This call is direct: where indirect branches are not predicted, another indirect call
- * would cost as much as the hash. */
+ * frame. This call is direct. On CPUs that do not predict indirect branches, a second indirect call
+ * would be slow. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {

@@ -60,8 +60,8 @@ void weir__let_go(const struct weir_filter *f)
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 
-/* Return: NULL if the rule does not apply. Either the kind cannot remove keys, or it has hold() and
- * copies each key in full or not at all. */
+/* Return: NULL if inserts and removals are allowed during a copy of f. Then f cannot remove keys,
+ * or its kind has hold() and copies each key in full or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
 	return weir__removes(f) && !f->kind->hold ?

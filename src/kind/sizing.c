@@ -113,8 +113,9 @@ static int bytes_from_rate(const struct weir_params *p, const struct weir_formul
 	return 0;
 }
 
-/* The rate is the layout's rate plus the floor. The floor depends on the capacity, so estimate it
- * first, and limit it to half of the rate. */
+/* The rate is the layout's rate plus the floor, which is the rate at which 64-bit hashes of
+ * different keys are equal. The floor depends on the capacity, so estimate the floor first, and
+ * limit it to half of the rate. */
 static int capacity_from_bytes(const struct weir_params *p, const struct weir_formula *formula,
                                struct weir_plan *out)
 {

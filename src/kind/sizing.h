@@ -13,8 +13,8 @@
 #define WEIR__MOST_SHARDS 65536
 #define WEIR__SHARD_LINES 1024
 
-/* Return: the lines that hold @bits bits. The number is a multiple of @block and the shards, so it
- * is rounded up (by at most 0.4 % if @wanted is 0).
+/* Return: the lines that hold @bits bits, rounded up to a multiple of @block and of the shards. If
+ * @wanted is 0, rounding adds at most 0.4 %, or less than one block.
  * @block: lines of a block, 1 to 4.  @wanted: the number of shards, or 0 to choose one.
  * @shards: receives the number of shards. */
 uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *shards);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD] in spread.h: reads the blocks. uneven.c judges the result. */
+ * Reads the blocks for the test [SPREAD] in spread.h. uneven.c judges the result. */
 #include "kind/spread.h"
 #include <limits.h>
 #include <math.h>
@@ -85,8 +85,8 @@ static void add_sums(struct weir_spread *s, const struct sums *sum, uint64_t wor
 	s->words += words;
 }
 
-/* Prefetches, since blocks of counters have up to 512 bytes, and the processor does not prefetch
- * beyond a page. */
+/* Read one word of each block. The loop prefetches blocks of counters, which have up to 512 bytes,
+ * since the processor does not prefetch beyond a page. */
 WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, uint64_t first,
                              uint64_t n)
 {
@@ -112,7 +112,8 @@ static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 	add_sums(s, &sum, words);
 }
 
-/* The layouts with the most cells a word get loops of their own, with constants. */
+/* Layouts of eight words with one-bit cells get loops of their own, in which the compiler sees
+ * constants. */
 void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 {
 	struct weir_law law = s->law;
@@ -131,7 +132,8 @@ void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n)
 		look_along(s, &law, first, n);
 }
 
-/* Count blocks in portions, so that neither the planes nor the sums of cells overflow. */
+/* The most blocks to count at a time is PORTION, so that neither the planes (weir__planes_add())
+ * nor the sums of cells overflow. FEW and WIDE belong to count_bits(). */
 enum { PLANES = 8, PORTION = (1 << PLANES) - 1, FEW = 16, WIDE = 8 };
 
 static void note_whole(struct weir_spread *s, unsigned used)
@@ -216,7 +218,7 @@ void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n)
 }
 
 /* Read all words of a few blocks. The words of one block are correlated, since they share its keys.
- * For so few blocks that is negligible. */
+ * For so few blocks the correlation is negligible. */
 static void look_at_ends(struct weir_spread *s)
 {
 	enum { MANY = 1024, WHOLE = 8, COUNTED = 64 };
@@ -327,9 +329,9 @@ static void pair_with(struct weir_spread *s, const struct row *a, const struct t
 
 /* Compare more pairs only while their sum is large: at least one standard deviation after SOME
  * blocks, and one more after each further tile. With uniform hashes a sixth of the filters pass the
- * first test, and a fiftieth the second. If the lower halves of hashes take a thousand values, all
- * pairs just detect that. The sum is then four deviations after SOME blocks, and six after the next
- * tile. */
+ * first test, and a fiftieth the second. If the lower halves of the hashes take only a thousand
+ * values, a comparison of all pairs just detects it. The sum is then four standard deviations after
+ * SOME blocks, and six after the next tile. */
 static void look_at_pairs(struct weir_spread *s)
 {
 	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;
@@ -354,8 +356,9 @@ static void look_at_pairs(struct weir_spread *s)
 
 enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
-/* Count the pairs of keys with the same partner. A chain holds the partners whose product has the
- * same upper bits. Not inlined, so that its 4 KiB do not add to the caller's frame of 4 KiB. */
+/* Count the pairs of keys with the same partner block. A hash table finds the pairs: each of its
+ * chains holds the keys whose partner blocks have one hash. Not inlined, so that its 4 KiB do not
+ * add to the caller's frame of 4 KiB. */
 static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
 	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* indices from 1 on; 0 ends a chain */
@@ -411,7 +414,7 @@ void weir__spread_end(struct weir_spread *s)
 
 /* ---- all steps together ---- */
 
-/* Return: true if every block was read. */
+/* Do all steps on about @most blocks. Return: true if every block was read. */
 static bool look_at_most(struct weir_spread *s, const struct weir_law *law, uint64_t most)
 {
 	const uint64_t blocks = law->blocks, run = law->partner ? 512 : 64; /* a page at least */

@@ -61,30 +61,30 @@ enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* limits of one blo
 struct weir_spread {
 	struct weir_law law;
 	uint64_t words;         /* number of words read, one of each block */
-	uint64_t used, squares; /* sum of the words' used cells, and of the squares */
+	uint64_t used,    /* sum of the used cells of these words */
+		squares;  /* sum of their squares */
 	uint64_t fullest; /* the block that seemed fullest */
-	unsigned score, notable; /* score: used cells of that block, up to its first word that is
-	                            not full; notable: the used cells of a word that may belong to a
-	                            fuller block */
-	unsigned crowd;   /* used cells of that block, or of a fuller counted one */
+	unsigned score,   /* used cells of the fullest block, up to its first word that is not
+	                     full */
+		notable;  /* from this many used cells on, a word may be of a fuller block */
+	unsigned crowd;   /* used cells of the fullest block, or of a fuller counted block */
 	uint64_t step;    /* every step-th block is counted */
 	uint64_t counted; /* blocks counted */
-	uint32_t at[WEIR__SPREAD_CELLS];
-	uint64_t whole, whole_squares;
-	/* Over pairs of blocks: the sum of the squared deviation of the number of cells in common,
-	 * less its mean, and the variance of that sum. */
-	double common, common_variance;
-	/* For kinds with partner(): the number of keys whose other block was read, the pairs of
-	 * these keys with the same other block, and how many of their fingerprints have each
-	 * bit. */
-	unsigned partners;
-	uint64_t meetings;
-	double meetings_mean;
-	unsigned ones[16];
+	uint32_t at[WEIR__SPREAD_CELLS]; /* the counted blocks in which each cell is used */
+	uint64_t whole,        /* sum of the used cells of the counted blocks */
+		whole_squares; /* sum of their squares */
+	double common,           /* over pairs of blocks: the sum of the squared deviation of the
+	                            number of cells in common, less its mean */
+		common_variance; /* the variance of that sum */
+	/* For kinds with partner(): */
+	unsigned partners;    /* keys whose partner block was read */
+	uint64_t meetings;    /* pairs of these keys with the same partner block */
+	double meetings_mean; /* the expected number of such pairs, for uniform hashes */
+	unsigned ones[16];    /* for each bit, the fingerprints of these keys in which it is set */
 };
 
-/* The end of each sentence about uneven hashes. A caller that mixes hashes only on insert would not
- * find its keys. */
+/* The remedy at the end of each error sentence about uneven hashes. The remedy covers lookups too:
+ * a caller that mixes hashes only on insert would not find its keys. */
 #define WEIR__UNEVEN_REMEDY "give such hashes to the _u64 verbs, which mix them, and look up by " \
                             "those too"
 
@@ -92,9 +92,11 @@ struct weir_spread {
 bool weir__spread_law(const struct weir_filter *f, struct weir_law *law);
 /* Start a new measurement.  @blocks: the number of blocks that will be read. */
 void weir__spread_begin(struct weir_spread *s, const struct weir_law *law, uint64_t blocks);
-/* Read one word of each of n blocks from @first on. Other threads may insert at the same time. */
+/* Read one word of each of n blocks from @first on, or of one block in each line if a block is one
+ * word. Other threads may insert at the same time. */
 void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n);
-/* Count the cells of some of n blocks from @first on; a few hundred blocks in all. */
+/* Count the cells of every step-th of n blocks from @first on. All calls together count a few
+ * hundred blocks. */
 void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n);
 /* The last step. It reads all words of a few blocks at both ends of a large array, and counts their
  * cells. Then it reads the whole fullest block, and pairs of blocks, or partners, from all over the
@@ -112,7 +114,7 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why);
  * between them. */
 uint32_t weir__spread_judge(const struct weir_law *law, uint64_t most, const char **why);
 /* Repeat the passes after one that returned @verdict. A pass over a sample of a large array may
- * miss what another one found.
+ * miss unevenness that another pass found.
  * Return: @verdict; or WEIR_UNEVEN_UNKNOWN, with *why NULL. */
 uint32_t weir__spread_confirm(const struct weir_law *law, uint64_t most, uint32_t verdict,
                               const char **why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * [SPREAD] in spread.h: from the counts to a verdict.
+ * Judges the counts of the test [SPREAD] in spread.h.
  *
  * Let L be the mean number of keys a block (Poisson). A cell is unused with the chance exp(-L a1),
  * and two cells are both unused with the chance exp(-L a2). Here a1 is the chance that a key uses
@@ -40,9 +40,11 @@ static struct chances chances_of(const struct weir_law *law, double share)
 		                 both * expm1(keys * one * one) };
 }
 
-/* Return: an upper bound of the pairs of keys that meet, whose mean is @expected. A third key that
- * meets two others makes two more pairs, so n rare events make at most n (n + 1) / 2 pairs.
- * Chernoff bounds n. With many events the pairs hardly exceed their mean, so 20 suffices. */
+/* Return: an allowance for the pairs of keys that meet. Their expected number is @expected. A third
+ * key that meets two others makes two more pairs, so n rare events make at most n (n + 1) / 2
+ * pairs. Chernoff bounds n. With five events or more, the pairs hardly exceed their expected
+ * number, for which weir__spread_limit() allows already. An allowance of 20 more pairs then
+ * suffices. */
 static double pairs_at_most(double expected)
 {
 	double n = 1;
@@ -192,9 +194,10 @@ static double crowd_chance(const struct weir_law *law, double keys, double crowd
 }
 
 /* Return: true if a block with s->crowd used cells is rarer than once in exp(x) filters. The sum is
- * over intervals of the block's number of keys. A term is the chance of at least the first number
- * (Chernoff), times the chance of s->crowd cells with the last number. A sample may by chance show
- * too few keys, so the mean gets a margin. */
+ * over intervals of the block's number of keys. The term of an interval is the chance that the
+ * block has at least the interval's first number of keys (Chernoff), times the chance that its last
+ * number of keys uses s->crowd cells. A sample may by chance show too few keys, so the mean gets a
+ * margin. */
 static bool crowded(const struct weir_spread *s, const struct chances *c)
 {
 	const struct weir_law *law = &s->law;
@@ -216,8 +219,8 @@ static bool crowded(const struct weir_spread *s, const struct chances *c)
 
 /* Return: true if some pairs of blocks have many cells in common, and others few. The pairs are
  * uncorrelated, so their sum is chi-squared less its mean. With few pairs the variance of a single
- * pair matters, which is at most 17. With few keys, two keys share six of eight cells once in
- * exp(x) pairs. If look_at_pairs() ends early, its sum is far below this limit, so that does not
+ * pair matters; it is at most 17. With few keys, two keys share six of eight cells once in exp(18)
+ * pairs. If look_at_pairs() ends early, its sum is far below this limit, so an early end does not
  * raise the false-alarm rate. */
 static bool blocks_alike(const struct weir_spread *s)
 {
