@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The blocked kind's batches for AVX-512 (F, DQ and VL: Skylake-SP and later), for kernel.c. They
- * note eight keys at once. With one or two words a key they also test eight at once. Each word is
- * loaded separately and broadcast into its lane, since a gather waits for all earlier loads if
+ * note eight keys at once. With one or two words a key they also test eight keys at once. Each word
+ * is loaded separately and broadcast into its lane, since a gather waits for all earlier loads if
  * gather data sampling is mitigated. The functions for one key use 256 bits (weir__test_narrow).
  * Bulk loading computes the words and masks of eight keys at once. */
 #ifndef WEIR_SRC_KINDS_BLOCKED_KERNEL_AVX512_H
@@ -64,11 +64,12 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 }
 
 /* ---- loading. The notes of a key are the index and the mask of each of its words. The notes are
- * used some keys later. A word of a vector that was just stored cannot be forwarded, so a load
- * would wait until the vector is in the cache ---- */
+ * used some keys later. The CPU cannot forward one word of a vector that was just stored, so an
+ * earlier load of the word would wait until the vector is in the cache ---- */
 
-/* The number of keys with notes on the stack, and how many keys the notes are ahead. */
+/* The number of keys with notes on the stack. */
 #define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
+/* How many keys are noted before the first of them is loaded. */
 #define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)
 
 struct load_notes { /* word i of key k is at i * LOAD_WINDOW(z) + k */

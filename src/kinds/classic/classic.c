@@ -216,8 +216,9 @@ static void estimate(const struct weir_filter *f, const struct weir_measure *sum
 
 /* The law treats each probe as a key. If the hashes of keys are successive states of a generator
  * with next_probe()'s multiplier, each key shares all probes but one with the next key. The bits
- * are then those of a k-th of the keys, and as uniform, so no statistic of the bits detects that.
- * The number of inserts would, but no filter counts its inserts. */
+ * then look like the bits of a k-th as many keys with uniform hashes, so no statistic of the bits
+ * detects such keys. Only the number of inserts would show them, but no filter counts its
+ * inserts. */
 static bool law(const struct weir_filter *f, struct weir_law *out)
 {
 	*out = (struct weir_law){ .blocks = f->array.lines, .words = 8, .word_bits = 64,

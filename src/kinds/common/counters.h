@@ -9,10 +9,10 @@
  *     block   = high half of h * nblocks
  *     r       = h * 0x9E3779B97F4A7C15              (modulo 2^64)
  *     word of group i:     i * (W/z) + the next log2(W/z) bits of r from the top, group 0 first
- *     counters of group i: g fields of log2(64/b) bits, taken downward from below all of those,
- *                          group 0's first
+ *     counters of group i: g fields of log2(64/b) bits, downward from below the bits that choose
+ *                          the words, group 0's first
  *
- * All of these bits must fit in r, which limits z and g.
+ * The bits of all words and counters must fit in r, which limits z and g.
  *
  * The largest value of a counter means "this many or more". A counter with this value is stuck: it
  * never changes again. */
@@ -54,7 +54,8 @@ WEIR__INLINE uint64_t weir__counters_used(uint64_t word, unsigned b)
 	return word & weir__counters_ones(b);
 }
 
-/* Return log2 of the number of counters in a word, and of words in a group. */
+/* Return log2 of the number of counters in a word. weir__counters_sector() returns log2 of the
+ * number of words in a group. */
 WEIR__INLINE unsigned weir__counters_field(unsigned b)
 {
 	return b == 4 ? 4 : b == 8 ? 3 : b == 16 ? 2 : 1;
@@ -87,7 +88,8 @@ struct weir_counters {
 	uint64_t mask[WEIR_COUNTERS_MOST_Z];
 	/* set only by weir__counters_look(), or counters_look_lanes() with AVX-512: */
 	uint64_t seen[WEIR_COUNTERS_MOST_Z]; /* the words' values */
-	bool missing, stuck; /* one of the key's counters is 0, or stuck */
+	bool missing, /* one of the key's counters is 0 */
+		stuck; /* one of the key's counters is stuck */
 };
 
 WEIR__INLINE void weir__counters_of(const struct weir_array *a, uint64_t hash, unsigned b,
@@ -153,7 +155,7 @@ WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigne
 /* Return: the sum of both words, counter by counter. A sum that does not fit gets stuck. */
 WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
 {
-	/* Add every second counter in a lane of twice its bits, which keeps the carry. */
+	/* Add every second counter in a lane of twice its bits, which has room for the carry. */
 	const uint64_t most = (UINT64_C(1) << b) - 1;
 	const uint64_t lanes = b == 32 ? 1 : weir__counters_ones(2 * b), half = lanes * most;
 	uint64_t even = (x & half) + (y & half), odd = (x >> b & half) + (y >> b & half);

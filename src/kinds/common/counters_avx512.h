@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads the words and counters of a key by AVX-512, each counter in its own lane. A word has 8/z
- * lanes. If it has fewer counters, its first counter fills the other lanes. So g is at most 8/z.
- * Only counters.h includes this file. */
+ * Reads the words and counters of a key by AVX-512, each counter in its own lane. Each of the key's
+ * z words has 8/z lanes, so g is at most 8/z. If g is smaller, the word's first counter also fills
+ * the lanes that are left. Only counters.h includes this file. */
 #ifndef WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 #define WEIR_SRC_KINDS_COMMON_COUNTERS_AVX512_H
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * The kernels of a kind made of counters, for one instruction set. A kernel is compiled for one
- * layout, or for all layouts with b bits, and then reads z and g from the filter. A kind's source
- * includes this file after it has defined int put(a, hash, b, z, g) the atomic insert void
- * load_one(a, hash, b, z, g) the plain insert, into a partition that the thread owns ([OWNED-PART])
- * both WEIR__INLINE, and KERNEL_REMOVE(name), which is empty or sets .remove. */
+ * layout, or for all layouts with b bits. In the latter case it reads z and g from the filter.
+ *
+ * A kind's source first defines the following, then includes this file:
+ *   int put(a, hash, b, z, g)        the atomic insert, WEIR__INLINE
+ *   void load_one(a, hash, b, z, g)  the insert by plain stores into a partition that the thread
+ *                                    owns ([OWNED-PART]), WEIR__INLINE
+ *   KERNEL_REMOVE(name)              a macro that sets .remove, or is empty. */
 #include "ground/system.h"
 #include "kind/batch.h"
 #include "kinds/common/counters.h"
@@ -136,7 +139,8 @@ WEIR__INLINE uint64_t hash_of(const struct weir_filter *f, const void *key, size
 		KERNEL_REMOVE(name) \
 	};
 
-/* Define a kernel for one layout, or for all layouts with b bits; an entry of a list of kernels. */
+/* COUNTERS_ONE defines a kernel for one layout, COUNTERS_ANY a kernel for all layouts with b bits.
+ * COUNTERS_ENTRY is the entry of a kernel in a list of kernels. */
 #define COUNTERS_ONE(b, z, g) COUNTERS_KERNEL(b##_##z##_##g, b, z, g)
 #define COUNTERS_ANY(b) \
 	COUNTERS_KERNEL(b##_any, b, a->shape.field[WEIR_COUNTERS_Z], \

@@ -7,9 +7,9 @@
 /* How many cells a set of keys needs.
  *
  * A set almost always peels if it has at most cells / factor keys. The factor is that of Graf and
- * Lemire (2022): 1.125 from a million keys on, and more for fewer keys. Their length of a segment
- * is used too, up to 2^13 cells: longer segments gain nothing up to 2 million keys, and do not fit
- * the cache.
+ * Lemire (2022): 1.125 from a million keys on, and more for fewer keys. The length of a segment is
+ * theirs too, but at most 2^13 cells. Longer segments gain nothing up to 2 million keys, and do not
+ * fit the cache.
  *
  * Keys fall into parts at random, and all parts have one size. So a part is sized for the mean plus
  * six standard deviations, which one part in a billion exceeds. */
@@ -85,7 +85,7 @@ static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *
 }
 
 /* Each key takes one cell. In the first three and the last two segments of a part, keys take fewer
- * cells: these shares of those in the other segments (measured). With the weights a sample
+ * cells than in the other segments. The weights are the measured ratios. Weighted by them, a sample
  * represents all cells. */
 static const double first_weights[] = { 0.24, 0.57, 0.90 }, last_weights[] = { 0.63, 0.82 };
 enum { FIRST = 3, LAST = 2 };

@@ -130,9 +130,9 @@ WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 }
 
 /* Return: what the XOR of a key's three cells must be. In a first or only level that is the
- * fingerprint. A second level has one bit: the top bit of m for a key that it answers true, the
- * opposite for one that it answers false. So it gives other keys a random answer, whatever the
- * share of keys that it answers true. */
+ * fingerprint. In a second level it is one bit: the top bit of m for a key that the level answers
+ * true, and the opposite bit for a key that it answers false. So the level gives other keys a
+ * random answer, whatever the share of keys that it answers true. */
 WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
 {
 	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);

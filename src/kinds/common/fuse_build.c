@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Builds a fuse structure: each thread takes the next part. */
+ * Builds a fuse structure. Each of several threads takes the next part that no thread has taken. */
 #include "ground/error.h"
 #include "ground/threads.h"
 #include "kind/spread.h"
 #include "kinds/common/fuse_build.h"
 
-/* If one in three tries fails, all fail for one in 60,000 parts. All parts have one size, so then
- * all of them must become larger. */
+/* If one in three tries fails, all ten fail for one in 60,000 parts. Then all parts must become
+ * larger, since all have one size. */
 enum { TRIES = 10 };
 
 struct work {
@@ -30,7 +30,7 @@ static int does_not_peel(const struct work *w, uint64_t i, uint64_t keys)
 	                  (unsigned long long)w->job->part.cells, TRIES);
 }
 
-/* Read the keys before the others, since the first @marked ones are the marked keys. */
+/* Read job->keys before job->others: the first @marked hashes in @out must be the marked keys. */
 static int read_part(const struct weir_fuse_job *job, uint64_t i, uint64_t marked, uint64_t *out)
 {
 	const unsigned part_bits = job->part.part_bits;

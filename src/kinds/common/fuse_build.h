@@ -51,8 +51,8 @@ struct weir_fuse_job {
 	const struct weir_key_set *others;
 };
 
-/* Build on at most as many threads as there are parts. Return: 0; -EAGAIN if more cells are needed;
- * or another negative errno. */
+/* Build all parts, on at most as many threads as there are parts. Return: 0; -EAGAIN if more cells
+ * are needed; or another negative errno. */
 int weir__fuse_build(const struct weir_fuse_job *job);
 
 #endif

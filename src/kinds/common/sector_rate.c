@@ -127,8 +127,8 @@ double weir__sectors_keys(double fill, double blocks, const struct weir_sectors 
 	return -log1p(-fill) / touched * s->words * blocks / s->z;
 }
 
-/* Return: the product over the block's groups of the mean over a group's words of (used /
- * cells)^g. */
+/* Take the mean of (used / cells)^g over the words of each group of the block. Return: the product
+ * of these means. */
 double weir__sectors_block_rate(const unsigned *used, const double *power,
                                 const struct weir_sectors *s)
 {
@@ -157,7 +157,7 @@ enum { CHOICES = sizeof words / sizeof words[0] };
 /* The best g for one number of words a key. */
 struct choice {
 	unsigned g;  /* 0: no layout with these words has the g asked for */
-	double cost; /* cells a key for the rate wanted, or the rate for the cells a key wanted */
+	double cost; /* cells a key if a rate is given, the rate if cells a key are given */
 };
 
 static struct choice choose_g(const struct weir_choices *c, unsigned z, unsigned asked,

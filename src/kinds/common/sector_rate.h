@@ -42,16 +42,17 @@ static inline struct weir_law weir__sectors_law(const struct weir_sectors *s, ui
 
 /* The layouts that a kind has. */
 struct weir_choices {
-	unsigned words, cells; /* words of a block; cells of a word */
+	unsigned words, /* of a block */
+		cells; /* of a word */
 	/* Return the largest g for z, or 0 if the kind lacks layouts with z words a key. */
 	unsigned (*most_g)(unsigned cells, unsigned z);
 	/* Choose the fewest words with a size of at most slack times the smallest. Fewer words make
 	 * inserts cheaper, since each word takes an atomic access. */
 	double slack;
-	/* The fewest words a key, and the fewest cells a key; 0: any number. Both must be small
-	 * enough that each g has a layout. If no such layout has an allowed rate, the limit of
-	 * cells is dropped first, then that of words. */
-	unsigned least_words, least_cells;
+	/* Both limits must be small enough that each g has a layout. If no layout within the limits
+	 * has an allowed rate, weir__sectors_choose() ignores least_cells, then least_words too. */
+	unsigned least_words, /* the fewest words a key; 0: any number */
+		least_cells; /* the fewest cells a key; 0: any number */
 };
 
 /* Choose a layout.

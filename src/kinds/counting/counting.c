@@ -20,8 +20,8 @@
  * [REMOVE-CHECKS]  A removal first reads all words of its key. If a counter is 0, the key is absent
  *    and the removal changes nothing. A counter can become 0 between the read and the swap of its
  *    word only by another removal, of a key that was inserted once and is removed twice. Then the
- *    removal raises the counters again that it has lowered, which were not stuck. Between the two
- *    swaps a lookup of another key may miss the key: [PAIRED-REMOVAL]'s condition does not hold.
+ *    removal raises again the counters that it lowered, which were not stuck. Between the two swaps
+ *    a lookup of another key may miss the key: [PAIRED-REMOVAL]'s condition does not hold.
  * [UNION-ADDS]  A merge adds counter by counter ([COUNT-IS-SUM] and [STUCK-COUNTER] hold for the
  *    sum). During inserts and removals it could carry some words of a key and not others, and the
  *    removal of that key from the result would lower another key's share. So no removal may run

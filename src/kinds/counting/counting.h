@@ -11,8 +11,9 @@
 #define COUNTING_LAYOUTS(X) \
 	X(4, 2, 2) X(4, 2, 3) X(4, 4, 2) X(8, 2, 2) X(8, 4, 1) X(16, 4, 1)
 
-/* Complete an insert or a removal that has changed the words before @from. They are called if
- * another thread changed a word in between, or if a counter is stuck.
+/* Complete an insert (put_rest) or a removal (take_rest) that has changed the words before @from.
+ * put() and take() call these functions if another thread changed a word after they read it, or if
+ * a counter is stuck.
  * @fresh: one of the counters in the words before @from was 0. */
 int weir__counting_put_rest(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
 int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned from);

@@ -56,7 +56,7 @@ WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsig
 	return find(&f->array, &p, width);
 }
 
-/* Return: the number of copies in both buckets. If both are the same, each counts once. */
+/* Return: the number of copies in both buckets. If both are one bucket, each copy counts once. */
 WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -242,7 +242,7 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
-/* Return: the slots of two buckets, or of one if both are the same. */
+/* Return: the slots of a key's two buckets, or of one bucket if both are the same. */
 static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
 	unsigned width = weir__cuckoo_width(&f->array);

@@ -12,9 +12,10 @@
  *     sum          = high half of ((x ^ x >> 32) * 0xD6E8FEB86659FD93, modulo 2^64) * m
  *     other bucket = (sum - bucket) modulo m
  *
- * The relation is symmetric: a bucket is the other bucket of its other bucket. For one key in m the
- * two are the same. So m need not be a power of two. The second product scatters the sums. Evenly
- * spaced sums would differ by only a few amounts, and these differences are the steps of a path.
+ * The relation is symmetric: a bucket is the other bucket of its other bucket. So m need not be a
+ * power of two. For one key in m both buckets are the same. The second product scatters the sums.
+ * Evenly spaced sums would differ by only a few amounts, and a search for a free slot (search.c)
+ * moves from bucket to bucket by these differences.
  *
  * Every insert stores a copy of the fingerprint in one of the two buckets: the one with more free
  * slots, or the first in a tie. The copy goes into the lowest free slot. If both buckets are full,
@@ -97,8 +98,8 @@ WEIR__INLINE uint64_t weir__cuckoo_other(const struct weir_array *a, uint64_t bu
 
 /* Return: the rate of absent keys answered true, if a share @load of the slots is used. */
 double weir__cuckoo_rate(double load, unsigned width);
-/* Return: the number of keys that @lines lines take. The chance that they do not fit is one in a
- * million at most. */
+/* Return: the number of keys that @lines lines take. So many keys fail to fit with a chance of at
+ * most one in a million. */
 uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape);
 
 /* The plan(), legal() and describe() of struct weir_kind. */

@@ -163,8 +163,9 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		drop_stripe(&f->array, stripe);
 }
 
-/* The version is read before and after the owner, since a search may come before or after this
- * check. In both cases, an owner that drops the stripe in between has changed the version. */
+/* Read the version before and after the owner, since a search may come before or after this check.
+ * In both cases, an owner that drops the stripe between check and search has changed the
+ * version. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

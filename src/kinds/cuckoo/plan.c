@@ -2,8 +2,8 @@
  * The formulas of cuckoo filters: the number of keys that an array takes, its rate, and the choice
  * of the fingerprint.
  *
- * An absent key is answered true if one of the copies in its two buckets equals its fingerprint: 1
- * - (1 - 1 / (2^bits - 1))^(2 * slots * load).
+ * An absent key is answered true if one of the copies in its two buckets equals its fingerprint,
+ * with probability 1 - (1 - 1 / (2^bits - 1))^(2 * slots * load).
  *
  * All keys find a slot if, for every set of s buckets, the keys with both buckets in the set fit in
  * its slots (Hall 1935). A complete search then finds a placement. A key has both buckets in a
@@ -25,8 +25,9 @@
 
 static const double most_load = 0.95;
 
-/* A row is for arrays from @lines lines up to the next row. They take the share of slots that @keys
- * keys in @lines lines take; 0 means most_load. */
+/* A row is for arrays from @lines lines up to the next row. They take the share of slots that
+ * @keys16 keys take in @lines lines, with fingerprints of 16 bits; @keys12 is for 12 bits. 0 means
+ * the share most_load. */
 static const struct row {
 	uint32_t lines;
 	uint32_t keys16, keys12;

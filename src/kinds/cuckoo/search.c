@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Inserts a copy, and searches for a free slot if both buckets are full. */
+ * Inserts a copy of a fingerprint, and searches for a free slot if both of its buckets are full. */
 #include "ground/error.h"
 #include "kind/spread.h"
 #include "kinds/cuckoo/search.h"
 
 /* The search is breadth first, so paths are short: at a load of 95 % a bucket in six has a free
- * slot. A search of 512 buckets finds none with a chance below 1e-30. If the whole array has fewer
- * buckets, the search is complete. */
+ * slot. The chance that a search of 512 buckets finds no free slot is below 1e-30. If the whole
+ * array has fewer buckets, the search is complete. */
 
 struct queue {
 	const struct weir_array *a;
@@ -121,8 +121,8 @@ int weir__cuckoo_free_slot(const struct weir_array *a, uint64_t first, uint64_t 
  * again.
  *
  * It returns WEIR_NEW if neither bucket had an equal fingerprint ([TWO-VERSIONS], with unlimited
- * tries). If two threads insert one key, at least one of them gets WEIR_NEW: a thread that finds
- * the other thread's copy does so before its own swap, so they cannot both find each other's. */
+ * tries). If two threads insert one key, at least one of them gets WEIR_NEW. Each thread looks for
+ * copies before its own swap, so they cannot both find each other's copy. */
 
 /* The two buckets of a copy. */
 struct buckets {

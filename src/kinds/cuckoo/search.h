@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Inserts a copy, and searches for a free slot if both buckets are full. */
+ * Inserts a copy of a fingerprint, and searches for a free slot if both of its buckets are full. */
 #ifndef WEIR_SRC_KINDS_CUCKOO_SEARCH_H
 #define WEIR_SRC_KINDS_CUCKOO_SEARCH_H
 
@@ -18,8 +18,9 @@ struct weir_cuckoo_nodes { /* 10 bytes a node, since nodes are on the stack */
 };
 
 /* Search breadth first from buckets @first and @second (perhaps the same) for a bucket with a free
- * slot. Nothing is written. The order is part of the layout: first these two, then for each bucket
- * in turn the other buckets of its copies, from the lowest slot on. Each bucket comes once.
+ * slot. The search writes nothing. Its order is part of the layout: first these two buckets, then
+ * for each bucket in turn the other buckets of its copies, from the lowest slot on. The search
+ * visits no bucket twice.
  * @nodes: receives the buckets.
  * Return: the node with a free slot, or -1. */
 int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t second,

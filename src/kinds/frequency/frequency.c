@@ -27,10 +27,10 @@ COUNTERS_ANY(8)
 COUNTERS_ANY(16)
 COUNTERS_ANY(32)
 
-/* A key's count is as much too high as its smallest counter. If a key has few counters, one other
- * frequent key may use all of them. Several words make that rare, since each is raised alone. So a
- * key has at least four counters in at least two words, even if fewer would do for the rate. At 10
- * %, four words of one 16-bit counter have half the error of two words in the same bytes. */
+/* A key's count is its smallest counter, which the inserts of other keys make too high. If a key
+ * has few counters, one frequent key may use all of them. Several words make that rare, since an
+ * insert raises the counters of each word separately. So a key has at least four counters in at
+ * least two words, even if fewer would do for the rate. */
 static const struct weir_counters_kind counters = {
 	.bits = { 16, 8, 32 },
 	.allowed = "8, 16 or 32 bits",

@@ -78,7 +78,7 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width);
 }
 
-/* The tolerance covers the floor of 64-bit hashes, which does not justify another bit. */
+/* The tolerance covers the rate of equal 64-bit hashes, which does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
@@ -93,7 +93,8 @@ static unsigned near_own(unsigned width)
 	return width;
 }
 
-/* Return: the narrowest width with the rate, or a kernel's own near it; 0 if none has the rate. */
+/* Return: the narrowest width with the rate, or a width near it that has a kernel of its own; 0 if
+ * no width has the rate. */
 static unsigned width_for(double fp_rate, uint32_t requested_bits)
 {
 	unsigned width = 1;
@@ -127,7 +128,7 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 	return width;
 }
 
-/* ---- two of the three are given ---- */
+/* ---- plans from two of capacity, rate and bytes ---- */
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {

@@ -17,8 +17,8 @@
 
 /* The lines for two lists, and the choice of the fingerprint's width. One more bit for each
  * included key halves the number of excluded keys that pass, and each key that passes takes a bit
- * in the second level. So of the widths with the rate, the plan takes that of the smallest filter:
- * 6 bits for 816 excluded keys to 12 included ones.
+ * in the second level. So the plan takes the width that has the rate and makes the filter smallest:
+ * 6 bits, for example, for 68 excluded keys per included key.
  *
  * The width must be chosen before the exclude list is read, so exclude_keys gives the list's
  * length. Once the first level exists and the list has been read, the second level is sized for the
@@ -114,7 +114,7 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width - 1);
 }
 
-/* The tolerance covers the floor of 64-bit hashes, which does not justify another bit. */
+/* The tolerance covers the rate of equal 64-bit hashes, which does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
@@ -159,7 +159,7 @@ static unsigned width_within(struct weir_plan *plan, const struct weir_params *p
 	return 0;
 }
 
-/* ---- two of the three are given ---- */
+/* ---- plans from two of capacity, rate and bytes ---- */
 
 static int too_low(const struct weir_params *p, uint64_t keys)
 {

@@ -4,13 +4,13 @@
  * has w-bit fingerprints of the include list, and a key passes if its fingerprint matches its
  * cells. The second level has one bit for each key of the two lists that passes: all of the include
  * list, and one in 2^w of the exclude list. A key is answered true if it passes the first level and
- * list, and one in 2^w of the exclude list. A key is answered true if it passes the first level and
- * the second level answers true. A key in neither list has a chance of one in 2^(w + 1) of that.
+ * the second level answers true. A key in neither list is answered true with a chance of one in
+ * 2^(w + 1).
  * Source: the two levels of Clubcards (Schanck 2025), which followed CRLite (Larisch et al. 2017).
  *
  * Golden files freeze the layout. The array has the parts of the first level, the parts of the
  * second level, and zero lines up to a multiple of the shards. A part has the fewest lines for its
- * cells. Each level has its own length and number of segments, and number of parts. */
+ * cells. Each level has its own segment length, number of segments and number of parts. */
 #ifndef WEIR_SRC_KINDS_LAYERED_LAYERED_H
 #define WEIR_SRC_KINDS_LAYERED_LAYERED_H
 

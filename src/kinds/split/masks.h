@@ -10,7 +10,7 @@
 
 #if defined(WEIR_KERNEL_AVX2) || defined(WEIR_KERNEL_AVX512)
 
-/* A block is one vector of AVX2, and half of one of AVX-512. */
+/* A block is one vector of AVX2, and half a vector of AVX-512. */
 #include <immintrin.h>
 
 WEIR__INLINE __m256i split_mask(uint64_t hash)
