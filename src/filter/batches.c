@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The functions for many keys at a time. They use the kernel's pipeline (batch.h), or for a few
- * keys the functions for one key. A pipeline call costs 20 ns, like four keys in cache. */
+ * keys the functions for one key. For so few keys, the fixed cost of a pipeline call would exceed
+ * the gain. */
 #include <stdlib.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -208,7 +209,7 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 		err = weir__bulk_load(f, hashes, got);
 		if (err)
 			(void)weir__stopped(at, err);
-		else if (got < n) /* repeat it for its error sentence, which loading may replace */
+		else if (got < n) /* hash it again: loading may have replaced the error sentence */
 			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + got, 1), hashes) ?
 			              0 : (int)weir__stopped(at + got, -EINVAL);
 	}
@@ -227,7 +228,8 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
-	/* The kernel has no plain stores, other processes write too, or WEIR_ONCE is set. */
+	/* Plain stores are impossible: the kernel has none, other processes write to the filter, or
+	 * WEIR_ONCE is set. */
 	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

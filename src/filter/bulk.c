@@ -3,11 +3,11 @@
  * ([PARTITION-BITS]).
  *
  * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
- * their order. Nothing is faster up to the size of the last-level cache. Several threads share the
- * partitions. Each collects the hashes of a partition in a bucket, and loads the bucket while the
- * partition is in the core's own cache. A single thread also does this if its hashes would visit
- * each line of a larger array repeatedly. Without memory for buckets, a thread goes over its hashes
- * in rounds. Each round loads the hashes of the partitions that are free. */
+ * their order. This is the fastest way for an array that fits the last-level cache. Several threads
+ * share the partitions. Each collects the hashes of a partition in a bucket, and loads the bucket
+ * while the partition is in the core's own cache. A single thread also does this if its hashes
+ * would visit each line of a larger array repeatedly. Without memory for buckets, a thread goes
+ * over its hashes in rounds. Each round loads the hashes of the partitions that are free. */
 #include "filter/filter.h"
 #include "ground/threads.h"
 
@@ -57,8 +57,8 @@ static void drop_partitions(struct weir_filter *f, uint32_t taken)
 }
 
 /* Load while no other thread owns or wants a partition. An owner must not wait
- * ([OWNER-NEVER-WAITS]), so a thread that cannot take a partition drops those that it has.  Return:
- * the number of hashes loaded. */
+ * ([OWNER-NEVER-WAITS]), so a thread that cannot take all partitions drops the partitions that it
+ * has taken.  Return: the number of hashes loaded. */
 static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	size_t done = 0;

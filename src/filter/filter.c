@@ -29,7 +29,8 @@ static void refuse_inserts(struct weir_filter *f, int insert_error)
 	f->raw.insert_hash = refuse_insert_hash;
 }
 
-/* The uint64_t functions for a kernel without such: they pass on the eight bytes. */
+/* The uint64_t functions for a kernel that has none. They pass the eight bytes to the functions for
+ * byte strings. */
 static bool contains_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->verbs.contains(f, &key, sizeof key);
@@ -40,7 +41,8 @@ static int insert_bytes(struct weir_filter *f, uint64_t key)
 	return f->verbs.insert(f, &key, sizeof key);
 }
 
-/* The functions for byte strings in a keyed filter. A kernel's own do not use the key. */
+/* The functions for byte strings in a keyed filter. A kernel's own functions would ignore the
+ * secret key. */
 static bool contains_keyed(const struct weir_filter *f, const void *key, size_t len)
 {
 	return f->verbs.contains_hash(f, weir__siphash(f->hashing.key, key, len));
@@ -354,9 +356,9 @@ int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 	return take_view(out, f);
 }
 
-/* Ask for the filter's own number of shards if the plan would choose another one. A foreign image
- * may have any number. A fold of more than 8 GiB may too, and there the plan's own choice would
- * also round the size. */
+/* Ask for the filter's own number of shards if the plan would choose another number. An image from
+ * elsewhere may have any number of shards, and so may the fold of a filter of more than 8 GiB. For
+ * such a fold the plan's own choice would also round the size. */
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -386,8 +388,8 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 }
 
 /* Check that a plan yields the filter's shape, for kinds where the parameters may not determine it.
- * If blocks are smaller than a line, a new filter still has whole lines. For a window the library
- * chooses bits_per_word. */
+ * If blocks are smaller than a line, a new filter fills its lines, but this filter may end within a
+ * line. For a window the library chooses bits_per_word. */
 static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -32,8 +32,9 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out);
 /* Copy and check parameters for a kind that is built once. A capacity of 0 means that the number of
  * keys is known only at the end; then hash_bits stays until weir__params_settle(). */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
-/* Replace hash_bits by what such hashes leave for the layout: a lower fp_rate; or, if rate and
- * bytes are given, a capacity in place of the rate. Return: 0 or a negative errno. */
+/* Replace hash_bits by parameters without it. Short hashes of different keys are equal at some
+ * rate, which leaves a lower fp_rate for the layout. If rate and bytes are given, a capacity
+ * replaces the rate. Return: 0 or a negative errno. */
 int weir__params_settle(struct weir_params *p);
 
 /* Fail if @p, a full-size struct, sets a field of another kind's group or a reserved word.
@@ -46,7 +47,7 @@ void weir__groups_ask(struct weir_params *p, const struct weir_shape *shape);
 
 /* Check that a filter of @kind with the abilities @has has all of @can (enum weir_ability).
  * @who: the function that needs them, for the error sentence.
- * Return: 0; or -ENOTSUP, with a sentence that names the first missing one. */
+ * Return: 0; or -ENOTSUP, with a sentence that names the first missing ability. */
 int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
                           const char *who);
 
@@ -79,8 +80,9 @@ void weir__filter_free(struct weir_filter *f);
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
-/* Choose the hashing for @params: the kind's function with the given seed, or with a random seed if
- * it is 0 and the kind has seeds. With a secret, choose SipHash and that key. */
+/* Choose the hashing for @params: the kind's hash function with the given seed. If the seed is 0
+ * and the kind has seeds, choose a random seed. If @params has a secret, choose SipHash with that
+ * key instead. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *params);
 /* weir_create() for checked parameters and a plan, which may have been enlarged. */
 int weir__create_planned(struct weir_filter **out, const struct weir_params *params,
@@ -116,8 +118,8 @@ bool weir__nearly_full(const struct weir_filter *f, double keys);
 /* weir_measure() with options. Return: 0; -EINVAL (struct_size); -ECANCELED (by progress). */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
-/* Check that the bits are as uniform hashes leave them.  @who: the calling function, for the error
- * sentence.  Return: 0 or -EDOM. */
+/* Check that the filter was filled by uniform hashes, as far as its bits show.  @who: the calling
+ * function, for the error sentence.  Return: 0 or -EDOM. */
 int weir__hashes_check(const struct weir_filter *f, const char *who);
 /* Return: 0, or -EINVAL if @effort is not in enum weir_effort. */
 int weir__effort_check(uint32_t effort);
@@ -147,7 +149,8 @@ size_t weir__text_insert_hashes(const struct weir_text_hashes *h, struct weir_ke
 int weir__text_lookup_hashes(const struct weir_text_hashes *h, struct weir_keys keys, size_t at,
                              uint64_t out[WEIR_TEXT_LOOKUPS]);
 
-/* Hash a text for an insert. weir__insert_hash_of() also notes the text's length.
+/* Hash the key that an insert of the text stores. weir__insert_hash_of() also notes the text's
+ * length; weir__key_hash_of() does not.
  * Return: 0 or -EINVAL. */
 int weir__insert_hash_of(struct weir_filter *f, const void *text, size_t len, uint64_t *hash);
 int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len, uint64_t *hash);
@@ -161,14 +164,16 @@ static inline int weir__insert_made(struct weir_filter *f, uint64_t hash)
 {
 	return f->raw.insert_hash(f, hash);
 }
-/* weir_contains_keys() for hashes by weir's own functions, in any set. */
+/* weir_contains_keys() for hashes that weir has computed. Works in any set, even if lookups of the
+ * set probe several keys. */
 static inline int64_t weir__contains_hashes(const struct weir_filter *f, const uint64_t *hashes,
                                             size_t n, uint64_t *bitmap)
 {
 	const struct weir_batch batch = { .from = WEIR_FROM_HASHES, .keys = hashes, .n = n };
 	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
 }
-/* weir_remove_hash() for a hash by weir's own functions, in any set. */
+/* weir_remove_hash() for a hash that weir has computed. Works in any set, as
+ * weir__contains_hashes(). */
 int weir__remove_made(struct weir_filter *f, uint64_t hash);
 /* Look up a batch in a set whose lookups probe several keys. Not for WEIR_KEYS_U64. */
 int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_keys keys,

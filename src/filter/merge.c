@@ -146,7 +146,8 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* Merge all of src or, without WEIR_ONCE, nothing. No other thread changes either filter. */
+/* Merge all of src. If that fails, dst is unchanged, except with WEIR_ONCE: then dst may keep a
+ * part of src. No other thread changes either filter. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);

@@ -19,8 +19,8 @@ struct sample {
 };
 
 /* Choose a sample. Keys hash to random lines, so the first lines of a shard are as good as any,
- * unless an attacker made the bits. A run is at least a page: single lines would each miss the
- * cache and the TLB, which takes a hundred times as long for a filter of 1 GiB. */
+ * unless an attacker made the bits. A run is at least a page, since every single line would miss
+ * the cache and the TLB. */
 static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
 {
 	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };
@@ -66,10 +66,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Hashes that are small numbers, addresses or times fill lines near the ends of the array. */
+/* A caller's hashes that are small numbers, addresses or times fill lines near the ends of the
+ * array. So read_ends() reads some lines at both ends. */
 enum { FIRST_LINES = 1024, LAST_LINES = 256 };
 
-/* Read the blocks that begin in those lines into w->spread. */
+/* Read the blocks that begin in n lines from @line on into w->spread. */
 static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 {
 	const struct weir_law *law = &w->spread->law;
