@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Turns keys into 64-bit hashes. No other file in src names xxHash.
+ * Turns keys into 64-bit hashes. The rest of the library gets xxHash through this file.
  *
  * Each kind names a seeded hash function. A filter with a secret key uses SipHash-2-4 with that key
  * instead, whatever its kind. Filters with the same function and the same seed have the same
