@@ -22,8 +22,9 @@
  * [SAMPLED-COUNT]  A WEIR_NEW key is counted only if its block's number has 0 in every bit of the
  *    sample. Layers of less than 16384 keys count all keys. Larger layers count the keys of every
  *    second block, and so on up to every 16th, so that a full layer counts at least 8192 keys. A
- *    layer is full when the count shows its capacity plus three standard deviations; it is sized
- *    for six. So a layer takes its capacity without exceeding its share of the rate.
+ *    layer is full when the count shows its capacity plus three standard deviations. The layer is
+ *    sized for six standard deviations. So a layer takes its capacity without exceeding its share
+ *    of the rate.
  * [LAYER-AHEAD]  The thread whose count reaches 7/8 of a full layer makes the next layer, while
  *    other threads continue. The thread whose count fills the layer closes the record and publishes
  *    the next one. If an allocation failed, an inserter that finds the closed record tries to
@@ -82,8 +83,8 @@ static inline struct weir__layers *weir__layers_now(const struct weir_filter *f)
 	return weir__layers_load_acquire(&own->now);
 }
 
-/* Add @keys to the count of a record's newest layer. Append or publish the next record if the count
- * has reached that point ([LAYER-AHEAD]). */
+/* Add @keys to the count of a record's newest layer. If the count has reached 7/8 of a full layer,
+ * append the next record. If the layer is full, publish the next record ([LAYER-AHEAD]). */
 void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uint64_t keys);
 /* Publish the record after a closed one.
  * Return: 0; -ENOMEM; -ENOSPC if max_capacity is reached. */
@@ -91,11 +92,13 @@ int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers);
 
 /* ---- sizes ---- */
 
-/* In this order, return a layer's capacity in keys, the mask of its sample, the keys that it is
- * sized for, and the keys that fill it. */
+/* Return: a layer's capacity in keys. */
 uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer);
+/* For a layer with a capacity of @keys. Return: the mask of its sample ([SAMPLED-COUNT]). */
 uint64_t weir__layer_sample(uint64_t keys);
+/* Return: the number of keys that the layer is sized for. */
 uint64_t weir__layer_room(uint64_t keys);
+/* Return: the number of keys that fill the layer. */
 uint64_t weir__layer_full(uint64_t keys);
 /* Return: true if a filter of these two capacities needs exactly @layers layers. */
 bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers);

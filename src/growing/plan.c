@@ -14,7 +14,8 @@ enum {
 	MOST_SAMPLE = 15,
 	SOLVED = 1 << 20,   /* the capacity to solve bits_per_key for; rounding stays below 1e-4 */
 };
-/* The lowest rate of a layer. The blocked kind's formula has an error of about 1e-13. */
+/* The lowest rate that a plan gives a layer, far above the error of the blocked kind's formula,
+ * about 1e-13. */
 static const double least_share = 1e-9;
 
 uint64_t weir__layer_sample(uint64_t keys)
@@ -213,9 +214,9 @@ static int check_most(const struct weir_params *p, const struct weir_plan *plan)
 	return 0;
 }
 
-/* Compute the size when full, and just after each append, when the newest layer is empty and the
- * others are full. The newest layer is allocated a little earlier, but its memory stays untouched
- * until then. */
+/* Compute the size of the full filter, and the size just after each layer is published, when the
+ * newest layer is empty and the others are full. A layer is allocated before its publication, but
+ * its memory stays untouched until then. */
 static int plan_full(struct weir_plan *out, double share)
 {
 	uint64_t keys = 0, bytes = 0;
