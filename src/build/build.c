@@ -23,7 +23,7 @@ static int check_kind(const struct weir_params *p)
 	return kind->build ? 0 : weir__kind_cannot(kind, "be built: create it, then insert");
 }
 
-/* Report errors that do not depend on the number of keys before keys are added. */
+/* Before keys are added, report the errors that do not depend on the number of keys. */
 static int check_shape(const struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -178,7 +178,7 @@ uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
 
 void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
 {
-	struct weir_text alone = b->params.text; /* a copy, since hashing notes no length */
+	struct weir_text alone = b->params.text; /* a copy takes the lengths that hashing notes */
 	const struct weir_text_hashes h = { &alone, &b->hashing, false };
 	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
 	if (!are_texts(b, keys) && weir__keys_form(keys))

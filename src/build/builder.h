@@ -13,7 +13,7 @@ struct weir_sorted;
 
 struct weir_builder {
 	struct weir_params params; /* including the seed */
-	uint32_t hash_bits;        /* as the caller gave it; params has the rate that is left */
+	uint32_t hash_bits;        /* as the caller gave it; settled in params (filter/filter.h) */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
 	enum weir_isa isa; /* used to hash keys */
@@ -21,12 +21,10 @@ struct weir_builder {
 	char *folder;
 	atomic_int failed; /* 0, or the error that every further call returns */
 	struct weir_collected collected;
-	/* Set when a builder with an exclude list is sealed: the included keys, the sieve (their
-	 * filter, which the list is streamed through), and the excluded keys that passed the
-	 * sieve. */
-	struct weir_sorted *included;
-	struct weir_filter *sieve;
-	struct weir_collected *passed;
+	/* Set when a builder with an exclude list is sealed: */
+	struct weir_sorted *included;  /* the included keys */
+	struct weir_filter *sieve;     /* their filter, which the list is streamed through */
+	struct weir_collected *passed; /* the excluded keys that passed the sieve */
 	atomic_uint_fast64_t excluded; /* excluded keys streamed so far */
 	/* for seal and finish; reporting protects done */
 	pthread_mutex_t reporting;
@@ -45,7 +43,8 @@ int weir__builder_has_failed(int err);
 
 /* Sort the added keys. A capacity of 0 becomes the number of distinct keys. */
 int weir__builder_sort(struct weir_builder *b, struct weir_sorted **out);
-/* Build a filter by the plan from @given. If the kind fails, try larger plans within max_bytes. */
+/* Build a filter by the plan from @given. If the keys do not fit the plan, try larger plans within
+ * max_bytes. */
 int weir__builder_make(struct weir_builder *b, struct weir_filter **out,
                        const struct weir_params *p, struct weir_plan *plan,
                        const struct weir_key_set *given);
@@ -63,7 +62,8 @@ struct weir_sorted {
 };
 
 /* Sort the collected hashes, which empties @from.  @expected: the most keys of the structure that
- * is built from them. More keys need a finer order.
+ * is built from the sorted hashes. With more keys, the hashes are grouped by more of their top
+ * bits.
  * Return: 0 or a negative errno; the caller calls weir__sorted_free() in any case. */
 int weir__sort(struct weir_sorted **out, struct weir_builder *b, struct weir_collected *from,
                uint64_t expected);

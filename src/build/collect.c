@@ -10,8 +10,9 @@
 #include "ground/error.h"
 #include "ground/threads.h"
 
-/* The sizes of blocks, in hashes. malloc() maps each block of the largest size, 128 KiB, and unmaps
- * it when it is freed. Smaller blocks stay in the heap. Arrays for sorting are mapped. */
+/* The sizes of blocks, in hashes. The largest size is 128 KiB. From this size on malloc() by
+ * default maps memory, and free() returns it to the kernel. So the memory of these blocks is free
+ * for the arrays of sorting, which are mapped too. */
 enum { FIRST = 32, SMALL = 2048, MOST = 16384 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder)

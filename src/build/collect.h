@@ -51,7 +51,8 @@ struct weir_collected {
 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder);
-/* Add hashes. Return: 0; -ENOMEM, -EFBIG, or an error of the file. Failures may add some. */
+/* Add hashes. Return: 0; -ENOMEM, -EFBIG, or an error of the file. A failed call may have added
+ * some of the hashes. */
 int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n);
 /* Open the file, unless it is open. Afterwards sorted hashes also go to the file. */
 int weir__collect_to_file(struct weir_collected *c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Finds the distinct hashes. A bin is cut into runs that fit a core's first-level cache, and a
- * small hash table finds the duplicates of a run. Each thread takes the next bin. */
+ * small hash table finds the duplicates of a run. Each thread takes the next bin that no thread has
+ * taken. */
 #include "build/distinct.h"
 #include <math.h>
 #include <stdlib.h>
@@ -79,10 +80,10 @@ static int grow_table(struct scratch *scratch, uint64_t n)
 	return scratch->table ? 0 : no_memory(n);
 }
 
-/* Copy each distinct one of n hashes to @to, in their order. @to may be @hashes. Return: the number
- * of distinct hashes. The table uses the products of the hashes with a random factor, since a
- * caller's own hashes may be equal in any of their bits. Without the random factor, a caller could
- * choose many hashes of one slot, which would take quadratic time. */
+/* Copy the distinct hashes of n hashes to @to, in their order. @to may be @hashes. Return: the
+ * number of distinct hashes. The table uses the products of the hashes with a random factor, since
+ * a caller's own hashes may be equal in any of their bits. Without the random factor, a caller
+ * could choose many hashes of one slot, which would take quadratic time. */
 static uint64_t copy_distinct(const struct scratch *scratch, const uint64_t *hashes, uint64_t n,
                               uint64_t *to)
 {
@@ -122,7 +123,8 @@ static int compare(struct scratch *scratch, struct weir_run_bin *bin, unsigned r
 	return 0;
 }
 
-/* Keep the distinct ones of n hashes, which are in scratch->out, in memory or in the file. */
+/* Keep the distinct hashes of n hashes, in memory or in the file. They are the first bin->n hashes
+ * in scratch->out. */
 static int keep_distinct(struct weir_distinct *d, struct scratch *scratch, struct weir_run_bin *bin,
                          uint64_t n)
 {
@@ -142,7 +144,8 @@ static int keep_distinct(struct weir_distinct *d, struct scratch *scratch, struc
 
 enum {
 	COUNTED = 256, /* sampled hashes of a bin */
-	ROTATED = 16,  /* lowest bits, not judged: sharded sets put the shard's number there */
+	ROTATED = 16,  /* lowest bits, which are not judged: sharded sets put the shard's number
+	                  there */
 };
 
 static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint64_t n)

@@ -34,7 +34,8 @@ struct weir_distinct {
 };
 
 /* Sort all collected hashes and drop the duplicates. The call empties @from.
- * @run_bits: at least this many, for a caller that asks for parts of that many bits below a bin's.
+ * @run_bits: the fewest bits, below the bits of a bin, that choose a run. A caller that reads parts
+ * smaller than a bin needs as many bits as choose a part within its bin.
  * @threads: the number of threads to use.  @step: called by any of them.
  * Return: 0 or a negative errno; the caller calls weir__distinct_end() in any case. */
 int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,

@@ -11,8 +11,8 @@
 
 /* ---- the keys in their order ---- */
 
-/* Enough runs for the parts of a first level of any size, and of a second level of up to four
- * billion keys. */
+/* The fewest bits that choose a run of a bin. They make enough runs for the parts of a first level
+ * of any size, and of a second level of up to four billion keys. */
 enum { FEWEST_RUN_BITS = 4 };
 
 static int step(void *builder, uint64_t hashes)
@@ -82,7 +82,7 @@ void weir__sorted_free(struct weir_sorted *s)
 	free(s);
 }
 
-/* ---- building: if the kind fails, in a larger array ---- */
+/* ---- building, in a larger array if the keys do not fit the planned one ---- */
 
 enum { ENLARGED = 4 /* times at most */ };
 
@@ -172,8 +172,8 @@ static int check_values(struct weir_builder *b)
 }
 
 /* Return: the most excluded keys that may pass the sieve. If the builder chooses the width of the
- * fingerprint, at most 64 pass per included key. With more, the widest fingerprint, 32 bits, makes
- * the filter smaller. */
+ * fingerprint, at most 64 pass per included key. If more passed, the widest fingerprint, 32 bits,
+ * would make the filter smaller. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
 	if (p->layered.fingerprint_bits) /* 32 at most: checked on creation */

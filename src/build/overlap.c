@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Finds the hashes that two lists have in common. For each bin, a hash table of one list is probed
- * with the hashes of the other list. Each thread takes the next bin. */
+ * with the hashes of the other list. Each thread takes the next bin that no thread has taken. */
 #include "build/distinct.h"
 #include <pthread.h>
 #include <stdlib.h>
