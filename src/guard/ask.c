@@ -117,9 +117,9 @@ static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64
 	return maybe;
 }
 
-/* Answer up to 64 keys while the thread bypasses the filter. One position of 64 is drawn, and the
- * key at this position is measured; a shorter word may lack it. Return: the number of keys for the
- * store. */
+/* Answer up to 64 keys while the thread bypasses the filter. A random position of the 64 is drawn,
+ * and the filter is asked about the key at this position. With fewer than 64 keys, there may be no
+ * key at this position. Return: the number of keys for the store. */
 static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {
