@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * liburcu as a handle uses it: read-side sections and grace periods of the caller's flavor. The
- * default flavor's sections are compiled inline. Each takes a dozen instructions, and a call would
- * take as many again.
+ * default flavor's sections are compiled inline. A section is only a few instructions, so a call
+ * would be a large part of its cost.
  *
  * ThreadSanitizer sees no order in liburcu's barriers, so this file annotates two orders. First, a
  * section's accesses come before those after a grace period that waited for the section. Second,

@@ -52,11 +52,11 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
  * other threads never end. A user of liburcu-bp must call its functions before and after fork().
  * weir does so for its default flavor, unless the program does.
  *
- * To call them twice deadlocks, and a program may have registered them itself, as liburcu's manual
- * says. Handlers before a fork run in reverse order of registration. weir registers when the
- * library is loaded, so a program's handlers run before weir's. liburcu has then blocked all
- * signals, which weir detects. Only a program that loads weir as a plugin may have registered
- * earlier. */
+ * Two calls before one fork() deadlock, and a program may have registered liburcu's functions
+ * itself, as liburcu's manual says. Handlers before a fork run in reverse order of registration.
+ * weir registers when the library is loaded, so a program's handlers run before weir's. liburcu has
+ * then blocked all signals, which weir detects. Only a program that loads weir as a plugin may have
+ * registered earlier. */
 
 #ifndef WEIR_DET /* tests/schedule does not fork */
 
@@ -72,8 +72,8 @@ static bool all_signals_blocked(void)
 	return true;
 }
 
-/* A thread that forks in a section or a callback would wait for a grace period that waits for the
- * same thread. So do not prepare then. */
+/* Call liburcu's functions unless the program has called them. Do not call them in a section or a
+ * callback either: the thread would wait for a grace period that waits for the same thread. */
 static void before_fork(void)
 {
 	prepared = !all_signals_blocked() && !urcu_bp_read_ongoing() &&
@@ -116,7 +116,7 @@ static void in_child(void)
 	urcu_bp_call_rcu_after_fork_child();
 }
 
-/* Return: true if the program, or a library loaded at its start, has that function. RTLD_DEFAULT
+/* Return: true if the program, or a library loaded at its start, has a function @name. RTLD_DEFAULT
  * would also search plugins. */
 static bool in_program(const char *name)
 {
