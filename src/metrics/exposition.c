@@ -138,7 +138,7 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
 	t->length += n;
 }
 
-/* 15 digits print every count exactly, unless it is an estimate. */
+/* 15 digits print every count below 10^15 exactly. */
 static void put_line(struct text *t, const struct weir__sample *s)
 {
 	const double value = s->metric.value;

@@ -16,7 +16,7 @@ struct weir__samples { /* start from { 0 } */
 	size_t n, room;
 };
 
-/* Adds @n metrics of one object, except values that are NAN. Return: 0 or -ENOMEM. */
+/* Add @n metrics of one object, except metrics whose value is NAN. Return: 0 or -ENOMEM. */
 int weir__samples_add(struct weir__samples *to, const char *labels, const struct weir_metric *of,
                       size_t n);
 
