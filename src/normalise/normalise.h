@@ -16,7 +16,8 @@ static inline bool weir__text_several(const struct weir_text *t)
 	return t->steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
 }
 
-/* Return: true if both make the same keys of a text. Lengths and WEIR_TEXT_CLOSED may differ. */
+/* Return: true if both normalisations make the same keys of a text. Lengths and WEIR_TEXT_CLOSED
+ * may differ. */
 static inline bool weir__text_alike(const struct weir_text *a, const struct weir_text *b)
 {
 	return !((a->steps ^ b->steps) & ~(uint32_t)WEIR_TEXT_CLOSED);
