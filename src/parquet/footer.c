@@ -216,7 +216,8 @@ static int read_file(struct reading *r)
 	return err;
 }
 
-/* Bytes after FileMetaData are ignored. A file with encrypted columns has its signature there. */
+/* Bytes after FileMetaData are ignored. A file with encrypted columns has the footer's signature
+ * there. */
 int weir__footer_read(struct weir_footer *out, const char *name, const void *bytes, size_t n,
                       uint64_t filters_end)
 {

@@ -35,7 +35,8 @@ struct weir_chunk {
 	uint64_t filter_at; /* offset in the file; 0: no filter */
 	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
 	uint32_t filter_bytes; /* header and bits; 0 if not recorded */
-	bool encrypted, elsewhere; /* elsewhere: in another file */
+	bool encrypted,
+		elsewhere; /* in another file */
 };
 
 struct weir_footer {
@@ -66,7 +67,7 @@ static inline const struct weir_element *weir__footer_column(const struct weir_f
 
 /* In schema.c. weir__schema_read() reads the list of elements at @t and makes a tree of it.
  * weir__schema_match() checks that the list of names at @t is the column's path. Both record a
- * fault in @t. Return: 0 or -ENOMEM. */
+ * fault in @t. weir__schema_read() returns 0 or -ENOMEM. */
 int weir__schema_read(struct weir_footer *footer, struct weir_thrift *t,
                       const struct weir_field *field);
 void weir__schema_match(const struct weir_footer *footer, uint32_t column, struct weir_thrift *t,
@@ -75,7 +76,8 @@ void weir__schema_match(const struct weir_footer *footer, uint32_t column, struc
 unsigned weir__schema_path(const struct weir_footer *footer, uint32_t column,
                            const struct weir_element *path[WEIR_PARQUET_DEPTH]);
 
-/* Return: true if weir can read the filter. Else its offset may be of another file. */
+/* Return: true if the column has a filter that weir can read. If the chunk is in another file,
+ * filter_at is an offset in that file. */
 static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
 {
 	return chunk->filter_at && !chunk->encrypted && !chunk->elsewhere;

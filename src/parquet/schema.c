@@ -36,8 +36,8 @@ static uint8_t logical_converted(int32_t type)
 	return type >= 0 && (size_t)type < sizeof of ? of[type] : WEIR_PARQUET_OTHER;
 }
 
-/* Return: the logical type for a member of the union LogicalType. read_logical() distinguishes
- * signed and unsigned integers. */
+/* Return: the logical type for a member of the union LogicalType. read_logical() corrects it for
+ * unsigned integers. */
 static uint8_t logical_union(int32_t id)
 {
 	switch (id) {
@@ -52,7 +52,8 @@ static uint8_t logical_union(int32_t id)
 	}
 }
 
-/* Read a LogicalType. Field 1 of DecimalType is the scale; field 2 of IntType, the sign. */
+/* Read a LogicalType. Field 1 of DecimalType is the scale. Field 2 of IntType tells whether the
+ * integer is signed. */
 static void read_logical(struct weir_thrift *t, struct weir_element *e)
 {
 	struct weir_field outer = { 0 };

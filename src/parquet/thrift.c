@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Thrift's compact protocol. Integers are zigzag varints. A field's number is stored as the
- * difference from the previous one. */
+ * difference from the previous field's number. */
 #include "ground/error.h"
 #include "parquet/thrift.h"
 
@@ -139,7 +139,8 @@ void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
 	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
 }
 
-/* Read the head of a list. Return: the number of elements. Each takes at least a byte. */
+/* Read the head of a list. Return: the number of elements. Each element takes at least a byte, so a
+ * larger number is a fault. */
 static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 {
 	unsigned head = byte(t);
