@@ -43,8 +43,8 @@ static inline unsigned weir__mark_sub_release(struct weir_owner *owner, unsigned
 	return atomic_fetch_sub_explicit(&owner->mark, less, memory_order_release);
 }
 
-/* [SAME-VALUE]  A value that every computation yields the same (the size of a cache). The accesses
- *     need no order; they are atomic so that no load or store is torn. */
+/* [SAME-VALUE]  A value that is the same whichever thread computes it, such as the size of a cache.
+ *     The accesses need no order. They are atomic so that no load or store is torn. */
 static inline int weir__once_load_relaxed(const atomic_int *cell)
 {
 	return atomic_load_explicit(cell, memory_order_relaxed);
@@ -330,8 +330,8 @@ static inline void weir__standby_open_relaxed(atomic_uint *standby)
  *     version: a false negative. Without the exchange another thread's copy would be lost. A store
  *     of a version needs release: a thread that loads the version must see the copy in its new
  *     slot, and all earlier removals. It pairs with weir__version_load_acquire. Without the order a
- *     lookup could find the new version but miss the copy. The second load of a version (again)
- *     must come after the loads of the words. The acquire of those loads ensures that. */
+ *     lookup could find the new version but miss the copy. A second load of the version must come
+ *     after the loads of the words. The acquire order of those loads ensures that. */
 static inline uint64_t weir__place_load_acquire(const uint64_t *word)
 {
 	return WEIR__LE64(
@@ -373,8 +373,8 @@ static inline void weir__version_bump_release(atomic_uint *version)
  *     clearing and be lost. The second load of an insert and the store need a place in the single
  *     order (seq_cst). The load comes after the insert's own OR and before its loads of other slots
  *     ([ONE-NEW-AT-MOST]). Without the order two inserts could each miss the other's bits. The
- *     second load of a lookup must come after its loads of the words (the fence;
- *     [SECTION-IF-ADVANCED]). It pairs with weir__slot_clear_release. Without the order a lookup
+ *     second load of a lookup must come after its loads of the words ([SECTION-IF-ADVANCED]). The
+ *     fence ensures that. The load pairs with weir__slot_clear_release. Without the order a lookup
  *     could read a cleared word, and then the state from before the clearing. */
 static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
 {

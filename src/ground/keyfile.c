@@ -61,7 +61,8 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
 	return (ssize_t)n;
 }
 
-/* A reader of the file can choose colliding keys; a writer can replace the secret. */
+/* Refuse a key that its group may write, or other users may read or write. A user who knows the key
+ * can choose keys that collide. A user who can write the file can replace the key. */
 static int check_secret(int fd, const char *path)
 {
 	struct stat st;
