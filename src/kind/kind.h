@@ -69,11 +69,11 @@ struct weir_kernel {
 	uint64_t (*route)(const struct weir_array *a, uint64_t hash);
 	size_t (*route_each)(const struct weir_array *a, const uint64_t *hashes, size_t n, bool far,
 	                     uint64_t *masks);
-	/* remove works like weir_remove_hash(), count like weir_count_hash() (never negative).
-	 * NULL: the kind cannot. */
+	/* Works like weir_remove_hash(). NULL: the kind cannot remove keys. */
 	int (*remove)(struct weir_filter *f, uint64_t hash);
 	/* An insert with WEIR_ONCE. NULL: a lookup and then an insert are used instead. */
 	int (*insert_once)(struct weir_filter *f, uint64_t hash);
+	/* Works like weir_count_hash(), but never fails. NULL: the kind cannot count keys. */
 	int64_t (*count)(const struct weir_filter *f, uint64_t hash);
 };
 
@@ -182,17 +182,19 @@ struct weir_kind {
 	 * for the set returns its scalar kernel. Return NULL if no filter can be made. */
 	const struct weir_kernel *(*kernel)(enum weir_isa isa, const struct weir_shape *shape);
 
-	/* measure adds the counts of lines first .. first+n-1 to sum. estimate computes from a sum
-	 * the distinct keys in f and the rate at which absent keys are answered true. Other threads
-	 * may insert at the same time. */
+	/* Add the counts of lines first .. first+n-1 to sum. Other threads may insert at the same
+	 * time. */
 	void (*measure)(const struct weir_filter *f, uint64_t first, uint64_t n,
 	                struct weir_measure *sum);
+	/* Compute from a sum of measure() the distinct keys in f, and the rate at which absent keys
+	 * are answered true. */
 	void (*estimate)(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
 	                 double *rate);
 
 	/* ---- optional members; NULL if the kind has none ---- */
 
-	/* Set how a key's cells lie in the array (spread.h). Return: false if f has no law. */
+	/* Set the law by which a key's cells lie in the array (spread.h). Return: false if f has no
+	 * law. */
 	bool (*law)(const struct weir_filter *f, struct weir_law *out);
 	/* Replaces law. Return whether the hashes of f's keys are uniform, as weir__spread_judge()
 	 * does, with its @why. @all: read the whole array. */
@@ -202,9 +204,10 @@ struct weir_kind {
 	 * create() the array may already have keys, or a loader may fill it later. */
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
-	/* begin takes the params that neither the shape nor the layout records. It is called after
-	 * create() for a new filter. asked puts these params of f into out, for another filter. */
+	/* Take the params that neither the shape nor the layout records. begin() is called after
+	 * create() for a new filter. */
 	int (*begin)(struct weir_filter *f, const struct weir_params *params);
+	/* Put the params that begin() has taken into out, to make another filter like f. */
 	void (*asked)(const struct weir_filter *f, struct weir_params *out);
 	/* Replaces measure() and estimate(): sets fill, fill_max, keys_estimated, fp_rate_estimated
 	 * and sampled for all of f. @lines: the most lines to read; UINT64_MAX for all. */
@@ -257,10 +260,10 @@ struct weir_kind {
 	int (*build)(struct weir_filter *f, const struct weir_key_set *given);
 	/* Make a plan larger, for the next call of build(). */
 	void (*enlarge)(struct weir_plan *plan);
-	/* For kinds that are also exact on an exclude list. sieve sets the parameters of the sieve,
-	 * a filter of the included keys that the list is streamed through. on_sieve plans the whole
-	 * filter for @passed distinct excluded keys that passed the sieve. */
+	/* For kinds that are also exact on an exclude list: set the parameters of the sieve, a
+	 * filter of the included keys that the list is streamed through. */
 	int (*sieve)(const struct weir_params *params, struct weir_params *out);
+	/* Plan the whole filter, for @passed distinct excluded keys that passed the sieve. */
 	int (*on_sieve)(const struct weir_params *params, const struct weir_filter *sieve,
 	                uint64_t passed, struct weir_plan *out);
 	/* Set the view for programs that inline lookups and inserts: <weir/inline.h>, for the
@@ -378,7 +381,8 @@ struct weir_filter {
 	struct weir_owner owners[]; /* of the partitions ([OWNED-PART]) */
 };
 
-/* Return: true if f can remove keys. With WEIR_ONCE a copy may stand for several keys. */
+/* Return: true if f can remove keys. With WEIR_ONCE it cannot, since a stored copy may stand for
+ * several keys. */
 static inline bool weir__removes(const struct weir_filter *f)
 {
 	return f->kernel->remove && !(f->flags & WEIR_ONCE);

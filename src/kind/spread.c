@@ -282,8 +282,8 @@ static void set_row(struct row *row, const struct tile *tile, unsigned i)
 	}
 }
 
-/* Fetch TILE blocks from number @first on, of n blocks spread over the array. Every other block
- * comes first, so the first SOME blocks also span the array. */
+/* Fetch TILE blocks from number @first on, of n blocks spread over the array. Every second of the n
+ * blocks comes first, then the others, so that the first SOME blocks span the array too. */
 static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
 	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
