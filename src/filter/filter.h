@@ -113,7 +113,7 @@ struct weir_survey {
 	void *progress_arg;
 };
 
-/* Return: true if the filter can refuse keys, and with @keys keys (estimated) it may do so soon. */
+/* Return: true if the filter may soon refuse keys. @keys: the estimated number of keys in it. */
 bool weir__nearly_full(const struct weir_filter *f, double keys);
 /* weir_measure() with options. Return: 0; -EINVAL (struct_size); -ECANCELED (by progress). */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,

@@ -28,7 +28,8 @@ int weir__text_refuse_hash(const struct weir_text *t)
 
 /* ---- hashes of texts ---- */
 
-/* The input of a function: a text, or a binary address (fixed keys with cidr). */
+/* The input of a function: a text, or an address in binary form. In a set with cidr, keys of a
+ * fixed width are binary addresses. */
 struct input {
 	const void *text;
 	size_t len;
