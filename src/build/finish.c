@@ -16,7 +16,7 @@
 /* ---- sealing ---- */
 
 /* Excluded keys that pass get the memory that the included keys leave. Included keys that would
- * take more than half of the memory go to the file, if there is a folder. */
+ * take more than half of the memory go to the file, if the builder has a spill folder. */
 static int settle_memory(struct weir_builder *b)
 {
 	const uint64_t bytes = 8 * weir__collected(&b->collected);
