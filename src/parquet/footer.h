@@ -87,9 +87,9 @@ static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
  * Return: 0 or -ENOMEM. */
 int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);
 
-/* In schema.c. Make space for one more element in an array of @n, which always has space for the
- * next power of two. @size: bytes of an element. Return: false if memory is short; then the
- * array is unchanged. */
+/* In schema.c. Make space for one more element in an array of @n elements. The space grows from
+ * each power of two to the next. @size: bytes of an element. Return: false if memory is short; then
+ * the array is unchanged. */
 bool weir__footer_grow(void *array, uint64_t n, size_t size);
 
 /* ---- an opened file ---- */
