@@ -122,11 +122,11 @@ static inline void weir__record_store_release(struct weir_generation **published
 /* [ONE-HOLDER]  A flag that has one holder at a time. Holders are the writer of a handle
  *     ([ONE-WRITER] in set/generation.h), the follower of a handle, the handle that owns a filter,
  *     and call_rcu for retired filters ([BITS-IN-USE]). A claim needs acquire: the new holder must
- *     see the writes of the last one. A test that finds the flag free needs acquire too, since its
- *     caller may then free objects that the holder used. Both pair with weir__flag_release. Without
- *     the order a writer could see the handle as it was before the last writer, and a handle could
- *     be freed while its follower uses it. The exchange keeps two threads from claiming the flag at
- *     once. */
+ *     see the writes of the last holder. A test that finds the flag free needs acquire too, since
+ *     its caller may then free objects that the holder used. Both pair with weir__flag_release.
+ *     Without the order a writer could see the handle as it was before the last writer, and a
+ *     handle could be freed while its follower uses it. The exchange keeps two threads from
+ *     claiming the flag at once. */
 static inline bool weir__flag_claim_acquire(atomic_bool *flag)
 {
 	return !atomic_exchange_explicit(flag, true, memory_order_acquire);
@@ -293,8 +293,8 @@ static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)
 
 /* [PREVIOUS-FATE]  The fate of a handle's previous filter ([REFUSED-KEY] in set/generation.h). It
  *     is decided once, either by an inserter that the filter refused or by a rollback, whichever
- *     comes first. The decision is a read-modify-write, so that all threads get the same one. It
- *     needs no order, since it leads to no other data; the filter is published by the record
+ *     comes first. The decision is a read-modify-write, so that all threads get the same decision.
+ *     It needs no order, since it leads to no other data; the filter is published by the record
  *     ([HANDLE-RECORD]). Without the exchange the inserter and the rollback could each follow their
  *     own decision. A key that only the abandoned filter has would then be acknowledged. A thread
  *     that loads OPEN must decide before it acts. Opening needs no order: the record that names the
@@ -325,7 +325,7 @@ static inline void weir__standby_open_relaxed(atomic_uint *standby)
  *     version, which changes when a copy of a key is removed from a slot. All writes to a live word
  *     are compare-and-swaps. A swap needs release: a thread that reads the word, or the result of
  *     any later swap, must see the version that the swapping thread stored before. A
- *     read-modify-write continues the release of the previous one. It pairs with
+ *     read-modify-write continues the release of the previous swap. It pairs with
  *     weir__place_load_acquire. Without the order a lookup could read an emptied slot and the old
  *     version: a false negative. Without the exchange another thread's copy would be lost. A store
  *     of a version needs release: a thread that loads the version must see the copy in its new

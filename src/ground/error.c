@@ -53,7 +53,7 @@ static uint32_t number(const unsigned char *text, size_t bytes)
 }
 
 /* Return: true if a terminal interprets this character or shows nothing for it. A bidirectional
- * control, for example, can make a sentence read as a different one. */
+ * control, for example, can make a sentence read as a different sentence. */
 static bool is_hidden(uint32_t character)
 {
 	static const struct {
