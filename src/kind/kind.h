@@ -45,7 +45,7 @@ struct weir_load_options;
  *    loaded by its owner ([OWNED-PART]) alone. If partition_bits is 0, the bits of a key may lie
  *    anywhere. */
 struct weir_kernel {
-	enum weir_isa isa;       /* that the kernel is compiled for */
+	enum weir_isa isa;       /* the set that the kernel is compiled for */
 	/* The inserts are NULL if the kind takes none. If contains_u64 or insert_u64 is NULL, the
 	 * function for byte strings gets the eight bytes of the integer. */
 	struct weir_verbs verbs;
@@ -53,8 +53,8 @@ struct weir_kernel {
 	                         uint64_t *bitmap);
 	/* NULL if the kind takes no inserts. A kind that refuses keys (see most below) inserts in
 	 * key order up to the first refused key. It returns weir__stopped() with the number of keys
-	 * before that one. The bitmap has the answers for these, and its later bits are cleared.
-	 * Other kinds never fail here. */
+	 * before the refused key. The bitmap has the answers for these keys, and its later bits are
+	 * cleared. Other kinds never fail here. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
 	/* Insert n keys by plain stores. The caller alone owns the lines of the keys
@@ -62,7 +62,7 @@ struct weir_kernel {
 	 * insert_batch instead. */
 	void (*load)(struct weir_filter *f, const uint64_t *hashes, size_t n);
 	unsigned partition_bits; /* [PARTITION-BITS] */
-	unsigned block_lines;    /* over which a key's cells spread; 0 means 1 */
+	unsigned block_lines;    /* lines over which a key's cells spread; 0 means 1 */
 	/* route works like weir_route_hash(). route_each does the same for n hashes, and returns
 	 * how many masks are not 0. far: the array is larger than a core's own cache. NULL: the
 	 * filter has one set. */
@@ -156,7 +156,7 @@ struct weir_kind {
 	 * keys are hashed without normalisation. */
 	bool as_is;
 	/* The abilities (enum weir_ability) that no member below implies. weir__kind_can() adds the
-	 * implied ones. */
+	 * abilities that members imply. */
 	uint32_t can;
 	/* The names of the numbers in a shape, followed by NULL. A number that the caller can
 	 * choose has the name of its field in the kind's group of struct weir_params. */
@@ -219,7 +219,8 @@ struct weir_kind {
 	uint64_t head_lines;
 	/* Check the head in an image, which an attacker may have made. Return: 0 or -EBADMSG. */
 	int (*check)(const struct weir_filter *f);
-	/* Return: 0 if both filters have the same head, else -EINVAL. NULL: they always have. */
+	/* Return: 0 if both filters have the same head, else -EINVAL. NULL: the kind has no
+	 * head. */
 	int (*alike)(const struct weir_filter *a, const struct weir_filter *b);
 
 	/* Between hold() and let_go() no key changes its slot. So a walk over the lines meets each
@@ -301,7 +302,8 @@ struct weir_kind {
 	 * member, shape, hash and seed. Fail if the members do not fit. Otherwise append members to
 	 * dst until it has n, and add the notes of @from to those of dst. Bits are merged later. */
 	int (*join)(struct weir_filter *dst, const struct weir_member *from, unsigned n);
-	/* Add @more to a member's note after join(): the bits may include later keys. */
+	/* Add @more to a member's note after its bits are merged. The bits may include keys that
+	 * other threads inserted into the source after join(). */
 	void (*joined)(struct weir_filter *dst, unsigned member, uint64_t more);
 	/* Allocate the memory that the next inserts may need. */
 	int (*grow_ahead)(struct weir_filter *f);
@@ -414,7 +416,8 @@ void weir__change_begin(struct weir_filter *f);
 void weir__change_end(struct weir_filter *f);
 void weir__whole_begin(const struct weir_filter *f, const char *verb);
 void weir__whole_end(const struct weir_filter *f);
-/* Replace the filter's inserts by functions that check the rule. */
+/* Replace the filter's inserts by functions that call weir__change_begin() and
+ * weir__change_end(). */
 void weir__apart_wrap(struct weir_filter *f);
 #else
 static inline void weir__change_begin(struct weir_filter *f)

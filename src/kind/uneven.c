@@ -141,7 +141,7 @@ static bool cells_differ(const struct weir_spread *s)
 }
 
 /* Return: true if some bit is set in too few or too many fingerprints. A key with copies in both of
- * its blocks may count twice, so the counts vary more than binomial ones. The limit is nine
+ * its blocks may count twice, so the counts vary more than binomial counts. The limit is nine
  * binomial standard deviations. */
 static bool prints_alike(const struct weir_spread *s)
 {
