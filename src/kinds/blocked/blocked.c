@@ -170,7 +170,8 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* OR adjacent blocks into one, since mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
+/* OR each @factor adjacent blocks into one block, since
+ * mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
 static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
 	for (uint64_t block = 0; block < f->array.lines; block++)

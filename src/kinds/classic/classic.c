@@ -226,7 +226,7 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* OR each pair of bits into one. Return: the 32 results, in the low bits. */
+/* OR each pair of adjacent bits into one bit. Return: the 32 results, in the low bits. */
 static uint64_t halve(uint64_t x)
 {
 	x = (x | x >> 1) & UINT64_C(0x5555555555555555);

@@ -230,7 +230,7 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 	return 0;
 }
 
-/* Add adjacent blocks into one. This is right since
+/* Add each @factor adjacent blocks into one block. The new block has the right keys, since
  * high half of h * (nblocks / factor) = (high half of h * nblocks) / factor. */
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {

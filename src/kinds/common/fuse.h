@@ -17,8 +17,8 @@
  * So the three cells lie in three consecutive segments. c_0 does not depend on the seed, so keys in
  * the order of their hashes are in the order of their segments, for every seed.
  *
- * Many assignments give each key its bits. The rules below select one, so that equal sets have
- * equal images. The seed is that of the first try t = 0, 1, ... that peels:
+ * Many assignments give each key its bits. The rules below select one assignment, so that equal
+ * sets have equal images. The seed is that of the first try t = 0, 1, ... that peels:
  *
  *     seed = mix(S ^ (part << 8 | t) * C2),  S the seed of the filter's hash
  *

@@ -57,7 +57,7 @@ struct weir_choices {
 
 /* Choose a layout.
  * @z, @g: legal numbers that the caller asked for, or 0 to choose.
- * @wanted: a rate, or "bits" a key, which are cells here. */
+ * @wanted: a rate, or a number of cells a key in its field bits_per_key. */
 struct weir_sectors weir__sectors_choose(const struct weir_choices *choices, unsigned z, unsigned g,
                                          struct weir_wanted wanted);
 

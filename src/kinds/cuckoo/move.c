@@ -119,7 +119,7 @@ int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step 
 	return moved;
 }
 
-/* Remove a copy from one bucket. Return: true if the bucket had one. */
+/* Remove a copy from one bucket. Return: true if the bucket had a copy. */
 static bool take_out_of(const struct weir_array *a, uint64_t bucket, unsigned fingerprint,
                         unsigned width)
 {

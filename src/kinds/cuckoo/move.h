@@ -76,7 +76,8 @@ WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
 int weir__cuckoo_create(struct weir_filter *f);
 void weir__cuckoo_destroy(struct weir_filter *f);
 
-/* Whether a thread may wait for a walk to end. A walker must not ([ONE-STRIPE]). */
+/* With WEIR_CUCKOO_WAIT a thread may wait for a walk to end. With WEIR_CUCKOO_EAGAIN it fails
+ * instead, since it holds the stripes of another filter in a walk of its own. */
 enum weir_cuckoo_wait { WEIR_CUCKOO_WAIT, WEIR_CUCKOO_EAGAIN };
 
 /* A copy at bit @shift of bucket @from, to be moved to its other bucket @to. */
@@ -98,7 +99,8 @@ void weir__cuckoo_hold(const struct weir_filter *f);
 void weir__cuckoo_let_go(const struct weir_filter *f);
 
 /* Check for a quiet moment ([FULL-IF-QUIET]). Return: true if no stripe has an owner; @sum receives
- * the sum of the versions. Otherwise wait for an owner and return false, or fail with -EAGAIN. */
+ * the sum of the versions. If a stripe has an owner, wait for the owner and return false, or fail
+ * with -EAGAIN. Also return false if a version changed during the check. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait);
 
 #endif
