@@ -194,9 +194,9 @@ static void drop_owned(struct weir_filter *f, unsigned char *state)
 
 /* A round takes all pending partitions that have no owner, loads their hashes and drops the
  * partitions, without waiting ([OWNER-NEVER-WAITS]). If other threads own all pending partitions,
- * the thread first waits for one. So each round completes some partitions, and there are at most
- * f->parts rounds, however many threads load. A thread that wanted all partitions at once could
- * wait forever. */
+ * the thread first waits for a partition. So each round completes some partitions, and there are at
+ * most f->parts rounds, however many threads load. A thread that wanted all partitions at once
+ * could wait forever. */
 static void load_in_rounds(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
 	unsigned char state[MOST_PARTS] = { DONE };

@@ -373,8 +373,9 @@ static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 	return 0;
 }
 
-/* Ask for the rate of a compound, which sizes all members, including future ones. Return: false if
- * the size was given instead, so that the rate follows from the size. */
+/* Ask for the rate of a compound. The rate sizes all members, including those that the compound
+ * appends later. Return: false if the size was given instead, so that the rate follows from the
+ * size. */
 static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

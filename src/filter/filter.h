@@ -9,7 +9,7 @@
 #include "kind/kind.h"
 #include "normalise/normalise.h"
 
-/* Return: the kind with that number in <weir/kinds.h>, or NULL. */
+/* Return: the kind whose number in <weir/kinds.h> is @id, or NULL. */
 const struct weir_kind *weir__kind(uint32_t id);
 
 /* Return: the number of partitions for loading a filter of @bytes: a power of two, at most
@@ -118,8 +118,8 @@ bool weir__nearly_full(const struct weir_filter *f, double keys);
 /* weir_measure() with options. Return: 0; -EINVAL (struct_size); -ECANCELED (by progress). */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
-/* Check that the filter was filled by uniform hashes, as far as its bits show.  @who: the calling
- * function, for the error sentence.  Return: 0 or -EDOM. */
+/* Check that the bits look like those of a filter with uniform hashes.  @who: the calling function,
+ * for the error sentence.  Return: 0 or -EDOM. */
 int weir__hashes_check(const struct weir_filter *f, const char *who);
 /* Return: 0, or -EINVAL if @effort is not in enum weir_effort. */
 int weir__effort_check(uint32_t effort);

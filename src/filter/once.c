@@ -3,9 +3,9 @@
  * insert. So repeated keys cannot fill their buckets or counters.
  *
  * Two keys may have equal fingerprints or counters. Then the second key stores nothing, and
- * removing one key would lose the other. So weir__removes() is false for a set with WEIR_ONCE: the
- * set removes nothing, and weir does not undo a failed merge or a failed write to two filters of a
- * handle. */
+ * removing one of the two keys would lose the other key. So weir__removes() is false for a set with
+ * WEIR_ONCE: the set removes nothing, and weir does not undo a failed merge or a failed write to
+ * two filters of a handle. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
