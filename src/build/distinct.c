@@ -26,7 +26,7 @@ struct work {
 /* The working memory of a thread. */
 struct scratch {
 	uint64_t *in, *out; /* each large enough for a bin */
-	uint32_t *table;    /* for a run: a hash's index among the distinct ones, plus 1 */
+	uint32_t *table;    /* for a run: a hash's index among the distinct hashes, plus 1 */
 	uint64_t slots;     /* slots of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;

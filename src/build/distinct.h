@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Finds the distinct hashes among the collected ones, and groups them by their top bits. */
+ * Finds the distinct hashes among the collected hashes, and groups them by their top bits. */
 #ifndef WEIR_SRC_BUILD_DISTINCT_H
 #define WEIR_SRC_BUILD_DISTINCT_H
 

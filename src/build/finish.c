@@ -11,7 +11,7 @@
 
 /* A builder with an exclude list. Sealing makes a filter of the included keys, the sieve, which the
  * list is streamed through. Only excluded keys that pass are kept. The kind builds the filter from
- * the included keys and the kept ones. */
+ * the included keys and the kept excluded keys. */
 
 /* ---- sealing ---- */
 
