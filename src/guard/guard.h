@@ -43,7 +43,7 @@ struct weir_guard {
 /* ---- counting asks, and bypassing the filter ---- */
 
 enum {
-	WEIR__GUARD_SOONER = 16, /* divides the window while bypassing: few asks are measured */
+	WEIR__GUARD_SOONER = 16, /* divides the window in a bypass, when few asks are measured */
 	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one of 64 asks is measured */
 };
 
