@@ -42,7 +42,7 @@ struct weir_slice {
 };
 
 struct weir_thrift weir__thrift(const void *bytes, size_t n);
-/* Record a fault at the next byte, unless @t already has one. */
+/* Record a fault at the next byte, unless @t already has a fault. */
 void weir__thrift_fault(struct weir_thrift *t, const char *what);
 
 /* Read the head of the struct's next field. Return: false at the end of the struct. */
