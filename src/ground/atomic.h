@@ -14,8 +14,8 @@
  *     values. Taking needs acquire: the new owner must see all writes of the previous owner. It
  *     pairs with weir__mark_sub_release. Without the order the new owner could OR into a stale word
  *     and lose bits of the previous owner. Taking and dropping are read-modify-writes, so neither
- *     misses a value stored in between. Without that, two threads could take one partition, or a
- *     drop could miss a sleeping thread. */
+ *     misses a value stored in between. Without read-modify-writes, two threads could take one
+ *     partition, or a drop could miss a sleeping thread. */
 struct weir_owner {
 	atomic_uint mark;
 };

@@ -15,8 +15,8 @@
 int weir__fail(int err, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* Record details of the error that weir__fail() has just returned as @err: the failed check @code,
- * the parameter @thing, and the values that enum weir_error_code lists for @code (0 for unlisted
- * ones). Return: @err. */
+ * the parameter @thing, and the values that enum weir_error_code lists for @code (0 for each value
+ * not listed). Return: @err. */
 int weir__refused(int err, enum weir_error_code code, const char *thing, double a, double b,
                   double c, double d) __attribute__((cold));
 /* Report that a file cannot be opened (WEIR_ERROR_OPEN). Return: @err. */

@@ -15,7 +15,7 @@
 
 enum { UNOWNED = 0, SLEEPER = 1 };
 
-static unsigned process = 2; /* [OWNER-MARK]; only a child of fork() changes it, at its start */
+static unsigned process = 2; /* the number of this process ([OWNER-MARK]) */
 
 static void renumber_process(void)
 {
