@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * What all kinds have in common: their abilities, the check of a shape, and the error of a missing
- * function. Also functions that several kinds use as members. */
+ * function. Also the functions that several kinds use as members of struct weir_kind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "ground/error.h"

@@ -250,7 +250,7 @@ struct weir_kind {
 	 * copy must have every key whose insert happens-before the call. */
 	void (*snapshot)(const struct weir_filter *f, uint64_t first, uint64_t n, uint64_t *out);
 	/* Put the keys of f into dst, which is private, empty and factor times smaller. factor is a
-	 * power of two that divides f's lines, or that folded() accepted. Other threads may insert
+	 * power of two. It divides f's lines, or folded() has accepted it. Other threads may insert
 	 * into f at the same time. */
 	int (*fold)(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 	/* Change the shape and lines of a layout to those of a filter folded by @factor, a power of
@@ -267,8 +267,8 @@ struct weir_kind {
 	/* Plan the whole filter, for @passed distinct excluded keys that passed the sieve. */
 	int (*on_sieve)(const struct weir_params *params, const struct weir_filter *sieve,
 	                uint64_t passed, struct weir_plan *out);
-	/* Set the view for programs that inline lookups and inserts: <weir/inline.h>, for the
-	 * blocked kind. The caller decides which threads insert through the view. */
+	/* Set the view for programs that inline lookups and inserts (<weir/inline.h>). Only the
+	 * blocked kind has it. The caller decides which threads insert through the view. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
 
 	/* ---- for compounds whose members share one array in memory, but not in an image. A kind
