@@ -172,21 +172,22 @@ static inline void weir__fuse_put(unsigned char *cells, uint64_t i, unsigned wid
 
 struct weir_fuse_level {
 	struct weir_fuse part;
-	const uint64_t *words; /* of the first part */
-	uint64_t part_words;   /* from one part to the next */
+	const uint64_t *words; /* where the first part begins */
+	uint64_t part_words;   /* words of each part */
 	bool second;           /* the cells have bits, not fingerprints: weir__fuse_value() */
 	bool any;              /* the width is a variable: read cells the general way */
 };
 
-/* Return: the part of a key, which begins with the seed. */
+/* Return: the bytes of a key's part. They begin with the part's seed. */
 WEIR__INLINE const unsigned char *weir__fuse_part_of(const struct weir_fuse_level *l, uint64_t h)
 {
 	return (const unsigned char *)(l->words +
 	                               l->part_words * weir__fuse_part(h, l->part.part_bits));
 }
 
-/* The rows of a batch's notes: a key's three cells, as bit positions in the structure, and what
- * their XOR must be. The seed of a part takes one more line, which the keys of the part share. */
+/* The rows of a batch's notes. ROW_CELL and the two rows after it have the bit positions of a key's
+ * three cells in the structure. ROW_VALUE has the value that their XOR must have. The seed of a
+ * part takes one more line, which the keys of the part share. */
 enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
 
 /* ---- the size of a structure for a number of keys ---- */
@@ -206,7 +207,7 @@ static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
 
 /* ---- the number of keys in a fuse structure, from its cells or a sample of them ---- */
 
-/* Add lines first .. first+n-1 of the structure to sum.  @part_lines: from one part to the next. */
+/* Add lines first .. first+n-1 of the structure to sum.  @part_lines: the lines of each part. */
 void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,
                         uint64_t first, uint64_t n, struct weir_measure *sum);
 /* Return: the number of keys, from a sum over fingerprints.  @whole: the sum covers all lines. */

@@ -41,8 +41,8 @@ void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse
 #define WEIR_FUSE_MORE 0.03
 
 struct weir_fuse_job {
-	uint64_t *words;     /* of the first part, all 0 */
-	uint64_t part_lines; /* from one part to the next */
+	uint64_t *words;     /* where the first part begins; all words are 0 */
+	uint64_t part_lines; /* lines of each part */
 	struct weir_fuse part;
 	uint64_t hash_seed;
 	const struct weir_key_set *keys;

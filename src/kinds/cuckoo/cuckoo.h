@@ -46,7 +46,8 @@ WEIR__INLINE uint64_t weir__cuckoo_ones(unsigned width)
 	return width == 12 ? UINT64_C(0x0001001001001001) : UINT64_C(0x0001000100010001);
 }
 
-/* Return: the top bit of each slot of @word that is 0. Exact: no carry leaves a slot. */
+/* Return: the top bit of each slot of @word that is 0. The result is exact, since no carry leaves a
+ * slot. */
 WEIR__INLINE uint64_t weir__cuckoo_zeros(uint64_t word, unsigned width)
 {
 	const uint64_t tops = weir__cuckoo_ones(width) << (width - 1);
