@@ -130,7 +130,7 @@ static double fill_of(const struct weir_measure *m)
 
 /* ---- figures ---- */
 
-/* Return: how far the estimate from a sample may be off. */
+/* Return: the number of keys by which the estimate from a sample may be off. */
 static double keys_error(const struct weir_stats *s)
 {
 	return s->sampled < 1 ? 3 * sqrt(s->keys_estimated / s->sampled) + 10 / s->sampled : 0;

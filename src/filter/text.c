@@ -157,7 +157,7 @@ int weir__key_hash_of(const struct weir_filter *f, const void *text, size_t len,
 	return 0;
 }
 
-/* Return: key @at of a batch of texts. */
+/* Return: key @at of a batch, as a text or an address. */
 static struct input input(const struct weir_text *t, struct weir_keys keys, size_t at)
 {
 	const struct iovec *vector = keys.at;
