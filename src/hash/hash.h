@@ -2,9 +2,10 @@
  * Turns keys into 64-bit hashes. The rest of the library gets xxHash through this file.
  *
  * Each kind names a seeded hash function. A filter with a secret key uses SipHash-2-4 with that key
- * instead, whatever its kind. Filters with the same function and the same seed have the same
- * hashes. XXH3 is inlined into kernels and batches: 8-byte keys use the form in <weir/inline.h>,
- * and AVX-512 code hashes eight of them at once. XXH64 serves the formats of other libraries. */
+ * instead, whatever its kind. Two filters with the same function and the same seed have equal
+ * hashes of a key. XXH3 is inlined into kernels and batches: 8-byte keys use the form in
+ * <weir/inline.h>, and AVX-512 code hashes eight of them at once. XXH64 serves the formats of other
+ * libraries. */
 #ifndef WEIR_SRC_HASH_HASH_H
 #define WEIR_SRC_HASH_HASH_H
 
