@@ -3,9 +3,9 @@
  * default flavor's sections are compiled inline. A section is only a few instructions, so a call
  * would be a large part of its cost.
  *
- * ThreadSanitizer sees no order in liburcu's barriers, so this file annotates two orders. First, a
- * section's accesses come before those after a grace period that waited for the section. Second,
- * writes before call_rcu() come before the reads of call_rcu's thread. */
+ * ThreadSanitizer sees no order in liburcu's barriers, so this file annotates two orders. First,
+ * accesses in a section come before the accesses after a grace period that waited for the section.
+ * Second, writes before call_rcu() come before the reads of call_rcu's thread. */
 #ifndef WEIR_SRC_RCU_H
 #define WEIR_SRC_RCU_H
 
