@@ -401,12 +401,13 @@ static inline void weir__window_store_seq_cst(atomic_uint_fast64_t *state, uint6
 
 /* [WINDOW-WORD]  A word of a window, in an insert that also checks other generations. The OR and
  *     the loads of other slots' words pair with each other. Each needs a place in the single order
- *     (seq_cst): the OR before the second load of the state and those loads ([ONE-NEW-AT-MOST]), or
- *     after the loads ([ONE-NEW-AT-LEAST]). [WINDOW-STATE] says what fails without the order.
- *     Clearing needs release: a thread that reads the 0 must then read the state published before.
- *     It pairs with weir__window_load_after. The claim and the state tell other threads that the
- *     clearing is done ([STATE-IN-SECTION], [ONE-ADVANCE]). Clearing is atomic, because a vector
- *     load of the whole line also reads the spare's word and ignores it ([WORD-ATOMIC]). */
+ *     (seq_cst). An OR comes either before the second load of the state and the loads of other
+ *     slots ([ONE-NEW-AT-MOST]), or after the loads of other slots ([ONE-NEW-AT-LEAST]).
+ *     [WINDOW-STATE] says what fails without the order. Clearing needs release: a thread that reads
+ *     the 0 must then read the state published before. It pairs with weir__window_load_after. The
+ *     claim and the state tell other threads that the clearing is done ([STATE-IN-SECTION],
+ *     [ONE-ADVANCE]). Clearing is atomic, because a vector load of the whole line also reads the
+ *     spare's word and ignores it ([WORD-ATOMIC]). */
 static inline uint64_t weir__slot_load_seq_cst(const uint64_t *word)
 {
 	return WEIR__LE64(
