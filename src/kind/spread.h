@@ -113,9 +113,9 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why);
  * the result is WEIR_UNEVEN_YES only if several passes find it, and almost no key is inserted
  * between them. */
 uint32_t weir__spread_judge(const struct weir_law *law, uint64_t most, const char **why);
-/* Repeat the passes after one that returned @verdict. A pass over a sample of a large array may
+/* Repeat the passes after a pass that returned @verdict. A pass over a sample of a large array may
  * miss unevenness that another pass found.
- * Return: @verdict; or WEIR_UNEVEN_UNKNOWN, with *why NULL. */
+ * Return: @verdict if the passes confirm it; else WEIR_UNEVEN_UNKNOWN, with *why NULL. */
 uint32_t weir__spread_confirm(const struct weir_law *law, uint64_t most, uint32_t verdict,
                               const char **why);
 
