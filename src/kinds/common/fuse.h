@@ -53,7 +53,7 @@ enum {
 #define WEIR_FUSE_C1 UINT64_C(0x9E3779B97F4A7C15)
 #define WEIR_FUSE_C2 UINT64_C(0xD6E8FEB86659FD93)
 
-/* One part. */
+/* The size of a part. */
 struct weir_fuse {
 	unsigned width, segment_bits, part_bits;
 	uint64_t cells; /* segments << segment_bits */
@@ -70,7 +70,8 @@ static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segmen
 		                   .range = (segments - 2) << segment_bits };
 }
 
-/* Return: the part of a shape that begins with these fields. */
+/* Return: the size of each part, from the fields WEIR_FUSE_WIDTH to WEIR_FUSE_PART_BITS of a
+ * shape. */
 static inline struct weir_fuse weir__fuse_of(const struct weir_shape *shape)
 {
 	return weir__fuse_shaped(shape->field[WEIR_FUSE_WIDTH],
