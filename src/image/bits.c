@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Reads the bits of an image. A hostile image may declare more bits than its file has, by a sparse
- * file or by compression. So memory for the bits is touched only when the bits arrive, and the read
- * may fail after any piece. */
+ * Reads the bits of an image. A hostile image may declare many more bits than it stores on the
+ * disk, by a sparse file or by compression. So memory for the bits is touched only when the bits
+ * arrive, and the caller's progress function may stop the read after any piece. */
 #include <stdlib.h>
 #include "ground/error.h"
 #include "hash/hash.h"
@@ -14,7 +14,7 @@ struct reading {
 	const struct weir_load_options *options;
 	struct weir_unpacker unpacker; /* for a compressed image */
 	bool packed;
-	unsigned char *scratch;        /* a piece, if the caller does not keep the bits */
+	unsigned char *scratch;        /* a buffer for a piece; NULL if the caller keeps the bits */
 	uint64_t done;                 /* bytes of bits read so far */
 };
 

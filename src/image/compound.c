@@ -8,8 +8,8 @@
 #include "image/compound.h"
 #include "image/load.h"
 
-/* The state of reading all members. Each member is read from a copy of the source that covers the
- * remaining bytes. */
+/* The state of reading all members. Each member is read from a copy of struct weir_source that
+ * covers the bytes from the member on. */
 struct members {
 	const struct weir_preface *whole;
 	struct weir_source *source;
@@ -74,7 +74,7 @@ static int failed_in(const char *name, int err)
 	weir__fail(-EBADMSG, "%s: member %u: " what " is " format " where the compound has " \
 	           format, (m)->source->name, i, member, head)
 
-/* Check a member's head ([MEMBER-TABLE] to [NO-NESTING]). */
+/* Check a member's head ([MEMBER-TABLE], [MEMBERS-AGREE], [NO-NESTING]). */
 static int member_check(const struct members *m, unsigned i, const struct weir_preface *p)
 {
 	const struct weir_image_head *whole = &m->whole->head, *head = &p->head;

@@ -2,8 +2,8 @@
  * Images of compounds: growing, whose members are layers, and window, whose members are
  * generations. head.h has the head, of format 3. The members' complete images follow in order, each
  * from the next multiple of 4096 on, as weir_save() would write it; zeros fill the gaps. A plain
- * member's image ends where its own head says, a compressed one where its last frame ends. The last
- * one ends the image.
+ * member's image ends where its own head says. A compressed member's image ends with its last
+ * frame. The compound's image ends with its last member.
  *
  * [MEMBER-TABLE]  The table has each member's commit record. It is a checksum of the member's head
  *    and table, and that table has the checksums of its bits. So each member has the content that
@@ -53,14 +53,14 @@ int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
 typedef int weir__give_fn(void *arg, unsigned i, const struct weir_member *member);
 int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
-/* Call @each for every member of a compound image, to read the bits of the member itself.
+/* Call @each for every member of a compound image. @each must read all bits of the member.
  * @p: the member's preface, checked.  @bits: the source, positioned at the member's bits. */
 typedef int weir__each_fn(void *arg, unsigned i, const struct weir_preface *p,
                           struct weir_source *bits, const struct weir_load_options *options);
 int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
-/* Make filters around the members of a mapped image. Their bits are read only to verify them,
- * unless options->no_verify. The caller keeps the memory.
+/* Make filters around the members of a mapped image. Unless options->no_verify is set, read and
+ * verify the members' bits first. The caller keeps the memory.
  * @insert_error: what an insert into a member returns; 0: inserts are allowed. */
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
                       const struct weir_preface *whole, struct weir_source *source,

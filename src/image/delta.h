@@ -21,7 +21,8 @@
  *
  * The changed pieces follow the map in order. Each piece is 8 bytes with the length of its zstd
  * frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the old
- * image and the piece in the new image. Beyond its end the old image counts as zeros.
+ * image and the piece in the new image. If the old image is shorter, it counts as zeros beyond its
+ * end.
  *
  * [FRAMES-UNTRUSTED]  The reader trusts nothing after the head. It counts the map's bits before it
  *    reads a frame, and a frame may unpack to at most one piece. The parser of images checks every
@@ -51,12 +52,13 @@ struct weir_delta_head {
 	uint64_t length;
 };
 
-/* Return: the number of pieces of the new image; the bytes of the map. */
+/* Return: the number of pieces of the new image. */
 static inline uint64_t weir__delta_pieces(const struct weir_delta_head *head)
 {
 	return (head->new.bytes + WEIR_DELTA_PIECE - 1) / WEIR_DELTA_PIECE;
 }
 
+/* Return: the bytes of the map. */
 static inline uint64_t weir__delta_map(const struct weir_delta_head *head)
 {
 	return (weir__delta_pieces(head) + 63) / 64 * 8;
@@ -80,7 +82,7 @@ int weir__is_delta(const unsigned char bytes[8]);
 
 /* ---- shared by the functions for deltas ---- */
 
-/* to ^= from */
+/* XOR @n bytes of @from into @to. */
 void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
 
 /* ---- applying a delta to an image in memory ---- */

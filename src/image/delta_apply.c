@@ -48,7 +48,7 @@ static int check_map(const struct reading *r)
 	return 0;
 }
 
-/* Check that the generation in the delta's head is that of the image. */
+/* Check that the delta's head and the image have the same generation. */
 static int check_generation(const struct reading *r, const struct weir_plain *image,
                             const struct weir_delta_end *end)
 {
@@ -132,7 +132,7 @@ static int check_new(const struct reading *r, struct weir_plain *plain)
 	char name[64];
 	snprintf(name, sizeof name, "what it makes");
 	int err = weir__plain_check(plain, name, r->options);
-	if (err == -EBUSY) /* the result is a live image, and no saver makes a delta to one */
+	if (err == -EBUSY) /* a live image, which weir_delta_save() refuses as the new image */
 		err = -EBADMSG;
 	if (err == -EBADMSG || err == -ENOTSUP || err == -EFBIG)
 		return weir__fail(err, "%s: %s", r->source->name, weir_error_detail());

@@ -15,7 +15,7 @@ struct writing {
 	const struct weir_delta_options *options;
 	struct weir_delta_head head;
 	unsigned char *map;
-	uint64_t *piece;           /* the exclusive or of a piece */
+	uint64_t *piece;           /* the exclusive or of a piece of both images */
 	struct weir_packer packer;
 };
 
@@ -51,7 +51,7 @@ static int write_piece(struct writing *w, uint64_t i, struct weir_sink *to)
 	return err;
 }
 
-/* Write the whole file from offset 0. This may be called twice. */
+/* Write the whole file from offset 0. weir__save_to() may call this function twice. */
 static int write_delta(void *what, struct weir_sink *to, const struct weir_save_options *options)
 {
 	struct writing *w = what;

@@ -140,8 +140,9 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 	return rule(fault, -EBADMSG, "reserved bytes", any, any == 0, "zero");
 }
 
-/* Check that the bytes are a complete header of a known format. The format version says what
- * follows. The checksum comes before all other fields, so that damage is reported as damage. */
+/* Check that the bytes are a complete header of a known format. Check the format first, since it
+ * says what follows. Check the checksum before all other fields, so that damage is reported as
+ * damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
 {
@@ -266,8 +267,8 @@ static bool compound(const unsigned char *bytes, const struct weir_image_head *h
 	            "that of the members; 0 if compressed");
 }
 
-/* Check the fields of format 2. An unknown mark gives -ENOTSUP, not -EBADMSG, since a newer library
- * wrote it. */
+/* Check marks and steps, which format 1 lacks, and the words of later formats. An unknown mark
+ * gives -ENOTSUP, not -EBADMSG, since a newer library wrote it. */
 static bool marks(const unsigned char *bytes, struct weir_image_fault *fault)
 {
 	uint32_t found = get32(bytes + AT_MARKS);
@@ -310,7 +311,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
-	/* complete even if no check sets it, since the prover cannot see that one does */
+	/* set here too, since the prover cannot see that each failed check sets the fault */
 	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = "", .rule = "" };
 	if (!recognise(bytes, given, fault))
 		return fault->err;

@@ -113,8 +113,8 @@ struct weir_image_given {
 	uint64_t length;          /* bytes from the image's first byte on; UINT64_MAX: unknown */
 	bool exact;               /* true: no bytes may follow the image */
 	uint64_t max_bytes;       /* limit for the bytes of bits; 0: no limit */
-	uint64_t header_checksum; /* the checksum that the header should have */
-	uint64_t commit;          /* the commit record that the header should have */
+	uint64_t header_checksum; /* the checksum of the header's bytes, which it should store */
+	uint64_t commit;          /* the commit record that a sealed image should store */
 };
 
 /* A fault in a header. The field named @field is @found. If @rule is not NULL, it says what is
@@ -157,20 +157,23 @@ uint32_t weir__image_format(const struct weir_image_head *head);
 /* Return: the bytes of the table. */
 uint64_t weir__image_table(const struct weir_image_head *head);
 
-/* Return: the bytes of padding between table and bits; the offset of the bits; the length of a
- * plain image. The results cannot overflow after weir__image_check(). */
+/* Return: the bytes of padding between table and bits. */
 uint64_t weir__image_padding(const struct weir_image_head *head);
+/* Return: the offset of the bits. */
 uint64_t weir__image_bits_offset(const struct weir_image_head *head);
+/* Return: the length of a plain image. It cannot overflow after weir__image_check(). */
 uint64_t weir__image_length(const struct weir_image_head *head);
 
-/* Read or write a little-endian number at any address. */
+/* Read a little-endian number at any address. */
 uint64_t weir__image_get64(const unsigned char *bytes);
+/* Write a little-endian number to any address. */
 void weir__image_put64(unsigned char *bytes, uint64_t value);
 
 /* ---- the normalisation of keys: bytes 140 to 191 ---- */
 
-/* Read or write the steps. @bytes: the header. */
+/* Read the steps from a header. */
 struct weir_text weir__steps_get(const unsigned char *bytes);
+/* Write the steps to a header. */
 void weir__steps_put(unsigned char *bytes, const struct weir_text *n);
 
 /* Check that the steps are known, and that prefix lengths or numbers of labels are valid and belong

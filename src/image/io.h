@@ -12,9 +12,9 @@
 struct weir_kind;
 
 /* Identifies a file and its contents. A replaced file has another inode, and a file written in
- * place has another time or size. These do not suffice: inodes are reused, tar sets mtime back,
- * ctime is as coarse as the kernel's tick, and sealing changes no time on tmpfs. So the commit
- * record is compared too. It differs if the head or a shard differs. All zero: no file. */
+ * place has another time or size. Inode, times and size do not suffice: inodes are reused, tar sets
+ * mtime back, ctime is as coarse as the kernel's tick, and sealing changes no time on tmpfs. So the
+ * commit record is compared too. It differs if the head or a shard differs. All zero: no file. */
 struct weir_file_identity {
 	dev_t device;
 	ino_t inode;
@@ -36,7 +36,7 @@ struct weir_source {
 	bool syscall_failed;         /* a system call failed, so the returned error says nothing
 	                              * about the image's bytes */
 	mode_t mode;                 /* the file's type and mode; 0: not opened by this library */
-	/* the file's state when it was opened; commit: when its head was read */
+	/* the file's state when it was opened; its commit record when the head was read */
 	struct weir_file_identity identity;
 };
 
@@ -44,7 +44,7 @@ struct weir_source {
 int weir__source_find(struct weir_source *source, const char *path, int flags);
 /* Check that the file is regular and not empty. */
 int weir__source_check(const struct weir_source *source);
-/* weir__source_find(), then weir__source_check(). */
+/* Open a file with weir__source_find(), and check it with weir__source_check(). */
 int weir__source_open(struct weir_source *source, const char *path, int flags);
 void weir__source_close(struct weir_source *source);
 /* A source that reads an image in memory, which must have exactly @bytes bytes. */
@@ -54,19 +54,19 @@ struct weir_source weir__source_of_memory(const char *name, const void *image, u
 int weir__syscall_failed(struct weir_source *source, int err);
 /* Return: the current commit record of a file, or 0 if the file is too short for one. */
 uint64_t weir__commit_now(int fd);
-/* Take or release the lock on a commit record ([LIVE-LOCKS] to [REPLACE-READ] in map.h), without
- * waiting. @type: F_RDLCK, F_WRLCK or F_UNLCK. Return: as fcntl(). */
+/* Take or release the lock on a commit record, without waiting. The rules of this lock are in
+ * map.h. @type: F_RDLCK, F_WRLCK or F_UNLCK. Return: as fcntl(). */
 int weir__commit_lock(int fd, short type);
 /* Return: true if another open file description holds the lock on the commit record exclusively.
- * Only a file opened for writing can. */
+ * Only a description opened for writing can hold the lock exclusively. */
 bool weir__commit_written(int fd);
-/* Return: true if every later read of the same image will fail with this error too. System calls
- * may succeed next time, memory may be free again, and a live image will be sealed. -EFBIG and
- * -ECANCELED depend on the caller. */
+/* Return: true if every later read of the same image will fail with this error too. False after a
+ * failed system call, and for -ENOMEM and -EBUSY (a live image): a later read may succeed. False
+ * for -EFBIG and -ECANCELED, which depend on the caller. */
 bool weir__source_verdict(const struct weir_source *source, int err);
 /* Turn -EBADMSG into -EBUSY if the commit record of a file that this library opened has changed
- * since its head was read. Then another process marked the image live or sealed it, so the bytes
- * read are a mix of old and new ones, and the file is not damaged.
+ * since its head was read. Then another process marked the image live, sealed it or overwrote it,
+ * so the bytes read may mix old and new ones, and the file need not be damaged.
  * Return: -EBUSY, or @err unchanged. */
 int weir__source_settle(const struct weir_source *source, int err);
 
@@ -76,7 +76,7 @@ bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_
  * versions. */
 bool weir__source_changed(const struct weir_source *source);
 
-/* Read exactly @n bytes. Return: 0; -EBADMSG there are fewer; or the errno of read. */
+/* Read exactly @n bytes. Return: 0; -EBADMSG if the source has fewer; or the errno of read. */
 int weir__source_read(struct weir_source *source, void *buffer, uint64_t n);
 /* Check that @n reserved bytes are all zero. No other thread may change them.
  * @at: the offset of the first byte in the image. */
@@ -98,7 +98,7 @@ struct weir_sink {
 };
 
 /* Write all bytes. @at: the offset to write to; negative: write at the position and advance it.
- * Return: 0; -ENOSPC the disk is full or the memory too small; or another errno of write. */
+ * Return: 0; -ENOSPC if the disk is full or the memory is too small; or another errno of write. */
 int weir__write(struct weir_sink *sink, const void *bytes, uint64_t n, int64_t at);
 /* Set the write position. The sink must not be a stream. */
 int weir__write_seek(struct weir_sink *sink, uint64_t at);

@@ -14,12 +14,11 @@
 /* The life of an image's checksums: verification compares them, the live mark makes them void, and
  * sealing computes them again.
  *
- * The commit record is one aligned word, live or sealed. It is set to live and synced before the
- * first insert. It is set to sealed last, when bits and checksums are on the disk, by the process
- * with the only live mapping ([LIVE-LOCKS] to [SEALED-READ-ONLY] in map.h). So a crash at any point
- * leaves either a live image, which can be mapped live and sealed again, or a sealed one with
- * correct checksums. tests/fault/test_power_cut.c replays the steps of this file, cut off at every
- * point. */
+ * The commit record is one aligned word, live or sealed. A mapper sets it to live and syncs it
+ * before the first insert. The process with the only live mapping sets it to sealed last, when bits
+ * and checksums are on the disk (the rules are in map.h). So a crash at any point leaves either a
+ * live image, which can be mapped live and sealed again, or a sealed image with correct checksums.
+ * tests/fault/test_power_cut.c replays the steps of this file, cut off at every point. */
 
 static uint64_t *commit_word(const struct weir_mapping *m)
 {
@@ -154,8 +153,8 @@ int weir_verify(const struct weir_filter *f)
 	return weir__commit_load_after(commit_word(m)) == commit ? err : went_live(m);
 }
 
-/* Write new checksums to the mapping: the table and those in the head. @commit: receives the new
- * commit record, which the mapping does not have yet: it stays live. */
+/* Write new checksums to the mapping: the table, and the two checksums in the head. @commit:
+ * receives the new commit record. The mapping keeps the live mark until finish_seal(). */
 static int seal_sums(struct weir_filter *f, uint64_t *commit)
 {
 	struct weir_mapping *m = weir__mapping_of(f);
@@ -179,7 +178,7 @@ static int seal_sums(struct weir_filter *f, uint64_t *commit)
 /* [SEAL-EXCLUSIVE]: write and sync everything but the sealed record. */
 static int prepare_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t *commit)
 {
-	/* a process forked from this one may have sealed it */
+	/* mark the image live again: a process forked from this one may have sealed it */
 	int err = begin(m, weir__commit_load_acquire(commit_word(m)));
 	if (!err)
 		err = seal_sums(f, commit);
@@ -195,7 +194,7 @@ static int finish_seal(struct weir_filter *f, struct weir_mapping *m, uint64_t c
 	const bool lost = weir__live_is_lost(m);
 	weir__filter_read_only(f);
 	m->mode = WEIR_MAP_READ;
-	/* a view made from the filter earlier must not insert either */
+	/* a struct weir_inline_mut made from the filter earlier must not insert either */
 	(void)mprotect(m->image, m->length, PROT_READ);
 	weir__live_release(m);
 	if (lost)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The lock of live images; map.h has its rules [LIVE-LOCKS] to
- * [REPLACE-READ]. It is on a lock file, which users who may only read the image cannot open. They
- * can lock the image, so that lock does not decide about a seal.
+ * The lock of live images; its rules are in map.h. The lock is on a lock file, which users who may
+ * only read the image cannot open. These users can lock the image itself, so a lock on the image
+ * does not decide whether a process may seal.
  *
  * A path to the image through another folder, a bind mount or another lock_dir leads to another
  * lock file. Only one lock file counts: the home of the image, which is the lock file that is not
@@ -9,13 +9,14 @@
  * turned the image from sealed to live, which only one of two mappers can do, or while no other
  * process has locked the image. The sealer empties the lock file.
  *
- * A stranger may have put a file at the lock file's name. We use it only if its owner may write the
- * image and it has no other name. We never follow a link there, nor change another user's file.
+ * A stranger, a user who may not write the image, may have put a file at the lock file's name. We
+ * use the file only if its owner may write the image and the file has no other name. We never
+ * follow a link at that name.
  *
- * A stranger who may rename files in the folder, as its owner can, may put another image's lock
- * file there, or an older one of this image. Two mappers could then each hold a home, and one could
- * seal while the other inserts. So in such a folder the sealer also needs the image's exclusive
- * lock. Only there can a reader prevent a seal. */
+ * A stranger who may rename files in the folder, as its owner can, may rename another image's lock
+ * file, or an older lock file of this image, to that name. Two mappers could then each hold a home,
+ * and one mapper could seal while the other inserts. So in such a folder the sealer also needs the
+ * image's exclusive lock. In no other folder can a reader prevent a seal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -127,7 +128,8 @@ static mode_t rights(const struct attempt *a, gid_t group)
 
 static bool folder_acl(int folder)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* may be O_PATH */
+	/* @folder may be open with O_PATH, which cannot read attributes */
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool has = fd < 0 || weir__acl_has(fd);
 	if (fd >= 0)
 		close(fd);
@@ -135,7 +137,8 @@ static bool folder_acl(int folder)
 }
 
 /* Return: true if users who may not write the image can create or rename other users' files in the
- * folder. Its owner always can. @unless: a mode bit that prevents it (S_ISVTX), or 0. */
+ * folder. The folder's owner always can. @unless: a mode bit of the folder that keeps all other
+ * users from it (S_ISVTX), or 0. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -249,8 +252,8 @@ static int open_file(const struct attempt *a)
 }
 
 /* Close the lock file, and remove it if this was the last mapper and the file is empty. A process
- * forked from this one may share the open file description and its lock. So close it first, and
- * test with a new description whether another mapper holds the lock. */
+ * forked from this one may share the open file description and its lock. So close the descriptor
+ * first, and test with a new description whether another mapper holds the lock. */
 static void drop_file(struct weir_live_lock *l)
 {
 	struct weir_held fresh = l->file;
@@ -274,7 +277,8 @@ static bool is_live(const struct attempt *a)
 }
 
 /* Lock the image, so that mappers with another lock file see this mapping. If the image is live and
- * has its home elsewhere, move it here, but only if no other process has locked the image. */
+ * this mapper's lock file is not its home, make it the home, but only if no other process has
+ * locked the image. */
 static int lock_image(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -402,8 +406,8 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 
 /* ---- the seal ---- */
 
-/* The lock file was removed, by hand or by a process forked from this one that has sealed the
- * image. Lock the file that has the name now, as a new mapper does. */
+/* The lock file was removed by hand, or a process forked from this one has sealed the image and
+ * removed it. Lock the file that has the name now, as a new mapper does. */
 static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
 	struct weir_held old = m->lock.file;
@@ -466,7 +470,7 @@ int weir__live_claim(struct weir_mapping *m)
 
 void weir__live_unclaim(const struct weir_mapping *m)
 {
-	/* If unlocking fails, no process can map the image live, but nothing is lost. */
+	/* If a lock stays exclusive, no other process can map the image live; nothing is lost. */
 	(void)set_lock(&m->lock.file, F_RDLCK);
 	(void)set_lock(&m->lock.image, F_RDLCK);
 }

@@ -131,7 +131,7 @@ int weir__location_open(struct weir_opened *out, const struct weir_location *fro
 int weir__location_close(struct weir_opened *opened, int err)
 {
 	err = weir__source_settle(&opened->source, err);
-	if (opened->source.mode) /* true for a file that was opened here */
+	if (opened->source.mode) /* 0 unless weir__location_open() opened a file */
 		weir__source_close(&opened->source);
 	weir__plain_free(&opened->plain);
 	return err;

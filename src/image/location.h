@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A location says where an image is (struct weir_location). Here are the forms that each call
- * accepts, and access to the bytes. A call opens its input as a source, so files, streams, memory
+ * A location says where an image is (struct weir_location). This header lists the forms that each
+ * call accepts, and opens locations. A call opens its input as a source, so files, streams, memory
  * and chains of deltas share one code path. A chain becomes a plain image in memory first. */
 #ifndef WEIR_SRC_IMAGE_LOCATION_H
 #define WEIR_SRC_IMAGE_LOCATION_H

@@ -15,7 +15,7 @@
 
 enum { LINE = 64 };
 
-enum { MOST_AGAIN = 100 }; /* retries if other processes mark the file live */
+enum { MOST_AGAIN = 100 }; /* retries while other processes mark the file live or seal it */
 
 int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {

@@ -28,7 +28,7 @@ struct weir_live_lock {
 
 struct weir_mapping {
 	enum weir_map_mode mode;
-	struct weir_image_head head; /* as checked; weir_seal() renews its checksums */
+	struct weir_image_head head; /* a checked copy; weir_seal() renews its checksums */
 	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
 	bool given;                  /* true: image is the caller's memory, and is not unmapped */
@@ -76,19 +76,19 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * [LIVE-MARK]  Only a holder of the locks stores the live mark. Before any insert the mark is on
  *    the disk, and the lock file is the home.
  * [SEAL-EXCLUSIVE]  Only the holder of the home's exclusive lock computes checksums and stores the
- *    sealed record. If a stranger could swap lock files, the sealer needs the image's exclusive
- *    lock too. Before the record is stored, bits and checksums are on the disk and the lock file is
- *    empty again.
+ *    sealed record. If a user who may not write the image could swap lock files, the sealer needs
+ *    the image's exclusive lock too. Before the record is stored, bits and checksums are on the
+ *    disk and the lock file is empty again.
  * [SEALED-READ-ONLY]  After the sealed record is stored, the mapping becomes read-only, and only
  *    then are the locks released. The last mapper removes the lock file if it is empty, under its
  *    exclusive lock.
- * [REPLACE-READ]  A save with weir_save_options.replaces replaces only the image that was read. It
- *    holds the image's exclusive lock from its last check of the commit record until the rename. It
- *    cannot get that lock if it may only read the image or if a reader has locked the image. Then
- *    it reads the commit record once more after the rename, and reports a live mark. A mapper
- *    checks that its path still leads to the image when it has its locks, and again after it has
- *    stored the live mark. Two such saves exclude each other by the claim ([TEMP-CLAIM] in
- *    temporary.c).
+ * [REPLACE-READ]  A save with weir_save_options.replaces replaces only the image that was read. The
+ *    saver holds the image's exclusive lock from its last check of the commit record until the
+ *    rename. A saver that may only read the image cannot get that lock, and no saver gets it while
+ *    a reader has locked the image. A saver without the lock reads the commit record once more
+ *    after the rename, and reports a live mark. A mapper checks that its path still leads to the
+ *    image when it has its locks, and again after it has stored the live mark. Two saves with
+ *    replaces exclude each other by the claim ([TEMP-CLAIM] in temporary.c).
  *
  * So no process inserts between the first checksum and the sealed record, and an image with inserts
  * is live until it is sealed. At any time an image is either live, or sealed and valid.
@@ -122,9 +122,10 @@ void weir__live_drop(struct weir_live_lock *lock);
  * image live, so make its lock file the home. Return: 0; -EBUSY another process marked or sealed
  * the image; or another negative errno. */
 int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
-/* [SEAL-EXCLUSIVE]: make a mapping's lock exclusive, or return -EBUSY at once; make the lock shared
- * again. */
+/* [SEAL-EXCLUSIVE]: make a mapping's lock exclusive. Return: 0; -EBUSY, without waiting, if another
+ * mapping holds the lock; or another negative errno. */
 int weir__live_claim(struct weir_mapping *mapping);
+/* Make the lock shared again after weir__live_claim(). */
 void weir__live_unclaim(const struct weir_mapping *mapping);
 /* [SEAL-EXCLUSIVE]: empty the lock file. */
 int weir__live_empty(const struct weir_mapping *mapping);

@@ -123,7 +123,7 @@ static uint64_t most_bytes(const struct weir_image_head *head)
 	return 64 * head->nblocks + (head->members + 1) * (uint64_t)(2 * HUGE_PAGE);
 }
 
-/* Call the kind's check(). @image: the plain form of the image that @preface is of. */
+/* Call the kind's check(). @image: the plain form of the image.  @preface: the image's preface. */
 static int check_array(unsigned char *image, const struct weir_preface *preface, const char *name)
 {
 	struct weir_image_head head = preface->head;

@@ -22,7 +22,7 @@ static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)
  * max_bytes and progress are used. */
 int weir__plain_read(struct weir_plain *out, struct weir_source *source,
                      const struct weir_load_options *options);
-/* Read an image whose preface was read already into its plain form, and check every byte. */
+/* Read the rest of an image, after its preface, into its plain form, and check every byte. */
 int weir__plain_read_rest(struct weir_plain *out, const struct weir_preface *preface,
                           struct weir_source *source, const struct weir_load_options *options);
 /* Set the size of the image to @bytes, and reallocate if necessary. New bytes are zero. */
@@ -32,8 +32,9 @@ int weir__plain_check(struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options);
 /* A source that reads the plain form. No other thread may write to that memory. */
 struct weir_source weir__plain_source(const struct weir_plain *plain, const char *name);
-/* Make a filter of a checked plain form. The filter takes over the memory or copies from it. In all
- * cases call weir__plain_free() afterwards. @options: after weir__load_options(). */
+/* Make a filter of a checked plain form. The filter takes over the memory or copies from it. After
+ * a failure the caller must call weir__plain_free(); after a success that call is a no-op.
+ * @options: after weir__load_options(). */
 int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const char *name,
                        const struct weir_load_options *options);
 void weir__plain_free(const struct weir_plain *plain);

@@ -27,13 +27,13 @@ int weir__preface_check_sum(const struct weir_preface *preface, uint32_t shard, 
 int weir__preface_check(const struct weir_preface *preface, uint32_t shard, const void *bits,
                         const char *name);
 
-/* Opens a keyed image without its secret key, for callers that only read the bits. The key verbs of
- * the filter would give wrong answers. So the filter must not leave image/ unless
- * weir__filter_keyless() has disabled them. */
+/* Given as the secret key, this array opens a keyed image without its key, for callers that only
+ * read the bits. Lookups and inserts of keys would hash them wrongly. So the filter must not leave
+ * image/ unless weir__filter_keyless() has disabled these functions. */
 extern const unsigned char weir__no_secret[];
 
-/* Check that filter @f, or if it is NULL any filter of the image's kind, has the abilities @can.
- * Return: 0 or -ENOTSUP. */
+/* Check that filter @f has the abilities @can. If @f is NULL, check that a filter of the image's
+ * kind and marks may have them. Return: 0 or -ENOTSUP. */
 int weir__preface_can(const struct weir_preface *p, const struct weir_filter *f, uint32_t can,
                       const char *name);
 /* Return: the bits of enum weir_flags that the image stores. */

@@ -19,8 +19,9 @@
  *  - The old owner is kept only in a folder where only the saver and root can have put the file.
  *  - If the new file has another group, or the old file had an access control list (which makes
  *    its group bits look wider than they are), the group gets no more rights than others.
- *  - Elsewhere a stranger's file cannot add to the permissions that the saver's umask leaves.
- *  - At no time does the file have more permissions than in the end. */
+ *  - In any other folder, a stranger's file cannot add to the permissions that the saver's umask
+ *    leaves.
+ *  - The new file never has more permissions than it has in the end. */
 
 enum { AS_NEW = 0644, MOST_INHERITED = 0755 };
 
@@ -107,9 +108,9 @@ static int sync_retrying(int fd)
 	return 0;
 }
 
-/* Give the new file the target's name, which no file had. If links are refused, the caller renames,
- * which loses a save between its check and the rename. Return: 0; 1 links are refused; or
- * -EAGAIN. */
+/* Give the new file the target's name, which no file had at the check. If links are refused, the
+ * caller renames instead, and the rename replaces a file that another save put there since the
+ * check. Return: 0; 1 links are refused; or -EAGAIN. */
 static int take_name(struct weir_replace *r)
 {
 	const struct weir_target *t = &r->target;
@@ -167,7 +168,8 @@ int weir__replace_publish(struct weir_replace *r)
 {
 	weir__target_look_again(&r->target);
 	int error = weir__rights_settle(&r->target, r->mode, r->new.fd, &r->last);
-	const bool waits = r->replaces && r->target.exists; /* then claim() sets them */
+	/* true: claim() sets the permissions, after its checks */
+	const bool waits = r->replaces && r->target.exists;
 	if (!error && (r->mode || r->target.exists))
 		error = fchmod(r->new.fd, waits ? 0600 : r->last) ? errno : 0;
 	if (error)
@@ -178,13 +180,15 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
 	if (!err && r->replaces)
 		err = weir__target_hold(&r->target, r->replaces, r->path);
-	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last)) /* it was removed */
+	/* if the old file was removed, claim() is not called */
+	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last))
 		err = fail(r, errno, "set the permissions");
 	if (!err)
 		err = switch_name(r);
 	if (err)
 		return err;
-	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0; /* of claim() */
+	/* sync the permissions that claim() has set */
+	error = r->target.held >= 0 ? sync_retrying(r->new.fd) : 0;
 	if (!error)
 		error = sync_retrying(r->target.folder);
 	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;

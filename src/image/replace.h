@@ -35,9 +35,9 @@ void weir__target_close(const struct weir_target *target);
  * weir__target_release(), unless the lock failed (unlocked). Return: 0; -EAGAIN; or an errno of
  * open. */
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
-/* Make the check of weir__target_hold() before the new file is written, without keeping it open. */
+/* Make the check of weir__target_hold() before the new file is written, then close the old file. */
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
-/* Report that another file has the name. Return: -EAGAIN. */
+/* Report that the name no longer leads to the file as it was read. Return: -EAGAIN. */
 int weir__target_is_another(const char *path);
 /* Check that the held file is still as weir__target_hold() found it. Return: 0 or -EAGAIN. */
 int weir__target_check_held(const struct weir_target *target, const char *path);
@@ -63,7 +63,8 @@ bool weir__acl_drop(int fd);
 
 /* ---- the file that a save writes, before it gets its final name ---- */
 
-/* ".weir-new-", the checksum of the target's name, "-", a random number, the terminating 0 */
+/* ".weir-new-", the checksum of the target's name, "-", a number (random, but for the two fixed
+ * names in temporary.c), the terminating 0 */
 enum { WEIR_TEMPORARY_NAME = 10 + 16 + 1 + 16 + 1 };
 
 struct weir_temporary {
@@ -76,7 +77,7 @@ struct weir_temporary {
 
 /*
  * Remove files that killed savers of the target left, and create the new file.
- * @mode: its permissions, less the umask.
+ * @mode: the permissions of the new file, from which the system removes those in the umask.
  * @named: true: create the file with a name; false: without a name, which a link can give later.
  */
 int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *target,
@@ -84,8 +85,8 @@ int weir__temporary_begin(struct weir_temporary *t, const struct weir_target *ta
 /* Link the file, which has no name, to a temporary name. Return: 0; 1 the system refuses; or a
  * negative errno. */
 int weir__temporary_link(struct weir_temporary *t);
-/* Give the file the one name that claims the target ([TEMP-CLAIM]), or a random name
- * ([TEMP-STICKY]). Return: as weir__temporary_link(), or -EAGAIN another saver claims the
+/* Give the file the fixed name that claims the target ([TEMP-CLAIM]), or a random name
+ * ([TEMP-STICKY]). Return: as weir__temporary_link(), or -EAGAIN if another saver claims the
  * target. */
 int weir__temporary_claim(struct weir_temporary *t);
 /* Link the file, which has no name, to @name. Return: 0 or an errno. */

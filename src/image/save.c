@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Saves to a file, a stream or memory. For a stream the whole filter is copied first (write.c). */
+ * Saves to a file, a stream or memory. For a stream the whole filter is copied first, since a
+ * stream begins with the checksums of all bits (write.c). */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -14,8 +14,10 @@ struct weir_writing {
 	const struct weir_save_options *options;
 	struct weir_sink *to;
 	uint64_t at;               /* the offset of the image in the sink */
-	uint64_t written;          /* bytes written so far, without those before the bits */
-	uint64_t before, total;    /* for progress: bytes of bits in earlier and in all members */
+	uint64_t written;          /* bytes written so far, from the start of the bits on */
+	/* for progress, in bytes of bits: before is the sum of the members written earlier, and
+	 * total the sum of all members */
+	uint64_t before, total;
 	struct weir_image_head head;
 	uint64_t front_bytes;      /* bytes before the bits */
 	uint64_t head_bytes;       /* bytes of head, table and some padding; in a file the rest is a
@@ -34,8 +36,8 @@ int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, str
 void weir__writing_end(struct weir_writing *w);
 
 /* Write the image. A stream gets the image at its current position, and its bits must not change.
- * In a file the image starts at w->at, and the head is written last. There the bits may change,
- * except for a kind with hold(), whose filter must be private to this thread. */
+ * In a file the image starts at w->at, and the head is written last. During a write to a file the
+ * bits may change, except for a kind with hold(), whose filter must be private to this thread. */
 int weir__write_image(struct weir_writing *w);
 /* Compute all checksums and the head. The bits must not change until the image is written. */
 void weir__write_sums(struct weir_writing *w);
@@ -51,7 +53,8 @@ static inline uint64_t weir__written(const struct weir_writing *w)
 /* Copy the caller's options over the defaults, and check them. Return: 0 or -EINVAL. */
 int weir__save_options(struct weir_save_options *out, const struct weir_save_options *options);
 
-/* Writes an image or a delta. For a new file it may be called twice, each time for all of it. */
+/* Writes an image or a delta. For a new file the function may be called twice. Each call must write
+ * the whole image or delta. */
 typedef int weir__write_fn(void *what, struct weir_sink *to,
                            const struct weir_save_options *options);
 /* Writes a filter. @what: the filter, but not a compound whose members share one array. */

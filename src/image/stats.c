@@ -13,7 +13,8 @@
 
 /* ---- weir_image_inspect() ---- */
 
-/* For a stream, the bytes of the image, or 0 if its head does not tell. */
+/* Return: the bytes of the file or memory. For a stream: the bytes of the image, or 0 if its head
+ * does not tell them. */
 static uint64_t file_bytes(const struct weir_source *source, const struct weir_image_head *head)
 {
 	return source->exact ? source->length :

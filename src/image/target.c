@@ -125,7 +125,8 @@ void weir__target_look_again(struct weir_target *t)
 	look_at_old(t);
 }
 
-/* Return: true if the file is an image or empty. Otherwise errno is the error, or 0 without one. */
+/* Return: true if the file is an image or empty. If false, errno is the error of a system call, or
+ * 0 if none failed. */
 static bool is_image(int fd)
 {
 	char begin[8];
@@ -175,7 +176,7 @@ static bool keeps_name(const struct weir_target *t)
 }
 
 /* Only an exclusive lock counts, since any reader may hold a shared lock. A mapper that has only
- * the shared lock marks the image live before it inserts. */
+ * the shared lock marks the image live before it inserts, and the commit record shows that mark. */
 int weir__target_check_held(const struct weir_target *t, const char *path)
 {
 	const uint64_t now = weir__commit_now(t->held);

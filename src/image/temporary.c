@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The new file has no name while it is written (O_TMPFILE), so a killed process leaves no file. To
- * replace an old file, the new one needs a temporary name for a moment, since linkat cannot replace
- * one. If the file system lacks O_TMPFILE, or refuses linkat, the file has the temporary name from
- * the start. If the saver is killed then, the next save of the same target removes the file.
+ * replace an old file, the new file needs a temporary name for a moment, since linkat cannot
+ * replace a file. If the file system lacks O_TMPFILE, or refuses linkat, the new file has the
+ * temporary name from the start. If a saver is killed while its file has a temporary name, the next
+ * save of the same target removes that file.
  *
  * [TEMP-RANDOM]  A temporary name is random: no process can take it beforehand, and no two savers
  *    share one.
@@ -14,21 +15,21 @@
  *    file is this user's own, or only this user and root can write to the folder.
  * [TEMP-CLAIM]  One temporary name is fixed: the claim. A saver that replaces only the image that
  *    was read ([REPLACE-READ] in map.h) gives its file this name before its last check of the old
- *    file. The rename ends the claim and replaces the old file in one step. So a second such saver
- *    makes its last check only after the first one's rename, even if readers have locked the old
- *    file and neither saver can.
+ *    file. The rename ends the claim and replaces the old file in one step. So of two such savers,
+ *    the second makes its last check only after the rename by the first. This holds even if readers
+ *    have locked the old file, so that neither saver can lock it.
  * [TEMP-STICKY]  In a folder with the sticky bit a claim counts only if its owner may rename a file
  *    over the image: this user, the image's owner, the folder's owner or root. Any other user could
  *    take the name to prevent all saves. A saver that finds such a file takes a random name
  *    instead. Then only the lock of the old file orders two savers ([REPLACE-READ]), not
  *    [TEMP-CLAIM].
- * [TEMP-MODE]  A claiming file has mode 0600, so a reader cannot lock the file of a killed saver,
- *    unless the kill falls between the last fchmod and the rename. Such a file, which only readers
- *    have locked, is removed too. A running saver has held LOCK_EX since before the name existed,
- *    so a granted LOCK_SH shows that the saver was killed. But two savers may both get LOCK_SH, and
- *    the second could remove the claim of a third. So a saver removes such a file only while its
- *    own file, 0600 and locked, has the second fixed name, the heir, which one saver has at a
- *    time. */
+ * [TEMP-MODE]  A claiming file has mode 0600, so a reader cannot lock it. But a saver that is
+ *    killed between the last fchmod and the rename leaves a file that readers can lock. The next
+ *    saver removes this file too. A running saver holds LOCK_EX from before its file has a name, so
+ *    a granted LOCK_SH shows that the file's saver was killed. But two savers may both get LOCK_SH,
+ *    and the second could remove the claim of a third. So a saver removes a file that readers have
+ *    locked only while its own file has the second fixed name, the heir. Only one file can have
+ *    that name, and it has mode 0600 and is locked. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -79,8 +80,8 @@ static bool is_only_name(const struct weir_target *target, const char *name, int
 /* ---- files that killed savers left ---- */
 
 /* Remove the file of a killed saver. @heir: this saver's file is the heir, so also remove a file
- * that only readers have locked ([TEMP-MODE]). Return: true if only readers have locked it, and it
- * stays. */
+ * that only readers have locked ([TEMP-MODE]). Return: true if the file stays although only readers
+ * have locked it. */
 static bool remove_if_killed(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
@@ -220,8 +221,8 @@ static bool claim_counts(const struct weir_target *target, const char *name)
 	                            st.st_uid == folder.st_uid || st.st_uid == 0);
 }
 
-/* Remove the claim @name if its saver was killed. Return: false if it does not count
- * ([TEMP-STICKY]). */
+/* Remove the claim @name if its saver was killed. Return: false if the claim, or the heir that is
+ * needed to remove it, does not count ([TEMP-STICKY]). */
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];

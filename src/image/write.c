@@ -21,9 +21,10 @@ void weir__writing_end(struct weir_writing *w)
 		weir__packer_end(&w->packer);
 }
 
-/* Return: the bytes of head, table and some padding: a power of two. A live mapping writes to head
- * and table, and a file system may then allocate a whole large folio. Folios are aligned to their
- * size, a power of two, so no folio from these bytes reaches into the hole behind them. */
+/* Return: the bytes of head, table and some padding: a power of two, or all bytes before the bits
+ * if they are fewer. A live mapping writes to head and table, and a file system may then allocate a
+ * whole large folio. Folios are aligned to their size, a power of two, so no folio from these bytes
+ * reaches into the hole behind them. */
 static uint64_t head_bytes(const struct weir_image_head *head)
 {
 	const uint64_t bits = weir__image_bits_offset(head),
