@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir_handle_create(). The options decide what the first filter is: the caller's, one made from
- * options.params, all shards of a set, or a placeholder ([PLACEHOLDER]). */
+ * weir_handle_create(). The options decide what the first filter is: the caller's filter, a filter
+ * made from options.params, all shards of a set, or a placeholder ([PLACEHOLDER]). */
 #include <weir/params.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -51,7 +51,8 @@ static int check_sharded(const struct weir_filter *initial, const struct weir_ha
 	                                  "its filters of them");
 }
 
-/* @made: receives the first filter if the caller gave none. */
+/* Make the first filter if the caller gave none, else check the caller's. @made: receives the
+ * filter that was made.  @absence: receives the state before the first set, for a placeholder. */
 static int first_filter(struct weir_filter **made, struct weir_absence **absence,
                         struct weir_filter *initial, const struct weir_handle_options *o)
 {

@@ -6,25 +6,24 @@
  *    changes. An inserter loads the pointer once, in one read-side section, and inserts into every
  *    filter that the record names. Lookups read current. With two pointers, an inserter could pair
  *    an old current with a new next.
- * [BEGIN-WAITS]  begin publishes {current, next, previous} and waits for a grace period. So every
- *    insert that starts after begin has returned goes to both current and next. Every insert with
- *    an earlier record has ended: its bits are in current, and a later copy of current has them.
- *    The copy ORs into next word by word, atomically, since plain stores would erase the bits that
- *    inserters set in next at the same time. For the same reason loader threads use atomic inserts
- *    (weir_insert_keys() sorts by shard first), not weir_fill_keys().
+ * [BEGIN-WAITS]  weir_reload_begin() publishes {current, next, previous} and waits for a grace
+ *    period. So every insert that starts after it has returned goes to both current and next. All
+ *    inserts with an earlier record have ended: their bits are in current, and a later copy of
+ *    current has these bits. The copy ORs into next word by word, atomically, since plain stores
+ *    would erase the bits that inserters set in next at the same time. For the same reason loader
+ *    threads use atomic inserts (weir_insert_keys() sorts by shard first), not weir_fill_keys().
  * [FREE-AFTER-GRACE]  An object that was removed from the record (a filter, or the old record
  *    itself) is freed only after a grace period that began after the removal.
  * [ONE-WRITER]  There is one writer at a time: begin, rollback, drop, refresh and destroy claim the
  *    handle, and return -EBUSY if another thread has claimed it. Only the writer stores the
  *    pointer, so the writer may load the pointer with any memory order.
  * [PREVIOUS-WRITTEN]  While previous is kept, every published record names it. So previous receives
- *    every insert ([DUAL-WRITE]), and a rollback loses none. Keys inserted before the begin of its
- *    successor went into it while it was current. [REFUSED-KEY] covers a refusal by previous.
+ *    every insert ([DUAL-WRITE]), and a rollback loses none. Earlier keys went into previous while
+ *    it was current. [REFUSED-KEY] covers a refusal by previous.
  * [NO-CANCELLATION]  Cancellation is off in a function that claims the handle or waits for a grace
  *    period (threads.h). A cancelled thread would keep the claim, and the lock of liburcu that
- *    every grace period of the flavor needs. Between begin and commit a thread may be cancelled.
- *    The reload then stays open, and the caller has to abort it, as after any other return from the
- *    loader.
+ *    every grace period of the flavor needs. Between the begin and the commit of a reload its
+ *    thread may be cancelled. The reload then stays open until the caller aborts it.
  * [BITS-IN-USE]  Memory that the caller gives for next must not hold the bits of a filter of the
  *    handle, since that memory is cleared before anything is published. Bits stay in use until
  *    their filter is freed. So the writer keeps a list of the retired filters that call_rcu has not
@@ -46,13 +45,14 @@
  * [PLACEHOLDER]  Before the first set, current is a placeholder. No key is inserted into it, and it
  *    is never kept as previous, copied or compared with. An inserter keeps its key instead: in its
  *    section it pushes the key onto the stack of its record's absence, and then inserts the key
- *    into next, if the record names one. So after begin's grace period, each kept key is on the
- *    stack already, or its inserter's record names next, or both. Only then does the loader replay
- *    the stack into next. An inserter that sees next pushes its key all the same, since an abort
- *    discards next. The stack is freed with the placeholder, after commit's grace period, since
- *    sections that began before may still push. The replay notes a text's length in next before it
- *    inserts the text, as any insert does ([LENGTH-FIRST]). A closed next without that length
- *    refuses the text. Then the refresh or reload fails, and the text stays on the stack.
+ *    into next, if the record names one. So after the grace period of [BEGIN-WAITS], each kept key
+ *    is on the stack already, or its inserter's record names next, or both. Only then does the
+ *    loader replay the stack into next. An inserter that sees next pushes its key all the same,
+ *    since an abort discards next. The stack is freed with the placeholder, after commit's grace
+ *    period, since sections that began before may still push. The replay notes a text's length in
+ *    next before it inserts the text, as any insert does ([LENGTH-FIRST]). A closed next without
+ *    that length refuses the text. Then the refresh or reload fails, and the text stays on the
+ *    stack.
  * [REFUSED-KEY]  A filter may refuse a key, for example when full. An insert is acknowledged only
  *    if every filter of its record has the key, except a void previous. An inserter asks current
  *    first, then next, then previous. If current or next refuses, the inserter removes its copies
@@ -70,21 +70,23 @@
  *    then no section has that filter as previous of an earlier record, since the rollback waited
  *    for those sections.
  * [REMOVAL-IN-CURRENT]  A removal goes to current alone. It is refused (-EBUSY) if the record names
- *    next or a previous that is not void, since it could reach that filter before the key does. The
- *    insert that it undoes had returned before, so the key is in every filter of this record. A
- *    section with an older record may remove from current while a begin publishes next. begin
- *    returns after that section, so the loader reads its source later. If the source still has the
- *    key, next has one copy too many, never too few. For the same reason a copy ([BEGIN-WAITS]) of
- *    a kind that removes may count too much in next, never too little. While the record names next,
- *    [REFUSED-KEY] alone removes keys from current, and those were not acknowledged.
+ *    next or a previous that is not void, since the removal could reach that filter before the key
+ *    does. The insert that a removal undoes has returned before the removal begins, so the key is
+ *    in every filter of this record. A section with an older record may remove a key from current
+ *    while weir_reload_begin() publishes next. That function returns after the section, so the
+ *    loader reads its source later. If the source still has the key, next has one copy too many,
+ *    never too few. For the same reason a copy ([BEGIN-WAITS]) of a kind that removes may count too
+ *    much in next, never too little. While the record names next, only [REFUSED-KEY] removes keys
+ *    from current, and the inserts of these keys were not acknowledged.
  * [BUILT-ONCE]  A kind that is built once takes no inserts. So its filter may be next only if no
  *    insert is acknowledged: current takes none either, or is a placeholder that keeps none. Then
  *    only the loader's own inserts must reach next. The commit publishes the filter when it is
  *    built, so no record ever names it as next. As previous it refuses each insert, so the first
  *    insert makes it void ([REFUSED-KEY]), and a rollback loses none.
  *
- * Spin (tests/model/reload.pml and similar models) shows that [DUAL-WRITE] to [PREVIOUS-WRITTEN]
- * suffice; tests/schedule runs the code itself. */
+ * Spin (tests/model/reload.pml and similar models) shows that [DUAL-WRITE], [BEGIN-WAITS],
+ * [FREE-AFTER-GRACE], [ONE-WRITER] and [PREVIOUS-WRITTEN] suffice to lose no key. tests/schedule
+ * runs the code itself. */
 #ifndef WEIR_SRC_SET_GENERATION_H
 #define WEIR_SRC_SET_GENERATION_H
 
@@ -171,7 +173,8 @@ struct weir_refusals {
 /* Publish this thread's error message: a commit or refresh has failed. Only the writer calls this,
  * outside of sections. May wait for a grace period. */
 void weir__refusal_begins(struct weir_handle *h);
-/* Called by the writer when a filter was published, or the file is the published one. */
+/* Note that the last commit or refresh was not refused. The writer calls this when it has published
+ * a filter, or when a refresh finds that the file is the published one. */
 void weir__refusal_ends(struct weir_handle *h);
 /* Return: true if the last commit or refresh was refused. Any thread may call this. */
 bool weir__refused_now(const struct weir_handle *h);
@@ -180,17 +183,17 @@ void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *o
 
 /* ---- the file that a refresh accepted or refused last; only the writer uses it ----
  *
- * A refresh does not read an unchanged file again. But a damaged file may be one that another
- * process is still overwriting in place. Later writes change its size, time or commit record, so it
- * counts as changed. But file times are as coarse as the kernel's tick (two seconds on some file
- * systems), so writes within the same tick as the read are invisible. So for some seconds each
- * refresh reads a damaged file again. It does not report the same refusal twice. */
+ * A refresh does not read an unchanged file again, except that each refresh reads a damaged file
+ * again for some seconds. Another process may still be overwriting that file in place. Most later
+ * writes change its size, time or commit record, so the file counts as changed. But file times are
+ * as coarse as the kernel's tick (two seconds on some file systems), so a write within the same
+ * tick as the read may be invisible. A refresh does not report the same refusal twice. */
 
 struct weir_last_file {
 	struct weir_file_identity identity;
 	bool refused;
-	/* 0, or the number of the generation whose filter the file was refused with. With another
-	 * generation the file is read again. */
+	/* if the file did not fit the current filter: the number of that filter's generation, after
+	 * which the file is read again; else 0 */
 	uint64_t refused_with;
 	double damaged_since; /* weir__seconds(); 0: undamaged, or damaged for good */
 };
@@ -199,8 +202,9 @@ struct weir_last_file {
 bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
                         uint64_t generation);
 
-/* Remember a verdict. @err: 0 or the refusal. @with: the generation whose filter the file was
- * refused with, or 0. @began: when the refresh began. Return: true if the damage is not new. */
+/* Remember a verdict. @err: 0 or the refusal. @with: the generation whose filter the file did not
+ * fit, or 0. @began: when the refresh began. Return: true if the file is damaged and the last
+ * verdict was damage of the same file. */
 bool weir__last_file_judge(struct weir_last_file *last, const struct weir_file_identity *file,
                            int err, uint64_t with, double began);
 
@@ -229,7 +233,7 @@ struct weir_generation {
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
 	struct weir_absence *absence;      /* [PLACEHOLDER]; NULL: current is a set */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
-	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: first filter that hashes so */
+	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: [i]: first that hashes as i does */
 };
 
 /* A filter that answers yes to every hash (set/dual_write.c). */
@@ -277,7 +281,7 @@ struct weir_handle {
 
 	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle ([ONE-WRITER]) */
 	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
-	struct weir_retired *retired;       /* for the writer: newest at call_rcu ([BITS-IN-USE]) */
+	struct weir_retired *retired;       /* for the writer: list, newest first ([BITS-IN-USE]) */
 	atomic_uint retiring;               /* entries given to call_rcu and not freed yet */
 	atomic_uint_fast64_t bytes_retired; /* bytes of bits in those entries */
 	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
@@ -338,7 +342,7 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 /* Wait until everything retired is freed. No writer may begin until then. */
 void weir__retired_wait(struct weir_handle *h);
 
-/* Return: the memory of a filter's bits; for a compound, that of its first member. */
+/* Return: the memory of a filter's bits. For a compound: the memory of its first member's bits. */
 struct weir_bits weir__filter_bits(const struct weir_filter *f);
 /* [BITS-IN-USE]: find a filter of the handle whose bits overlap with @place. Return: its name for
  * an error message, or NULL. The caller has claimed the handle, and next is NULL. */

@@ -141,8 +141,8 @@ int weir_handle_destroy(struct weir_handle *h)
 	WEIR__UNCANCELLED;
 	if (!h)
 		return 0;
-	/* Check this before the claim, since a follower may have claimed the handle for a refresh.
-	 * The caller has to stop the follower in both cases. */
+	/* Check this before the claim. A follower may claim the handle for a refresh at any time,
+	 * and the caller has to stop the follower whether it has claimed the handle or not. */
 	if (weir__flag_held_acquire(&h->followed))
 		return weir__fail(-EBUSY, "weir_handle_destroy: a follower of this handle runs: "
 		                          "weir_follower_stop() comes first");

@@ -113,8 +113,8 @@ int weir__absence_keep(struct weir_absence *a, const struct weir_given *key)
 	return a->answer;
 }
 
-/* Insert a kept key. If it was kept more often than the filter can store copies of it, the filter
- * refuses it although it has all the copies. Then the key counts as seen. */
+/* Insert a kept key. The same key may be on the stack more often than the filter can store copies
+ * of it. If the filter refuses the key because it has all these copies, the key counts as seen. */
 static int insert_kept(struct weir_filter *next, uint64_t hash)
 {
 	int answer = weir__insert_made(next, hash);

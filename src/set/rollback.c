@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Returns to the previous filter, or drops it. [PREVIOUS-WRITTEN] in generation.h says why a
- * rollback loses no insert, and [REFUSED-KEY] when it is refused.
+ * Returns to the previous filter, or drops it. In generation.h, [PREVIOUS-WRITTEN] says why a
+ * rollback loses no insert, and [REFUSED-KEY] says when a rollback is refused.
  *
  *     rollback   record {previous, -, -}  grace period   free the old record, current
  *     drop       record {current, -, -}   grace period   free the old record, previous */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The functions of a handle that name sets of a router. [DUAL-WRITE] to [BITS-IN-USE] in
- * generation.h say why no insert is lost. All routers of a handle have the same sets ([SAME-SETS]
- * in router/router.h). */
+ * The functions of a handle that insert into one set of a router, or tell which sets have a key.
+ * The rules in generation.h say why no insert is lost. All routers of a handle have the same sets
+ * ([SAME-SETS] in router/router.h). */
 #include "ground/error.h"
 #include "kind/batch.h"
 #include "router/router.h"
@@ -71,9 +71,9 @@ int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys key
 
 /* ---- inserts: in a section, into every filter of the record ([DUAL-WRITE]) ---- */
 
-/* Insert into current first. Only current can refuse ([SAME-SETS]), and only current decides
- * whether a key is new ([ONE-DECIDER]). A previous router that refuses becomes void
- * ([REFUSED-KEY]). */
+/* Insert into current first, since only current decides whether a key is new ([ONE-DECIDER]). Next
+ * has the set and takes inserts, so it never refuses a key that current took ([SAME-SETS]). A
+ * previous router that refuses becomes void ([REFUSED-KEY]). */
 static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
                            uint64_t *bitmap)
 {

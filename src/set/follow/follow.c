@@ -32,7 +32,7 @@ struct weir_follower {
 	pid_t process; /* the process that started the thread */
 	pthread_t thread;
 	int stop;           /* eventfd: readable when the thread must end */
-	bool was_stopped;   /* the last refresh was stopped by stop */
+	bool was_stopped;   /* weir_follower_stop() stopped the last refresh */
 	double delay;       /* seconds until the next refresh, unless a notice comes earlier */
 	double retry;       /* the last delay after a failure; 0 after a success */
 	struct weir_announcer announcer;     /* only without a report() */
@@ -62,8 +62,9 @@ static bool stopped(const struct weir_follower *f)
 	return poll(&fd, 1, 0) > 0;
 }
 
-/* Called while a file is read, counted and carried. weir_follower_stop() ends each of these steps
- * before its last byte. A file that is too small for a call in between is accepted. */
+/* The progress function while a file is read, while its keys are counted, and while inserts are
+ * carried over. weir_follower_stop() ends each of these steps, but not in the step's last call. So
+ * a step on a file so small that it makes only one call goes on to its end. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;

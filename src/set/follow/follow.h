@@ -68,8 +68,8 @@ int weir__refresh_read(struct weir_filter **out, struct weir_refresh_run *l);
  * the reason changes, and when refreshes succeed again. */
 
 /* A process that may replace the file decides how often the reason changes and what the message
- * says. To keep it from flooding the log, write at most WEIR__LINES_AT_ONCE lines at once, and then
- * one line in WEIR__LINE_EVERY seconds. */
+ * says. To keep such a process from flooding the log, write at most WEIR__LINES_AT_ONCE lines at
+ * once, and then one line in WEIR__LINE_EVERY seconds. */
 enum { WEIR__LINES_AT_ONCE = 10, WEIR__LINE_EVERY = 5 };
 
 /* Initialise this to { 0 }. An empty string means no failure. */
@@ -77,12 +77,12 @@ struct weir_announcer {
 	char written[WEIR_SENTENCE_BYTES]; /* the reason in the last line */
 	char reason[WEIR_SENTENCE_BYTES];  /* the reason why refreshes fail now */
 	double lines;                      /* lines that may be written at once */
-	double when;                       /* weir__seconds(), or 0 */
+	double when;                       /* weir__seconds() when lines was computed; 0: never */
 	unsigned long held_back;           /* changes not written since the last line */
 };
 
-/* Call this after each refresh. @result, @sentence: its result and error message. @refused: a file
- * is still refused, even if this refresh returned 0. */
+/* Call this after each refresh. @result: what the refresh returned.  @sentence: its error message.
+ * @refused: a file is still refused, even if this refresh returned 0. */
 void weir__announce(struct weir_announcer *a, const char *path, int result, const char *sentence,
                     bool refused);
 

@@ -42,7 +42,8 @@ static bool names(const struct weir_notice *n, const char *name)
 	       (n->mark && strncmp(name + length, n->mark, strlen(n->mark)) == 0);
 }
 
-/* After an overflow any event may be lost. A removed folder may be back, with another file. */
+/* Return: true if the event may concern the name. An overflow may, since any event may be lost. A
+ * removed or renamed folder does, since its path may now lead to another folder and file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
 {
 	if (event->mask & IN_Q_OVERFLOW)

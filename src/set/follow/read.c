@@ -21,8 +21,9 @@ int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 	return l->stopped;
 }
 
-/* Return: true if the file begins like an image, even a damaged one. Any other file may be one that
- * a mistyped path names, so do not recommend to replace it. Its message has a remedy already. */
+/* Return: true if the file begins like an image, even a damaged one, or is too short to tell. Any
+ * other file may be the wrong one, named by a mistyped path. So do not recommend to replace it; the
+ * error message has a remedy already. */
 static bool is_image(const struct weir_source *source)
 {
 	char begin[8];

@@ -100,7 +100,7 @@ static int begin(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 }
 
 /* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began; then the
- * caller must close it, or drop it after a failure. If none began, @next is destroyed. */
+ * caller must close it, or drop it after a failure. If no reload began, @next is destroyed. */
 static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);

@@ -58,9 +58,10 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 }
 
 /* In a set of few keys, twice the rate may be chance. A check of saturation is not enough, since a
- * hostile image may declare any capacity. So without saturation the rate is too high only if it
- * exceeds twice fp_rate by more than one full line adds in the sample, at most a tenth. The
- * smallest layer of a growing filter may have few lines, so for compounds a tenth is the limit. */
+ * hostile image may declare any capacity. Without saturation, the rate is too high only if it
+ * exceeds twice fp_rate by more than 1 / lines, which one full line adds to the rate of a sample.
+ * With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have few lines,
+ * so for compounds the limit is always 0.1. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

@@ -18,7 +18,8 @@
  *    variable). Without this check, several shards would be replaced before the set falls below
  *    min_keys.
  *
- * If a sample of the other shards keeps a limit, the set keeps it. A refusal counts all bits. */
+ * The gate first estimates the set's statistics from a sample of the other shards. Only if the
+ * sample breaks a limit does the gate count all bits, and they decide. */
 #include <math.h>
 #include "filter/filter.h"
 #include "ground/error.h"

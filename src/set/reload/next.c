@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The next filter of a reload: which filters may follow the current one, and how it is made. */
+ * The next filter of a reload: which filters may follow the current one, and how a reload makes
+ * them. */
 #include <math.h>
 #include <weir/build.h>
 #include "filter/filter.h"

@@ -7,7 +7,7 @@
 
 enum { AT_A_TIME = 256 }; /* a multiple of 64 */
 
-/* Return: the index in @hashes of key number @kept of those that belong to the shard. */
+/* Return: the index in @hashes of the shard's key number @kept, counted from 0; @n: no such key. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
 {
 	size_t at = 0;
@@ -28,7 +28,8 @@ size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t
 	return kept;
 }
 
-/* Set the bits of @bitmap for the kept keys to their answers. @inside: a bit for each kept key. */
+/* Write the answers of the shard's keys to @bitmap, and 0 for all other keys. @kept: the answers, a
+ * bit for each of the shard's keys.  @inside: bit i is set if key i belongs to the shard. */
 static void spread(const uint64_t *kept, const uint64_t *inside, size_t n, uint64_t *bitmap)
 {
 	size_t next = 0;

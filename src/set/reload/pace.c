@@ -16,7 +16,7 @@ enum {
 	PUT_OFF = 100000000,   /* ns: the most debt left to the commit, which cannot be stopped */
 	MOST_SLEEP = 20000000, /* ns of one sleep ([PACE-SHORT-SLEEPS]) */
 	TOUCHED = 2 << 20,     /* bytes of a piece: a huge page */
-	WARMED = 32 << 20,     /* bytes that are read in some milliseconds */
+	WARMED = 32 << 20,     /* bytes: weir__pace_warm() reads no larger filter */
 };
 
 int weir__pace_check(double share)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Limits a loader to a share of a core. The loader works in pieces. The CPU time of each piece adds
  * to a debt of sleep, and the loader sleeps between pieces. If a call or a thread leaves debt, the
- * next call sleeps it off, at last the commit.
+ * next call of any loader thread sleeps it off, and the commit sleeps off the rest.
  *
  * [PACE-NO-SECTION]  No thread sleeps in a read-side section, since every grace period of the
  *    flavor would wait. A thread in a section leaves its debt. For the same reason a thread with
@@ -10,13 +10,13 @@
  *    point get none, and with qsbr no thread ends offline ([NO-CANCELLATION] in generation.h).
  * [PACE-SHORT-SLEEPS]  Long sleeps are cut, and the progress function, which may stop the work, is
  *    called in between.
- * [PACE-SLEEP-FREE]  The CPU time for falling asleep and waking up is not counted as work. It is
- *    some 20 us, with the smallest pace a debt of 20 ms, which is one more sleep: a loader would
- *    never end.
+ * [PACE-SLEEP-FREE]  The CPU time for falling asleep and waking up is not counted as work. This
+ *    time is some 20 us. With the smallest pace, 20 us of work add 20 ms of debt, which is one more
+ *    sleep. So a loader that counted this time would never end.
  * [PACE-SAMPLED]  Of the calls with one key, one in WEIR__PACE_SINGLES is timed and counts for all.
- *    But reading the clock costs ten times as much as such a call. So each timed call first
+ *    But a read of the clock may take longer than the call that it times. So each timed call first
  *    measures the cost of reading the clock, by two reads with nothing in between. This cost is
- *    subtracted from the call's time and counted once. */
+ *    subtracted from the call's time, and added to the debt only once for each read. */
 #ifndef WEIR_SRC_PACE_H
 #define WEIR_SRC_PACE_H
 
@@ -94,9 +94,9 @@ void weir__pace_single_end(struct weir_pace *p, uint64_t began);
 int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
                      weir_progress_fn *progress, void *progress_arg);
 
-/* Read a filter that was just published, if it may fit into a cache that cores share. A slow
- * loader's writes were evicted from that cache long ago. So lookups find the lines there, and the
- * evicted lines are mostly the old filter's. A no-op without a pace. */
+/* Read a filter that was just published, if it may fit into a cache that cores share. That cache
+ * has evicted most lines that a slow loader wrote. After this read, lookups find the filter's lines
+ * in the cache, in place of lines of the old filter. A no-op without a pace. */
 void weir__pace_warm(const struct weir_pace *p, const struct weir_filter *f);
 
 #endif

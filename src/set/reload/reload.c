@@ -282,7 +282,7 @@ static int build(struct weir_reload *r)
 	return err;
 }
 
-/* Check that the hashes are uniform, if no gate, builder or weir_save() does. Skip a filter that
+/* Check that the hashes are uniform, unless the gate or the builder checks that. Skip a filter that
  * the caller gave: it may be mapped, and the check would read all of it. */
 static int ask_hashes(const struct weir_reload *r)
 {

@@ -60,7 +60,7 @@ int weir__reload_alloc(struct weir_reload **out, struct weir_handle *h,
                        const struct weir_reload_options *options);
 /* Free a reload with its next filter. The record must not name that filter. */
 void weir__reload_free(struct weir_reload *r);
-/* Publish @next, a filter without inserts so far, next to the current one. The reload owns @next.
+/* Publish @next, a filter without inserts so far, as the next filter. The reload owns @next.
  * The caller has claimed the handle. Return: 0; -ENOMEM, and the filter stays the caller's. */
 int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct weir_filter *next,
                       const struct weir_reload_options *options);
@@ -74,9 +74,10 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets);
  * @progress: called while the bits are counted, or NULL.
  * Return: 0; -ECANCELED, also if progress stopped; then call weir__reload_drop(). */
 int weir__reload_ask(struct weir_reload *r, weir_progress_fn *progress, void *progress_arg);
-/* Publish the next filter, or discard it as weir_reload_abort() does. Both release the claim.
+/* Publish the next filter, and release the claim.
  * @began: weir__seconds() when the reload began, for the statistics. */
 void weir__reload_close(struct weir_reload *r, double began);
+/* Discard the next filter as weir_reload_abort() does, and release the claim. */
 void weir__reload_drop(struct weir_reload *r);
 /* End the reload without publishing, and give the next filter, now unused, back to the caller. */
 void weir__reload_give_back(struct weir_reload *r);

@@ -93,7 +93,8 @@ int weir__reload_copy(struct weir_reload *r, uint64_t sets)
 	return err ? err : weir__merge(r->next, current, weir__pace_progress, &turns);
 }
 
-/* Publish r->after, free what it no longer names after a grace period, and release the claim. */
+/* Publish r->after = @after. After a grace period free the old record and the filters @unused and
+ * @unused_too. Release the claim. */
 static void close_with(struct weir_reload *r, struct weir_generation after,
                        struct weir_filter *unused, struct weir_filter *unused_too, bool defer)
 {

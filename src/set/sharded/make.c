@@ -20,7 +20,7 @@ static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 
 /* Return: the capacity of a shard. Hashes are random, so the number of keys in a shard is a Poisson
  * variable. A kind that is built once fails with more keys than its capacity, so its shards get the
- * mean plus six standard deviations. Shards of other kinds get the mean plus one. */
+ * mean plus six standard deviations. Shards of other kinds get the mean plus one deviation. */
 static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 {
 	double mean = (double)capacity / shards;

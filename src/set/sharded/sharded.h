@@ -3,15 +3,15 @@
  *
  * [SHARD-ROUTING]  The top bits of a hash choose the shard, for ever. So a key lives in one shard.
  * [SHARD-TURN]  A filter chooses the block by the top bits too, and all keys of a shard have the
- * same top bits. So a shard uses the set's hash rotated: the bits that chose the shard come last.
- * [SHARD-HANDLES]  Each shard publishes its own records, by [DUAL-WRITE] to [PREVIOUS-WRITTEN] of
- *    generation.h. An inserter or a lookup reads the record of its key's shard once ([DUAL-WRITE]),
- *    and uses the shard's old or new contents. During weir_reload_all() some shards are old and
- *    some are new.
+ *    same top bits. So a shard uses the set's hash rotated: the bits that chose the shard come
+ *    last.
+ * [SHARD-HANDLES]  Each shard publishes its own records, by the rules of generation.h. An inserter
+ *    or a lookup reads the record of its key's shard once ([DUAL-WRITE]), and uses the shard's old
+ *    or new contents. During weir_reload_all() some shards are old and some are new.
  * [SHARD-CLAIM]  All shards share the set's claim ([ONE-WRITER]), so one shard is replaced at a
  *    time, and the peak memory is that of the set and one shard.
- * [SHARD-VIEW]  The set's own record always names one filter, the view. Lookups in it use the
- * shards' records. The view has no bits, and its answers hold in the caller's section. */
+ * [SHARD-VIEW]  The set's own record always names one filter, the view. The view has no bits:
+ *    lookups in the view use the shards' records. Its answers hold in the caller's section. */
 #ifndef WEIR_SRC_SET_SHARDED_SHARDED_H
 #define WEIR_SRC_SET_SHARDED_SHARDED_H
 
@@ -41,7 +41,7 @@ static inline uint64_t weir__share_hash(unsigned bits, uint64_t hash)
 enum { WEIR__VIEW_NAME = 80 };
 
 struct weir_sharded {
-	struct weir_handle handle; /* first field (set_of()); [SHARD-VIEW] is in its record */
+	struct weir_handle handle; /* first field (set_of()); its record names the view */
 	unsigned bits;
 	uint32_t shards;
 	struct weir_hashing hashing; /* the same in all shards */
@@ -67,7 +67,8 @@ static inline bool weir__shard_contains(const struct weir_sharded *set, uint64_t
 
 enum { WEIR__TOGETHER = 64 }; /* keys whose lines are prefetched together: a word of the bitmap */
 
-/* Prefetch the line of a hash in its shard's current filter; for a classic filter, one line. */
+/* Prefetch the line of a hash in its shard's current filter. A classic filter has several lines for
+ * each hash; this prefetches the first of them. */
 static inline void weir__shard_fetch(const struct weir_sharded *set, uint64_t hash)
 {
 	const struct weir_filter *f = weir__shard_record(set, hash)->current;
