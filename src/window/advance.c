@@ -19,8 +19,8 @@ bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 	return age >= w->period;
 }
 
-/* Clear a slot that no section counts as live any more. Do not write words that are 0 already, so
- * that other cores keep these lines. */
+/* Clear a slot that no section counts as live any more. Do not write words that are 0 already,
+ * since a write would take their lines from the caches of other cores. */
 static void clear(struct weir_window *w, uint32_t slot)
 {
 	const struct weir_window_bits *b = &w->bits;
@@ -39,7 +39,7 @@ static void note_late(struct weir_window *w, uint32_t newest)
 		weir__figure_store_relaxed(&w->late, age - w->period);
 }
 
-/* [CLOCK-AFTER]: note the time. 0 means that the time is not noted yet. */
+/* [CLOCK-AFTER]: note the time. In since[] 0 means that no time is noted, so note a 0 as 1. */
 static void note_time(struct weir_window *w, uint32_t slot)
 {
 	uint64_t now = w->clock(w->clock_arg);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Columns, for window/kernel.c and one instruction set. A line has the words of one key in eight
- * slots, side by side, so one comparison tests the key's mask against eight slots. */
+ * Lookups in columns, which window/kernel.c includes for each instruction set. A line has one key's
+ * words of eight slots, side by side. So AVX-512 tests eight slots by one comparison. */
 #ifndef WEIR_SRC_WINDOW_COLUMNS_H
 #define WEIR_SRC_WINDOW_COLUMNS_H
 
 #include <weir/inline.h>
 
-/* From this many bits per key on, vector lanes make the mask: each lane sets one bit, then they are
- * ORed. Lanes after the last bit repeat the first. */
+/* If a key has this many bits or more, vector lanes make its mask: each lane sets one bit, and the
+ * lanes are ORed. A lane without a bit of its own repeats the key's first bit. */
 enum { COLUMN_IN_LANES = 4 };
 #define COLUMN_LANE(l) (weir__field_shift(1, from + (l) < g ? from + (l) : 0))
 
@@ -20,7 +20,8 @@ WEIR__INLINE column_mask column_mask_of(uint64_t mask)
 	return _mm512_set1_epi64((long long)mask);
 }
 
-/* Return: bits @from to @from + 7 of a key, one in each lane. rolv takes its count modulo 64. */
+/* Return: bits @from to @from + 7 of a key, one in each lane. The rotation takes its count modulo
+ * 64, so the upper bits of r need no mask. */
 WEIR__INLINE __m512i column_bits(__m512i r, unsigned g, unsigned from)
 {
 	__m512i at = _mm512_set_epi64(COLUMN_LANE(7), COLUMN_LANE(6), COLUMN_LANE(5),
@@ -39,13 +40,14 @@ WEIR__INLINE column_mask column_mask_in_lanes(uint64_t r, unsigned g)
 	return _mm512_or_si512(m, _mm512_shuffle_epi32(m, (_MM_PERM_ENUM)0x4e));
 }
 
-/* Return: a bitmask of the slots, of eight from @words on, that have all bits of the mask. */
+/* Test eight slots, whose words begin at @words. Return: bit i is set if slot i of them has all
+ * bits of the mask. */
 WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask m)
 {
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);
 }
 
-/* Return: a bitmask of the slots, of four from @words on, that have all bits of the mask. */
+/* Test four slots, whose words begin at @words. Return: as column_line(). */
 WEIR__INLINE uint32_t column_half(const uint64_t *words, column_mask wide)
 {
 	__m256i m = _mm512_castsi512_si256(wide);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Inserts into a window. One function serves both layouts and all shapes, since the atomic ORs are
- * most of the work. */
+ * Inserts into a window. One function serves both layouts, all shapes and all instruction sets,
+ * since no instruction set has a vector form of the atomic OR. */
 #include "kind/batch.h"
 #include "window/window.h"
 
@@ -31,8 +31,8 @@ static inline void key_bits_of(struct key_bits *p, const struct weir_window_bits
 }
 
 /* Insert into one slot. Load all words first, since a locked instruction delays the loads after it.
- * Relaxed: a bit that is seen was set before this insert ([BITS-ONLY-SET]). Return: true if this
- * insert has set a bit. */
+ * The loads are relaxed, since a bit that is set in a live slot stays set ([BITS-ONLY-SET]).
+ * Return: true if this insert has set a bit. */
 static bool set_bits(const struct weir_window_bits *b, const struct key_bits *p, uint32_t slot)
 {
 	uint64_t *words = p->words + slot * b->slot_step, missing = 0;
@@ -65,7 +65,7 @@ static uint32_t others(uint64_t state, uint32_t own)
 	return weir__window_live(state) & ~(UINT32_C(1) << own);
 }
 
-/* Count a key, and wake the timer if that makes an advance by number due. */
+/* Count a key if it is in the sample. Wake the timer if the key makes an advance by number due. */
 static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 {
 	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&
@@ -73,7 +73,7 @@ static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 		(void)weir__window_wake(w);
 }
 
-/* Call this in a section. */
+/* Call this in a read-side section. */
 static int insert(struct weir_window *w, uint64_t hash)
 {
 	const struct weir_window_bits *b = &w->bits;

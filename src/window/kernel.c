@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The lookups of a window, compiled for one instruction set (ground/system.h). NEON needs no file:
- * each ARM processor that weir runs on has NEON, so the kernels for any processor use it. */
+ * The lookups of a window, compiled for each instruction set (ground/system.h) but NEON. Every ARM
+ * processor that weir runs on has NEON, so there the compiler uses NEON in the scalar kernels. */
 #include "ground/system.h"
 #if !defined(WEIR_KERNEL_NEON)
 
@@ -14,7 +14,7 @@
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
-/* Look up in columns if the slots do not fill exactly one line. */
+/* Look up in columns if a key's words of all slots take half a line or more than one line. */
 WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
                                    column_mask mask)
 {
@@ -39,7 +39,7 @@ WEIR__INLINE uint32_t slots_in_columns(const struct weir_window_bits *b, uint64_
 
 /* ---- a ring: each slot has its own array, with a key's block at the same index ---- */
 
-/* Without a branch between the slots, so that their lines are fetched in parallel. */
+/* The loop has no branch that depends on a slot's words, so the slots' lines load in parallel. */
 WEIR__INLINE uint32_t slots_in_ring(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                     unsigned g)
 {
@@ -51,7 +51,7 @@ WEIR__INLINE uint32_t slots_in_ring(const struct weir_window_bits *b, uint64_t h
 	return in;
 }
 
-/* For shapes without a kernel of their own. */
+/* slots_in_ring() for shapes without a kernel of their own. */
 WEIR__INLINE uint32_t slots_in_any(const struct weir_window_bits *b, uint64_t hash, unsigned z,
                                    unsigned g)
 {
@@ -65,7 +65,8 @@ WEIR__INLINE uint32_t slots_in_any(const struct weir_window_bits *b, uint64_t ha
 
 /* ---- batches ---- */
 
-/* If the bits do not fit into a core's cache, prefetch all lines: up to 3 in columns, else G+1. */
+/* If the bits do not fit into a core's cache, prefetch all lines of each key: 1 to 3 lines in
+ * columns, and G+1 lines in a ring. */
 WEIR__INLINE void fetch(const struct weir_window_bits *b, const uint64_t *hashes, unsigned n)
 {
 	bool ring = weir__window_is_ring(b);
@@ -185,7 +186,7 @@ WEIR__INLINE uint64_t each_column(const struct weir_window_bits *b, const uint64
 		return each(&bits, hashes, n, live, look, z, g); \
 	}
 
-/* Inserts are the same for each instruction set, since the atomic ORs are most of the work. */
+/* All instruction sets share the inserts of insert.c. */
 #define KERNEL_ENTRY(name) \
 	{ \
 		.verbs = { \

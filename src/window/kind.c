@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "window/window.h"
 
-enum { MOST_COLUMN_BITS = 10 }; /* each takes 6 of a hash's 60 usable bits */
+enum { MOST_COLUMN_BITS = 10 }; /* bits per key; 10 positions of 6 bits still fit into the hash */
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loads a window: makes an empty one as the head says, then copies each generation into its slot as
- * it is read. The window is private until the load ends. */
+ * Loads a window: makes an empty window from the image's head, then reads each generation and
+ * copies it into its slot. The window is private until the load ends. */
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
@@ -54,7 +54,8 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 		                           parts->own[WEIR_WINDOW_COUNTED] / (w->sampled + 1));
 }
 
-/* Subtract the duration of the load from the ages, unless forget_older counts all time. */
+/* Subtract the duration of the load from the ages. Do not call this for forget_older, which counts
+ * all time since the save. */
 static void set_later(struct weir_window *w)
 {
 	const uint64_t took = w->clock(w->clock_arg) - w->began;
@@ -111,7 +112,7 @@ static int make(struct weir_filter **out, const struct weir_layout *whole, uint6
 {
 	struct weir_layout layout = *whole;
 	struct weir_memory memory;
-	/* do not prefault: the load touches the pages */
+	/* do not prefault here: weir__window_thawed() touches the pages */
 	int err = weir__memory_alloc(&memory, bytes, options->flags & ~WEIR_PREFAULT,
 	                             options->memory, options->memory_bytes);
 	if (err)

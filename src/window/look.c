@@ -24,7 +24,8 @@ static uint64_t answers_of(const struct weir_window *w, const uint64_t *hashes, 
 	return w->kernel->look_each(&w->bits, hashes, n, weir__window_live(state));
 }
 
-/* Look up 64 keys as [SECTION-IF-ADVANCED] does for one key. */
+/* Look up at most 64 keys as [SECTION-IF-ADVANCED] says. Unlike a lookup of one key, load the state
+ * again even if the keys were found. */
 static uint64_t look_some(struct weir_window *w, const uint64_t *hashes, unsigned n)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);
@@ -72,7 +73,8 @@ size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *ba
 
 /* ---- ages: a filter of another kind has one generation ---- */
 
-/* Return: false also for a window that was loaded keyless, whose lookups answer nothing. */
+/* Return: true for a window. False for a window that was loaded without its secret key: all its
+ * lookups answer true, so no generation can be told. */
 static bool is_window(const struct weir_filter *f)
 {
 	return f->kind == &weir__kind_window &&
@@ -86,7 +88,7 @@ static int age_of(const struct weir_window *w, uint64_t hash)
 	WEIR__IN_SECTION(&w->rcu, in = slots_with(w, hash, &state));
 	if (!in)
 		return -1;
-	/* slots below the newest get older, then those from the top slot down */
+	/* generations get older from the newest slot down to slot 0, then from the top slot down */
 	uint32_t newest = weir__window_newest(state);
 	uint32_t below = in & ((UINT32_C(2) << newest) - 1);
 	uint32_t slot = 31 - (uint32_t)__builtin_clz(below ? below : in);

@@ -8,7 +8,8 @@
 #include "ground/threads.h"
 #include "window/window.h"
 
-/* The most keys to count for an advance. A sample of this size is right to about 1 in 200. */
+/* If generation_keys is this or more, count only a sample of the keys. The sampled number then has
+ * a standard error of about 1 in 200. */
 enum { COUNTED = 1 << 16 };
 
 static uint64_t monotonic(void *unused)

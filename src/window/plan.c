@@ -11,7 +11,7 @@
 
 #define LEAST_RATE 1e-9 /* least fp_rate of a filter, and so of a generation */
 
-static const uint32_t default_generations = 7; /* with the spare 8 columns, which fill a line */
+static const uint32_t default_generations = 7; /* with the spare 8 slots: their words fill a line */
 
 static int out_of_range(int err, const char *name, double value, double least, double most)
 {
@@ -92,8 +92,8 @@ int weir__window_settle(struct weir_params *p)
 	return err;
 }
 
-/* Return: the size of the window, in generations. In columns, the words of all slots for one key
- * fill whole lines, or half a line. */
+/* Return: the size of the window's bits, as a multiple of one generation's. In columns, one key's
+ * words of all slots are padded to half a line or to whole lines. */
 static uint64_t times(uint32_t layout, uint32_t generations)
 {
 	uint64_t slots = generations + 1;
@@ -147,9 +147,9 @@ static int plan_one(const struct weir_params *p, struct weir_plan *out)
 	return weir_plan_make(&one, out);
 }
 
-/* Check that an advance by number comes at a generation's capacity or earlier. Later the generation
- * would be overfull, or the advance might never come: a key inserted into full words sets no bit
- * and is not counted. */
+/* Check that an advance by number comes at a generation's capacity or earlier. With a larger number
+ * the generation would be overfull. The advance might never come, since a key that sets no new bit
+ * is not counted. */
 static int check_number(const struct weir_params *p, uint64_t capacity)
 {
 	const uint64_t room = weir__window_member_capacity(capacity, p->window.generations);

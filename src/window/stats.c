@@ -6,7 +6,7 @@
 #include "kind/spread.h"
 #include "window/window.h"
 
-enum { SAMPLE = 16384 }; /* lines, in a ring's slot or in all columns */
+enum { SAMPLE = 16384 }; /* the most lines to read for a slot, without WEIR_EXACT */
 
 /* Means over the sampled blocks. */
 struct sums {
@@ -31,7 +31,8 @@ static struct sums block_of(const struct weir_window_bits *b, const uint64_t *wo
 	return sum;
 }
 
-/* Return: the blocks to read in a slot. A block is one line in a ring, eight lines in columns. */
+/* Return: the blocks to read in a slot. A block is one line in a ring. In columns its eight words
+ * are in up to eight lines. */
 static uint64_t sample(const struct weir_window_bits *b, bool exact)
 {
 	const uint64_t most = weir__window_is_ring(b) ? SAMPLE : SAMPLE / 8;
@@ -81,8 +82,8 @@ static void add(struct weir_stats *s, const struct weir_window *w, struct sums o
 	s->fp_rate_estimated += (1 - s->fp_rate_estimated) * one.rate;
 }
 
-/* Use one section, so that no slot is cleared during the survey. No function of the caller runs in
- * it. */
+/* Use one section, so that no slot is cleared during the survey. No callback of the caller runs in
+ * the section. */
 void weir__window_survey(const struct weir_filter *f, uint64_t lines, struct weir_stats *out)
 {
 	const struct weir_window *w = weir__window_of(f);

@@ -11,9 +11,9 @@
 #include "ground/threads.h"
 #include "window/window.h"
 
-/* An inserter calls this in its section, after its key was inserted. So write() must not be a
- * cancellation point here, which would keep the key and lose the answer, and must not change errno.
- * It fails only if the eventfd's count is at its maximum, and then the thread is awake. */
+/* An inserter calls this in its section, after it inserted its key. If write() were a cancellation
+ * point here, a cancelled insert would leave its key but lose its answer. write() fails only if the
+ * eventfd's count is at its maximum, and then the thread's poll returns anyway. */
 bool weir__window_wake(const struct weir_window *w)
 {
 	const uint64_t one = 1;
@@ -42,8 +42,8 @@ static void sleep_for(const struct weir_window *w, uint64_t ns)
 /* ns to wait while another thread advances, which takes a grace period. */
 enum { ANOTHER_IS_AT_IT = 1000000 };
 
-/* With qsbr a grace period cannot end while an online thread sleeps or retries, so go offline. With
- * other flavors this is a no-op. */
+/* With qsbr no grace period ends while an online thread sleeps, so the thread goes offline before
+ * it sleeps. With other flavors going offline is a no-op. */
 static void *run(void *argument)
 {
 	struct weir_window *w = argument;
@@ -93,7 +93,7 @@ void weir__window_timer_stop(struct weir_window *w)
 		(void)weir__flag_claim_acquire(&w->stopped);
 		for (unsigned tries = 0; tries < WAKES && !weir__window_wake(w); tries++)
 			sched_yield();
-		/* with qsbr the thread's last grace period waits for online threads */
+		/* with qsbr, a last advance of the timer's thread waits for online threads */
 		if (online)
 			flavor->thread_offline();
 		pthread_join(w->thread, NULL);

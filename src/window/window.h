@@ -5,51 +5,55 @@
  * Slot n % (G+1) is the newest one, and the slot after it, in a circle, is the spare, which no
  * lookup reads. So an advance only adds 1 to n: it allocates nothing and cannot fail.
  *
- * [STATE-IN-SECTION]  An insert reads the state in a section, and uses the newest slot of that
- *    state. An advance publishes the next state, waits for a grace period, then clears the slot
- *    that it dropped. Only then may the next advance begin. So all sections that count a slot as
- *    live end before it is cleared, and the spare is clean when it becomes the newest slot.
+ * [STATE-IN-SECTION]  An insert reads the state in an RCU read-side section, and uses the newest
+ *    slot of that state. An advance publishes the next state, waits for a grace period, then
+ *    clears the slot that it dropped. Only then may the next advance begin. So all sections that
+ *    count a slot as live end before it is cleared, and the spare is clean when it becomes the
+ *    newest slot.
  * [STATE-AGE]  If a section read state n, the state is n or n+1 until the section ends, since the
  *    advance to n+1 waits for it. So its inserts are in the newest slot of n, which n+1 keeps live.
  * [WINDOW-FINDS]  A lookup finds every key whose insert happens-before the lookup and whose
  *    generation is not dropped. The lookup reads a state at least as new as the insert's (coherence
  *    of the state), and the word that the insert wrote ([BITS-ONLY-SET], within a generation).
- * [ONE-NEW-AT-MOST]  With words_per_key 1, at most one insert of a key gets WEIR_NEW. An insert ORs
- *    its word in, then reads the state again, then reads the key's word in all other live slots.
- *    The OR, the second load of the state, the loads of words and the store that publishes a state
- *    are sequentially consistent. Let A and B insert one key. In one slot, one OR decides.
- *    Otherwise let A use the newest slot of n, and B that of n+1. If A's second load gives n, A's
- *    OR comes before the publication of n+1 in the single order. The publication comes before B's
- *    OR and its load of A's word, so B finds the key. If A's second load gives n+1, A reads B's
- *    slot after its own OR, as B reads A's slot. So at least one of them finds the other's bits. If
- *    inserts read before the OR, or with weaker orders, both could get WEIR_NEW.
+ * [ONE-NEW-AT-MOST]  With words_per_key 1, at most one insert of a key gets WEIR_NEW. An insert
+ *    ORs its word in, then reads the state again, then reads the key's word in all other live
+ *    slots. The OR, the second load of the state, the loads of words and the store that publishes
+ *    a state are sequentially consistent. Let A and B insert one key. In one slot, one OR
+ *    decides. Otherwise let A use the newest slot of state n, and B the newest slot of n+1. If
+ *    A's second load gives n, A's OR comes before the publication of n+1 in the single order. The
+ *    publication comes before B's OR and its load of A's word, so B finds the key. If A's second
+ *    load gives n+1, A reads B's slot after its own OR, as B reads A's slot. So at least one of
+ *    them finds the other's bits. If inserts read before the OR, or with weaker orders, both
+ *    could get WEIR_NEW.
  * [ONE-NEW-AT-LEAST]  With words_per_key above 1, at least one insert of an absent key gets
  *    WEIR_NEW. An insert reads the other slots first and ORs afterwards. One of them ORs first, so
  *    it read before any OR and found nothing. If inserts read after the OR, two inserts across an
  *    advance could each find the other's bits, and neither would get WEIR_NEW.
  * [CLOCK-AFTER]  An advance reads the clock after it has published the state, and notes that time
- *    for the new generation. The next advance is due T/(G-1) after that time. A generation takes no
- *    insert that begins after the time noted for its successor. It is dropped G-1 advances later,
- *    so not before T has passed. So after a late advance the later ones are late too. A time read
- *    before the publication could be too early by any delay in between. Until its time is noted, a
- *    generation has age 0.
+ *    for the new generation. With T = span_seconds, the next advance is due T/(G-1) after that
+ *    time. A generation takes no insert that begins after the time noted for its successor. The
+ *    generation is dropped G-1 advances after its successor came, so not before T has passed. If
+ *    one advance is late, all later advances are late too. A time read before the publication
+ *    could be too early by any delay in between. Until its time is noted, a generation has age 0.
  * [ONE-ADVANCE]  One thread advances at a time: the one that claims the window ([ONE-HOLDER]). The
  *    claim also makes the cleared spare visible to the next advance.
  * [SECTION-IF-ADVANCED]  A lookup enters a section only if an advance interferes, since a section
- *    costs half as much as a lookup. A lookup reads the state, the words, and the state again. An
- *    advance publishes before it clears, so a lookup that reads a cleared word then reads a newer
- *    state. If the state is the same, the answer is right. Otherwise the lookup is repeated in a
- *    section. A lookup that finds the key needs no second load: the slot was live when the lookup
- *    began. Without it, a lookup could read the newest slot before a key is inserted there again,
- *    and an older slot after it was cleared, and miss a key that was in the window all the time.
+ *    costs 3 to 5 ns and a lookup in cache some 5 ns (bench/MEASURED.md). A lookup reads the state,
+ *    the words, and the state again. An advance publishes before it clears, so a lookup that reads
+ *    a cleared word then reads a newer state. If the state is the same, the answer is right.
+ *    Otherwise the lookup is repeated in a section. A lookup that finds the key needs no second
+ *    load: the slot was live when the lookup began. Without the second load, a lookup could read
+ *    the newest slot before a key is inserted there again, and an older slot after it was cleared.
+ *    It would miss a key that was in the window all the time.
  * [WINDOW-BLOCKED]  The words of a generation are those of a blocked filter. In a ring a slot is
  *    laid out as that filter's array. In columns each word of that array is in another column. So a
  *    generation can be copied out to a blocked filter, and a blocked filter can be copied in.
  * [COPY-IN-SECTION]  A copy for an image is made in one section, so no slot that was live in its
- *    state is cleared during the copy ([STATE-IN-SECTION]). So the copy has every key that a lookup
- *    would have found. The clock is read after the words, so no key of a generation is younger than
- *    the age in the image allows. An advance that is due in the image was late, and [CLOCK-AFTER]
- *    holds for it. The copy delays only the clearing.
+ *    state is cleared during the copy ([STATE-IN-SECTION]). So the copy has every key that a
+ *    lookup would have found. The clock is read after the words, so no key of a generation is
+ *    younger than the age in the image allows. If the image shows an advance as due, that advance
+ *    is late in the loaded window, which [CLOCK-AFTER] allows. During the copy another thread may
+ *    publish a state, but it cannot clear a slot.
  *
  * tests/schedule runs the code through [STATE-IN-SECTION], [STATE-AGE], [ONE-NEW-AT-MOST],
  * [ONE-NEW-AT-LEAST], [SECTION-IF-ADVANCED] and [COPY-IN-SECTION], tests/unit through [CLOCK-AFTER]
@@ -77,9 +81,9 @@ static inline bool weir__window_spans(double s)
 
 enum { WEIR_WINDOW_SLOTS = WEIR_WINDOW_MOST + 1, WEIR_WINDOW_STEP = 64 };
 
-/* The words of a slot are those of its blocks, 8 each, in order ([WINDOW-BLOCKED]). Word n of a
- *    slot is at words + slot * slot_step + n * stride in columns: words n of all slots are side by
- *    side; words + slot * slot_step + n in a ring: each slot has its own array. */
+/* A slot has 8 words for each block, in the order of the blocks ([WINDOW-BLOCKED]). Word n of a
+ * slot is at words + slot * slot_step + n * stride. In columns slot_step is 1, so the words n of
+ * all slots are side by side. In a ring stride is 1, so each slot has its own array. */
 struct weir_window_bits {
 	uint64_t *words;
 	uint64_t blocks;    /* blocks of a slot */
@@ -117,7 +121,7 @@ static inline bool weir__window_is_ring(const struct weir_window_bits *b)
 
 /* The functions for one instruction set, layout and shape. */
 struct weir_window_kernel {
-	/* First field, so that it is the filter's kernel too ([SECTION-IF-ADVANCED]). */
+	/* First field, so that a pointer to it is also a pointer to this record (create()). */
 	struct weir_kernel verbs;
 	/* Returns the slots that have the key, slot s in bit s. Relaxed loads: [WINDOW-FINDS]. */
 	uint32_t (*look)(const struct weir_window_bits *b, uint64_t hash);
@@ -129,7 +133,7 @@ struct weir_window_kernel {
 /* A window, at f->own. create() makes it, and begin() or thaw() completes it while it is
  * private. */
 struct weir_window {
-	/* Every function reads these fields, and none writes them. */
+	/* Once the window is complete, functions only read these fields. */
 	struct weir_window_bits bits;
 	const struct weir_window_kernel *kernel;
 	struct weir_rcu rcu;
@@ -137,18 +141,18 @@ struct weir_window {
 	uint64_t enough;       /* number of counted keys that makes an advance due */
 	int wake;              /* eventfd of the timer's thread, or -1 */
 
-	_Alignas(64) atomic_uint_fast64_t state; /* [STATE-IN-SECTION]: one write an advance */
+	_Alignas(64) atomic_uint_fast64_t state; /* [STATE-IN-SECTION]: an advance writes it once */
 
 	_Alignas(64) atomic_bool claimed;        /* a thread advances the window ([ONE-ADVANCE]) */
 	atomic_bool stopped;                     /* the timer's thread must end */
-	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* [CLOCK-AFTER]: in ns; 0: not noted */
+	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* [CLOCK-AFTER]: time in ns; 0: none */
 	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* number of counted keys */
 	atomic_uint_fast64_t late;               /* ns: the longest delay of an advance */
 	uint32_t generations;
 	double span_seconds;                     /* T; 0: no advances by time */
 	uint64_t generation_keys;                /* 0: no advances by number */
 	uint64_t period;                         /* ns: T/(G-1), rounded up; 0: none */
-	uint64_t saved;                          /* ns since 1970, when saved; 0: no image */
+	uint64_t saved;                          /* ns since 1970, of the save; 0: not loaded */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
 	struct weir_window_run run;              /* the caller's options */
@@ -209,7 +213,7 @@ const struct weir_window_kernel *weir__window_ring_scalar(unsigned z, unsigned g
 const struct weir_window_kernel *weir__window_ring_avx2(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx512(unsigned z, unsigned g);
 
-/* Return: ns since a slot became the newest. 0 if it did so after @now was read. */
+/* Return: ns from the time noted for a slot to @now; 0 if no time is noted or it is after @now. */
 static inline uint64_t weir__window_age(const struct weir_window *w, uint32_t slot, uint64_t now)
 {
 	uint64_t since = weir__figure_load_relaxed(&w->since[slot]);
@@ -238,7 +242,7 @@ int64_t weir__window_insert_batch(struct weir_filter *f, const struct weir_batch
                                   uint64_t *bitmap);
 size_t weir__window_contains_batch(const struct weir_filter *f, const struct weir_batch *batch,
                                    uint64_t *bitmap);
-/* Answers up to 64 keys, key i in bit i. */
+/* Looks up or inserts up to 64 keys. Returns the answers, that of key i in bit i. */
 typedef uint64_t weir__window_some_fn(struct weir_window *w, const uint64_t *hashes, unsigned n);
 /* The loop of all batches. Return: the number of true answers. */
 size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *batch,
@@ -259,7 +263,8 @@ int weir__window_thaw(struct weir_filter **out, const struct weir_parts *parts,
 void weir__window_put(struct weir_filter *f, unsigned i, const struct weir_filter *member);
 int weir__window_thawed(struct weir_filter *f, const struct weir_load_options *options);
 
-/* Check the parameters that say when the window advances, and which thread does it. */
+/* Check the number of generations, and the parameters that say when and by which thread the window
+ * is advanced. */
 int weir__window_check_advances(const struct weir_params *p);
 /* Apply the parameters for advances to a private window. Starts no timer's thread. */
 void weir__window_configure(struct weir_window *w, const struct weir_params *p);
@@ -271,11 +276,13 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 /* Return: true if an advance is due, by time or by number. @wait: receives the ns until an advance
  * by time is due; UINT64_MAX: never. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);
-/* Advance, or with @only_due if an advance is due. Return: 1; 0 not due; -EBUSY; -EDEADLK. */
+/* Advance; with @only_due, only if an advance is due. Return: 1; 0 if none was due; -EBUSY if
+ * another thread advances the window; -EDEADLK in a read-side section. */
 int weir__window_advance(struct weir_window *w, bool only_due);
 
-/* Start or stop the timer's thread. Return: 0 or a negative errno. */
+/* Start the timer's thread. Return: 0 or a negative errno. */
 int weir__window_timer_start(struct weir_window *w);
+/* Stop the timer's thread if this process started it, and wait for its end. */
 void weir__window_timer_stop(struct weir_window *w);
 /* Wake the timer's thread for an advance by number. Return: false if the system refused. */
 bool weir__window_wake(const struct weir_window *w);
@@ -303,8 +310,8 @@ enum {
 /* Return: the shape of a member in the image. */
 struct weir_shape weir__window_member_shape(uint32_t z, uint32_t g);
 double weir__window_span_of(const uint64_t own[WEIR_WINDOW_OWN]);
-/* Check the number of members, the window's own words and the notes. The error message does not
- * begin with the image's name. Return: 0 or -EBADMSG. */
+/* Check the number of members, the window's own words and the notes. The caller puts the image's
+ * name in front of the error message. Return: 0 or -EBADMSG. */
 int weir__window_check_image(const struct weir_parts *parts);
 /* suits() of struct weir_kind (kind.h). */
 int weir__window_member_suits(const struct weir_parts *parts, unsigned i,
