@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Lookups and the insert ([ROUTER-LAYOUT], [ROUTER-CELL]). One function serves all numbers of
- * columns and rows. It is scalar on every machine, since the time of a batch is that of loading
- * lines at random addresses (bench/MEASURED.md). */
+ * Lookups and the insert ([ROUTER-LAYOUT], [ROUTER-CELL]). INSTANCE compiles the lookup for each
+ * number of columns and of rows per key. The insert reads these numbers from the shape. The code is
+ * scalar on every machine, since a batch spends its time loading lines at random addresses. */
 #include "kind/batch.h"
 #include "router/router.h"
 
@@ -108,7 +108,7 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 	return new;
 }
 
-/* ---- the functions of filters: they look up in any set, and insert into every set ---- */
+/* ---- the functions that every kind has: they look up in any set, insert into every set ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 {

@@ -26,7 +26,8 @@ static size_t character(const unsigned char *c)
 	return code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
 }
 
-/* @name: ends with a NUL. */
+/* Return: true if the name has one character or more, all of them allowed. @name: ends with a
+ * NUL. */
 static bool is_text(const char *name)
 {
 	const unsigned char *c = (const unsigned char *)name;

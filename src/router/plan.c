@@ -10,7 +10,7 @@
 
 #define LEAST_RATE 1e-6
 #define SLACK 1.01 /* fewer rows are faster, so accept 1 % more memory */
-#define FULL 64    /* bits set per row; beyond it practically no row is empty: exp(-FULL) of them */
+#define FULL 64    /* bits set per row of a column; then about exp(-64) of the rows are empty */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
@@ -24,8 +24,8 @@ static double power(double x, unsigned k)
 }
 
 /* Return: the chance that k random rows all have their bit set in a column, after n keys set k
- * random bits each in c rows. With x the share of set bits, it is E[x^k], expanded to the second
- * order about E[x]. Both moments of x are exact. */
+ * random bits each in c rows. With x the share of set bits, the chance is E[x^k]. The function
+ * expands it to the second order about E[x], with the exact mean and variance of x. */
 static double rate_of(double n, double c, unsigned k)
 {
 	const double throws = n * k, empty = exp(throws * log1p(-1 / c));
@@ -49,8 +49,8 @@ double weir__router_rate(double load, unsigned columns, unsigned k)
 	return fmin(rate, 1);
 }
 
-/* Return: the most keys per page at a rate. The upper bound is exact if all pages have the same
- * number of keys. Since they differ, the result is lower. */
+/* Return: the most keys per page at a rate. The search starts from an upper bound: the load that
+ * would give the rate if all pages had the same number of keys. */
 static double load_of(double rate, unsigned columns, unsigned k)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / columns);
@@ -65,7 +65,8 @@ static double load_of(double rate, unsigned columns, unsigned k)
 	return low;
 }
 
-/* Return: the fewest rows near the least memory. @load: keys per page, used without a rate. */
+/* Return: the fewest rows per key that need at most SLACK times the least memory. If fp_rate is 0:
+ * the fewest rows that give at most SLACK times the least rate at @load keys per page. */
 static unsigned best_rows(const struct weir_params *p, unsigned columns, double load)
 {
 	double cost[WEIR__ROUTER_ROWS + 1], least = INFINITY;
@@ -91,7 +92,8 @@ static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 	return shards;
 }
 
-/* Return: the pages that fit into max_bytes, with the page of the names. */
+/* Return: the pages that fit into max_bytes, including the page of the names. Each shard gets the
+ * same number of pages. */
 static uint64_t pages_within(const struct weir_params *p)
 {
 	uint64_t pages = p->max_bytes / WEIR__PAGE_BYTES;

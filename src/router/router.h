@@ -2,26 +2,26 @@
  * The inside of the kind router, and its rules.
  *
  * [ROUTER-LAYOUT]  The layout, which golden files freeze. The array consists of pages of 64 lines.
- *    The first page has the names: line i has the name of set i, padded with 0, and lines without a
- *    set are
- *     0. It is written before other threads get the router, and never after. Each further page has
- *     32768 / columns rows. Row i of a page is its bits i * columns to i * columns + columns - 1;
- *     bit b is bit b % 64 of word b / 64. Bit s of a row belongs to set s.
+ *    The first page has the names: line i has the name of set i, padded with 0, and a line without
+ *    a set is 0. The first page is written before other threads get the router, and never after.
+ *    Each further page has 32768 / columns rows. Row i of a page is bits i * columns to
+ *    i * columns + columns - 1 of the page. Bit b of a page is bit b % 64 of its word b / 64. Bit s
+ *    of a row belongs to set s. With h the key's hash, and pages the number of all pages:
  *         page = 1 + high half of h * (pages - 1)
  *         row of probe i: log2(rows of a page) bits of r = h * 0x9E3779B97F4A7C15, from the top
  *         down, those of probe 0 first. Probes that do not fit into r take the bits of
  *         h * 0xD6E8FEB86659FD93 in the same way.
  * [ROUTER-CELL]  A row's cell is read and written as a part of its 64-bit word, atomically, and in
- *    no other width. So [BITS-ONLY-SET] to [LITTLE-ENDIAN] hold unchanged. The word of a row only
- *    gains bits. A lookup after an insert finds the bits in all words, whatever other threads OR
- *    into other cells of these words at the same time. The byte order is that of every word.
- *    Accesses of a cell's own width would overlap with those of whole words (a copy, a merge and a
- *    snapshot use words), and C11 has no rule for that.
+ *    no other width. So [BITS-ONLY-SET], [WORD-ATOMIC] and [LITTLE-ENDIAN] hold for the router too:
+ *    a word only gains bits. A lookup after an insert finds the insert's bits in all words,
+ *    whatever other threads OR into other cells of these words at the same time. Accesses of a
+ *    cell's own width would overlap with those of whole words (a copy, a merge and a snapshot use
+ *    words), and C11 has no rule for that.
  * [SAME-SETS]  All generations of a handle have the same sets, with the same names. So bit i of an
- *    answer means the same whichever generation answers. A set of current is in every other filter
- *    too, so no filter refuses a key for lack of the set and becomes void ([REFUSED-KEY]).
- * [COLUMN-COPY]  A copy of some sets ORs the words of their columns, word by word ([BEGIN-WAITS]),
- *    so keys that are inserted into next at the same time remain.
+ *    answer means the same whichever generation answers. Each set of the filter current is in next
+ *    and previous too. So no filter refuses a key because it lacks the set ([REFUSED-KEY]).
+ * [COLUMN-COPY]  A copy of some sets ORs the bits of their columns into next, word by word and
+ *    atomically ([BEGIN-WAITS]). So keys that are inserted into next at the same time remain.
  *
  * tests/schedule runs the code through [ROUTER-CELL], [SAME-SETS] and [COLUMN-COPY]. */
 #ifndef WEIR_SRC_ROUTER_ROUTER_H
@@ -72,13 +72,14 @@ static inline uint64_t weir__router_all(const struct weir_array *a)
 	return ~UINT64_C(0) >> (64 - weir__router_sets(a));
 }
 
-/* Return: the mask of all sets of a filter. A filter of another kind has one set. */
+/* Return: the mask of all sets of a filter. A filter that is not a router has one set. */
 static inline uint64_t weir__all_sets(const struct weir_filter *f)
 {
 	return WEIR_ALL_SETS >> (64 - weir_router_sets(f));
 }
 
-/* ---- [ROUTER-LAYOUT]: the cells of a key; constant when inlined with constants ---- */
+/* ---- [ROUTER-LAYOUT]: the cells of a key. Lookups inline these functions with constant numbers of
+ *      columns and probes, so the compiler computes shifts and masks ---- */
 
 static inline uint64_t *weir__router_page(const struct weir_array *a, uint64_t hash)
 {
@@ -99,12 +100,13 @@ WEIR__INLINE unsigned weir__row(unsigned columns, unsigned i, uint64_t r, uint64
 	return (unsigned)((i < each ? r << (i * bits) : r2 << ((i - each) * bits)) >> (64 - bits));
 }
 
-/* Return: the number of a row's word in its page; the first bit of the row's cell in that word. */
+/* Return: the number of a row's word in its page. */
 WEIR__INLINE unsigned weir__row_word(unsigned columns, unsigned row)
 {
 	return row / (64 / columns);
 }
 
+/* Return: the first bit of a row's cell in its word. */
 WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 {
 	return row % (64 / columns) * columns;
@@ -114,11 +116,11 @@ WEIR__INLINE unsigned weir__row_shift(unsigned columns, unsigned row)
 const struct weir_kernel *weir__router_kernel(enum weir_isa isa, const struct weir_shape *shape);
 /* Insert a hash into these sets, which must exist. Return: WEIR_NEW or WEIR_SEEN. */
 int weir__router_insert_one(struct weir_filter *f, uint64_t sets, uint64_t hash);
-/* Insert hashes into these sets. Return: the number of hashes that were new to one of the sets. */
+/* Insert hashes into these sets. Return: the number of hashes new to at least one of the sets. */
 int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t *hashes, size_t n,
                             uint64_t *bitmap);
 
-/* ---- plan.c: members of the kind; and for the tests ---- */
+/* ---- plan.c: members of struct weir_kind, and a function that the tests call too ---- */
 
 int weir__router_settle(struct weir_params *params);
 int weir__router_plan(const struct weir_params *params, struct weir_plan *out);
@@ -126,14 +128,14 @@ int weir__router_plan(const struct weir_params *params, struct weir_plan *out);
  * keys in a page is Poisson distributed. The relative error is below 1e-3. */
 double weir__router_rate(double load, unsigned columns, unsigned k);
 
-/* ---- names.c: members of the kind ---- */
+/* ---- names.c: members of struct weir_kind ---- */
 
 int weir__router_name(struct weir_filter *f, const struct weir_params *params);
 int weir__router_read_names(const struct weir_filter *f);
 void weir__router_names_of(const struct weir_filter *f, struct weir_params *params);
 int weir__router_alike(const struct weir_filter *a, const struct weir_filter *b);
 
-/* ---- stats.c: members of the kind. They describe a router by its fullest set ---- */
+/* ---- stats.c: members of struct weir_kind. They estimate the keys of the fullest set ---- */
 
 void weir__router_look(const struct weir_filter *f, uint64_t first, uint64_t n,
                        struct weir_measure *sum);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The functions that name sets. A filter of another kind acts as a router with one set, 0. */
+ * The public functions that insert into one set, or tell which sets have a key. A filter that is
+ * not a router acts as a router with the one set 0. */
 #include <inttypes.h>
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -91,7 +92,8 @@ uint64_t weir_route(const struct weir_filter *f, const void *key, size_t len)
 	                          mask_of(f, weir_contains(f, key, len));
 }
 
-/* Takes the key by value: taking its address would send it through memory on the fast path too. */
+/* The slow path of weir_route_u64(). It takes the key by value: a pointer to the key would force
+ * the key into memory on the fast path too. */
 static __attribute__((noinline)) uint64_t route_bytes(const struct weir_filter *f, uint64_t key)
 {
 	return f->kernel->route ? f->kernel->route(&f->array, weir_hash_u64(f, key)) :
@@ -125,7 +127,7 @@ int64_t weir_route_keys(const struct weir_filter *f, struct weir_keys keys, uint
 	const bool far = f->outgrows_cache;
 	uint64_t hashes[AT_A_TIME];
 	size_t positive = 0;
-	if (!kernel->route || !weir__keys_form(keys)) /* an invalid form: every set (batches.c) */
+	if (!kernel->route || !weir__keys_form(keys)) /* for an invalid form, answer every set */
 		return route_one_set(f, keys, masks);
 	if (keys.form == WEIR_KEYS_HASHES)
 		return (int64_t)kernel->route_each(&f->array, keys.at, keys.n, far, masks);

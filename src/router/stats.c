@@ -8,13 +8,13 @@
 
 enum { SAMPLE_PAGES = 256 };
 
-/* For each set: bits set in one page, in all pages, their squares, and in the fullest page; the sum
- * of the rates of all pages. */
+/* Counts of the pages of a survey, for each set. */
 struct counts {
-	uint64_t page[WEIR_ROUTER_SETS];
+	uint64_t page[WEIR_ROUTER_SETS]; /* bits set in the page that was counted last */
+	/* sums over all pages: of the bits set in a page, and of the squares of that number */
 	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
-	uint64_t fullest[WEIR_ROUTER_SETS];
-	double rate[WEIR_ROUTER_SETS];
+	uint64_t fullest[WEIR_ROUTER_SETS]; /* bits set in the fullest page */
+	double rate[WEIR_ROUTER_SETS];      /* sum of the rates of all pages */
 };
 
 static uint64_t pages_of(const struct weir_array *a)
@@ -43,8 +43,9 @@ static void count_page(struct counts *c, const struct weir_array *a, uint64_t nu
 	}
 }
 
-/* Estimate the keys of a set in all pages. A key sets k bits of its page. The keys per page are
- * Poisson distributed. So the share of 0 bits is exp(-load * (1 - (1 - 1/rows)^k)). */
+/* Estimate the keys of a set in all pages. A key sets k bits of its page. The number of keys in a
+ * page is Poisson distributed, with the mean load. So the share of 0 bits is
+ * exp(-load * (1 - (1 - 1/rows)^k)). */
 static double keys_of(const struct weir_array *a, double fill)
 {
 	const double rows = (double)(WEIR__PAGE_BITS / weir__router_columns(a));
@@ -133,8 +134,8 @@ static struct weir_spread spread_of(const struct weir_array *a, const struct cou
 	};
 }
 
-/* For each word of a page, count the pages in which one row of that word has the set's bit. The row
- * changes from word to word. */
+/* For each word of a page, choose one of its rows by the word's number, and count the pages in
+ * which this row has the set's bit. */
 static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32_t set)
 {
 	const uint64_t pages = s->law.blocks, n = pages < SAMPLE_PAGES ? pages : SAMPLE_PAGES;
@@ -146,7 +147,7 @@ static void count_rows(struct weir_spread *s, const struct weir_array *a, uint32
 			            (1 + page * (pages / n)) + i) >> (columns * i % 64 + set) & 1;
 }
 
-/* Judge all sets, but count rows only in the fullest one: all sets share a hash function. */
+/* Judge all sets. Count rows only in the fullest set, since all sets share one hash function. */
 static uint32_t judge_sets(const struct weir_array *a, bool all, const char **why, uint64_t *used)
 {
 	struct counts c;
@@ -168,7 +169,7 @@ static uint32_t judge_sets(const struct weir_array *a, bool all, const char **wh
 }
 
 /* Like weir__spread_judge(), report uneven hashes only if each of several surveys finds them and
- * hardly a key was inserted in between. */
+ * the bits set grow by at most 1 in 1000 between the first survey and the last. */
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why)
 {
 	enum { LOOKS = 3 };
@@ -202,7 +203,7 @@ static int measure_one(const struct weir_filter *f, uint32_t effort, struct weir
 static void measure_each(const struct weir_filter *f, uint32_t effort, struct weir_router_stats *s)
 {
 	survey(&f->array, effort == WEIR_EXACT, s);
-	/* more keys than the capacity, by more than three standard deviations of the estimate */
+	/* a set is saturated if its estimate exceeds the capacity by three standard deviations */
 	const double capacity = (double)f->capacity;
 	const double most = capacity + 3 * sqrt(capacity / s->sampled) + 1;
 	for (uint32_t set = 0; set < s->sets; set++)
