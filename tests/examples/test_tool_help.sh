@@ -90,15 +90,15 @@ test_an_unknown_command_is_an_error() {
 	# shellcheck disable=SC2016
 	for word in qeury nothing '' -k '$(touch run)' '; touch run' ../build; do
 		PATH=$work/bin:$PATH run 2 "$weir" help "$word"
-		says '^weir: .* is no command'
+		says '^weir: .* is not a command'
 		if has 'man:' out; then fail "man was asked for '$word'"; else ok; fi
 	done
-	run 2 "$weir" help qeury; says "^weir: 'qeury' is no command: did you mean query?"
+	run 2 "$weir" help qeury; says "^weir: 'qeury' is not a command: did you mean query?"
 	PATH=$work/bin:$PATH run 0 "$weir" help build '; touch run'; prints '^man:1:weir-build:$'
 	absent run 'a word was run as a command'
 	grep -q '^replicate$' <<<"$commands" || return 0
 	PATH=$work/bin:$PATH run 2 "$weir" help replicate nothing
-	says "'nothing' is none of publish, follow, status, rollback and key"
+	says "'nothing' is not a command of replicate: give publish, follow, status, rollback or key"
 }
 
 for part in without_a_command_it_lists_the_commands \
