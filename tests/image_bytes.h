@@ -18,10 +18,10 @@
 #include <xxhash.h>
 #include "short.h"
 
-enum { IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64, IMAGE_COMPRESSION = 72,
-       IMAGE_MEMBERS = 76,
-       IMAGE_BITS = 88, IMAGE_MARKS = 136, IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488,
-       IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504, IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
+enum { IMAGE_FORMAT = 8, IMAGE_BLOCKS = 24, IMAGE_SHARDS = 52, IMAGE_GENERATION = 64,
+       IMAGE_COMPRESSION = 72, IMAGE_MEMBERS = 76, IMAGE_BITS = 88, IMAGE_MARKS = 136,
+       IMAGE_STEPS = 140, IMAGE_HEADER_SUM = 488, IMAGE_TABLE_SUM = 496, IMAGE_COMMIT = 504,
+       IMAGE_TABLE = 512, IMAGE_PAGE = 4096 };
 
 /* XOR with each of these numbers gives all other values of a byte. Loads are slow under a
  * sanitizer, so there only every seventh number is used. */

@@ -98,7 +98,7 @@ test_an_unknown_command_is_an_error() {
 	absent run 'a word was run as a command'
 	grep -q '^replicate$' <<<"$commands" || return 0
 	PATH=$work/bin:$PATH run 2 "$weir" help replicate nothing
-	says "'nothing' is not a command of replicate: give publish, follow, status, rollback or key"
+	says "'nothing' is not a command of replicate: give publish, follow, status, rollback"
 }
 
 for part in without_a_command_it_lists_the_commands \

@@ -2,12 +2,14 @@
  * Sets each field of an image's head in turn to each value at which a check may be off by one, with
  * correct checksums, and also cuts the image off at each length. Each image must pass the checks of
  * fuzz_image.c, so that an attacker's first tries are not left to chance. */
+#include <weir/error.h>
+#include <weir/image.h>
 #include "../image_bytes.h"
 #include "inputs.h"
 
 /* The fields that the test sets end at FIELDS_END. They are those of the head, and the first table
  * entries of an image of several filters. */
-enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600 };
+enum { FIELDS_END = IMAGE_TABLE + 64, WHOLE_HEAD = 600, COMPOUND = 3 };
 
 static const uint64_t values[] = {
 	0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 1023, 1024,
@@ -33,33 +35,48 @@ static void try(const unsigned char *image, size_t n)
 	tried++;
 }
 
-static void set_field(unsigned char *image, size_t n, unsigned at, unsigned bytes, uint64_t value)
+/* An image as it is in the file, and a forged copy. */
+struct forgery {
+	unsigned char *image, *forged;
+	size_t n;
+};
+
+/* With a forged number of shards image_repair_table() may write anywhere after the head. So each
+ * forgery begins with the bytes of the file, and no earlier forgery spoils it. In a compound
+ * the notes and commit records of its members stand in the place of that table. */
+static void set_field(const struct forgery *f, unsigned at, unsigned bytes, uint64_t value)
 {
-	unsigned char was[8];
-	memcpy(was, image + at, bytes);
+	memcpy(f->forged, f->image, f->n);
 	for (unsigned i = 0; i < bytes; i++)
-		image[at + i] = (unsigned char)(value >> (8 * i));
-	image_repair_table(image, n);
-	image_repair(image, n);
-	try(image, n);
-	memcpy(image + at, was, bytes);
+		f->forged[at + i] = (unsigned char)(value >> (8 * i));
+	if (at < IMAGE_TABLE && f->image[IMAGE_FORMAT] != COMPOUND)
+		image_repair_table(f->forged, f->n);
+	image_repair(f->forged, f->n);
+	try(f->forged, f->n);
 }
 
-/* Set every field except the magic and the checksums, which image_repair() writes. */
-static void every_field(unsigned char *image, size_t n)
+/* Set every field of the head except the magic and the checksums, and each word of the table's
+ * begin. image_repair() and image_repair_table() write the checksums, but not over a set word. */
+static void every_field(const struct forgery *f)
 {
+	size_t n = f->n;
 	for (unsigned at = 8; at + 8 <= FIELDS_END && at + 8 <= n; at += 4) {
 		if (at + 8 > IMAGE_HEADER_SUM && at < IMAGE_TABLE)
 			continue;
 		for (unsigned v = at / 4 % every; v < VALUES; v += every) {
 			if (values[v] <= UINT32_MAX)
-				set_field(image, n, at, 4, values[v]);
+				set_field(f, at, 4, values[v]);
 			else if (at % 8 == 0)
-				set_field(image, n, at, 8, values[v]);
+				set_field(f, at, 8, values[v]);
 		}
 	}
-	image_repair_table(image, n);
-	image_repair(image, n);
+}
+
+/* Has no forgery left a trace? A field that is set to its own value gives a whole image. */
+static bool no_forgery_is_left(const struct forgery *f)
+{
+	set_field(f, IMAGE_GENERATION, 4, image_get(f->image + IMAGE_GENERATION, 4));
+	return weir_image_verify(weir_location_memory(f->forged, f->n), NULL, NULL) == 0;
 }
 
 static void every_length(const unsigned char *image, size_t n)
@@ -70,14 +87,18 @@ static void every_length(const unsigned char *image, size_t n)
 
 static int forge(const char *path, unsigned unused)
 {
-	size_t n = 0;
-	unsigned char *image = image_slurp(path, &n);
+	struct forgery f = { .n = 0 };
 	(void)unused;
-	if (!image || n <= IMAGE_TABLE)
+	f.image = image_slurp(path, &f.n);
+	f.forged = f.image ? malloc(f.n + 1) : NULL;
+	if (!f.forged || f.n <= IMAGE_TABLE)
 		return fprintf(stderr, "%s: no image\n", path);
-	every_field(image, n);
-	every_length(image, n);
-	free(image);
+	every_field(&f);
+	if (!no_forgery_is_left(&f))
+		return fprintf(stderr, "%s: %s\n", path, weir_error_detail());
+	every_length(f.image, f.n);
+	free(f.forged);
+	free(f.image);
 	return 0;
 }
 

@@ -248,7 +248,7 @@ static void repair_members(uint8_t *data, size_t size)
 
 static bool compound(const uint8_t *data)
 {
-	return data[8] == 3;
+	return data[IMAGE_FORMAT] == 3;
 }
 
 static void repair(uint8_t *data, size_t size)
