@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <weir/word.h>
 
-/* [OWNED-PART]  The mark that names the owner of a partition of a private filter, which the owner
- *     fills by plain stores (bulk.c), or of a stripe of a cuckoo filter. threads.h defines its
- *     values. Taking needs acquire: the new owner must see all writes of the previous owner. It
- *     pairs with weir__mark_sub_release. Without the order the new owner could OR into a stale word
- *     and lose bits of the previous owner. Taking and dropping are read-modify-writes, so neither
- *     misses a value stored in between. Without read-modify-writes, two threads could take one
- *     partition, or a drop could miss a sleeping thread. */
+/* [OWNED-PART]  The mark that names the owner of a partition of a private filter, or of a stripe of
+ *     a cuckoo filter. The owner of a partition fills the partition by plain stores (bulk.c).
+ *     threads.h defines its values. Taking needs acquire: the new owner must see all writes of the
+ *     previous owner. It pairs with weir__mark_sub_release. Without the order the new owner could
+ *     OR into a stale word and lose bits of the previous owner. Taking and dropping are
+ *     read-modify-writes, so neither misses a value stored in between. Without read-modify-writes,
+ *     two threads could take one partition, or a drop could miss a sleeping thread. */
 struct weir_owner {
 	atomic_uint mark;
 };
@@ -59,9 +59,10 @@ static inline void weir__once_store_relaxed(atomic_int *cell, int value)
  *     It is little-endian, like the bits ([LITTLE-ENDIAN]). A store needs release: a process that
  *     reads the record must also see the checksums written before. It pairs with
  *     weir__commit_load_acquire. Without the order a verification that finds the image sealed could
- *     read old checksums. The second load of a verification must come after all its reads of bits.
- *     The fence ensures that; ThreadSanitizer does not model it. An inserting process syncs its
- *     mark before it inserts. Without the order the verification could read new bits but find the
+ *     read old checksums. An inserting process marks the record as live, and inserts only after
+ *     that. A verification loads the record a second time, after all its reads of bits, and so
+ *     finds the mark if it may have read new bits. The fence ensures that order; ThreadSanitizer
+ *     does not model the fence. Without the order the verification could read new bits but find the
  *     old record. */
 static inline uint64_t weir__commit_load_acquire(const uint64_t *commit)
 {
@@ -221,8 +222,8 @@ static inline bool weir__kept_swap_release(struct weir_kept **newest, struct wei
 	                                   __ATOMIC_RELAXED);
 }
 
-/* For a figure ([PLAIN-FIGURE]) that only the holder of the claim ([ONE-HOLDER]) or a single thread
- * ([GUARD-CELL] in guard.c) changes. */
+/* Store a figure ([PLAIN-FIGURE]) that only one thread at a time changes, such as the holder of the
+ * claim ([ONE-HOLDER]) or the thread of a cell ([GUARD-CELL] in guard.h). */
 static inline void weir__figure_store_relaxed(atomic_uint_fast64_t *figure, uint64_t value)
 {
 	atomic_store_explicit(figure, value, memory_order_relaxed);
@@ -371,11 +372,12 @@ static inline void weir__version_bump_release(atomic_uint *version)
  *     a section needs acquire: the thread must see the newest slot, the former spare, as cleared.
  *     It pairs with weir__window_store_seq_cst. Without the order an insert could come before the
  *     clearing and be lost. The second load of an insert and the store need a place in the single
- *     order (seq_cst). The load comes after the insert's own OR and before its loads of other slots
- *     ([ONE-NEW-AT-MOST]). Without the order two inserts could each miss the other's bits. The
- *     second load of a lookup must come after its loads of the words ([SECTION-IF-ADVANCED]). The
- *     fence ensures that. The load pairs with weir__slot_clear_release. Without the order a lookup
- *     could read a cleared word, and then the state from before the clearing. */
+ *     order (seq_cst). The insert does its second load after its own OR and before its loads of
+ *     other slots ([ONE-NEW-AT-MOST]). Without the order two inserts could each miss the other's
+ *     bits. The second load of a lookup must come after its loads of the words
+ *     ([SECTION-IF-ADVANCED]). The fence ensures that. This second load pairs with
+ *     weir__slot_clear_release. Without the order a lookup could read a cleared word, and then the
+ *     state from before the clearing. */
 static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
 {
 	return atomic_load_explicit(state, memory_order_acquire);

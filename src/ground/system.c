@@ -28,7 +28,7 @@ const char *weir__isa_name(enum weir_isa isa)
 }
 
 /* ThreadSanitizer takes a vector load for one access instead of eight 64-bit loads ([WORD-ATOMIC]
- * in <weir/word.h>). So its builds use only scalar kernels. */
+ * in <weir/word.h>). So builds with ThreadSanitizer use only scalar kernels. */
 #if defined(__SANITIZE_THREAD__)
 #define ONLY_SCALAR 1
 #elif defined(__has_feature)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Facts about the machine and its kernel: the CPU's instruction sets and the one that a file is
- * compiled for, cache sizes, the time, a random number. */
+ * Facts about the machine: the CPU's instruction sets, cache sizes, the time, a random number. Also
+ * the instruction set that a kernel.c is compiled for. */
 #ifndef WEIR_SRC_GROUND_SYSTEM_H
 #define WEIR_SRC_GROUND_SYSTEM_H
 

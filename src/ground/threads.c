@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Owners of partitions, by process number and futex(2), and work shared by several threads. */
+ * Owners of partitions, and work shared by several threads. A mark names the owner's process by a
+ * number, and waiting threads sleep in futex(2). */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
