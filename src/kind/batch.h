@@ -3,9 +3,9 @@
  * and prefetches their lines. Meanwhile it works on keys noted earlier, whose lines have arrived.
  * The steps are small: a burst of prefetches would fill the core's line buffers and stall the core.
  * A filter that fits a core's own cache is not prefetched, since prefetches would only add
- * instructions. The loop makes no calls for hashes and 8-byte keys. Some CPUs do not predict
- * indirect branches (older CPUs with IBRS). On these CPUs a call in each step would stall the
- * core. */
+ * instructions. If a batch has hashes or 8-byte keys, the loop makes no calls, because some CPUs
+ * (older CPUs with IBRS) do not predict indirect branches. On these CPUs an indirect call in each
+ * step would stall the core. */
 #ifndef WEIR_SRC_KIND_BATCH_H
 #define WEIR_SRC_KIND_BATCH_H
 
@@ -151,8 +151,8 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 }
 
 /* Hash a key that is not eight bytes long. Eight-byte keys are hashed inline, without a stack
- * frame. This call is direct. On CPUs that do not predict indirect branches, a second indirect call
- * would be slow. */
+ * frame. A call of this function is direct, because a second indirect call would be slow on CPUs
+ * that do not predict indirect branches. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {

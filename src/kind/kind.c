@@ -60,8 +60,9 @@ void weir__let_go(const struct weir_filter *f)
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 
-/* Return: NULL if inserts and removals are allowed during a copy of f. Then f cannot remove keys,
- * or its kind has hold() and copies each key in full or not at all. */
+/* Return: f's counts of running calls, or NULL if inserts and removals are allowed during a copy of
+ * f. They are allowed if f cannot remove keys. They are also allowed if f's kind has hold(), since
+ * a copy then has each key in full or not at all. */
 static struct weir_apart *apart_of(const struct weir_filter *f)
 {
 	return weir__removes(f) && !f->kind->hold ?

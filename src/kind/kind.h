@@ -138,9 +138,9 @@ struct weir_key_set {
 	 * bits. Return: 0 or a negative errno. */
 	int (*read)(const struct weir_key_set *given, uint64_t part, unsigned part_bits,
 	            uint64_t *out);
-	/* For kinds with an exclude list. sieve is a filter of the keys, which the list is streamed
-	 * through; passed are the excluded keys that the sieve answers true. No key is in both
-	 * sets. */
+	/* For kinds with an exclude list. sieve is a filter of the keys of this set. The exclude
+	 * list is streamed through the sieve. passed has the excluded keys that the sieve answers
+	 * true. No key is in both this set and passed. */
 	const struct weir_filter *sieve;
 	const struct weir_key_set *passed;
 	/* Report that @keys more keys are in the filter. Return: 0, or -ECANCELED to stop. */
@@ -179,7 +179,8 @@ struct weir_kind {
 	/* Describe a legal shape in words, such as "7 bits a key". */
 	void (*describe)(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT]);
 	/* Return the kernel for an instruction set and a legal shape. A kind that is not compiled
-	 * for the set returns its scalar kernel. Return NULL if no filter can be made. */
+	 * for this instruction set returns its scalar kernel. Return NULL if no filter can be
+	 * made. */
 	const struct weir_kernel *(*kernel)(enum weir_isa isa, const struct weir_shape *shape);
 
 	/* Add the counts of lines first .. first+n-1 to sum. Other threads may insert at the same
@@ -232,8 +233,8 @@ struct weir_kind {
 	 * (-ENOSPC). Statistics of a handle compare its keys with this number. NULL: f takes every
 	 * key. */
 	uint64_t (*most)(const struct weir_filter *f);
-	/* Return how many copies of one key f can hold. The next one is refused (-ENOSPC) even if f
-	 * is empty otherwise. NULL: f holds any number. */
+	/* Return how many copies of one key f can hold. One more copy is refused (-ENOSPC), even if
+	 * f is empty otherwise. NULL: f holds any number. */
 	unsigned (*copies)(const struct weir_filter *f, uint64_t hash);
 
 	/* ---- optional members; NULL if the kind cannot do it ---- */
@@ -261,18 +262,20 @@ struct weir_kind {
 	int (*build)(struct weir_filter *f, const struct weir_key_set *given);
 	/* Make a plan larger, for the next call of build(). */
 	void (*enlarge)(struct weir_plan *plan);
-	/* For kinds that are also exact on an exclude list: set the parameters of the sieve, a
-	 * filter of the included keys that the list is streamed through. */
+	/* For kinds that are also exact on an exclude list: set the parameters of the sieve. The
+	 * sieve is a filter of the included keys, and the exclude list is streamed through it. */
 	int (*sieve)(const struct weir_params *params, struct weir_params *out);
 	/* Plan the whole filter, for @passed distinct excluded keys that passed the sieve. */
 	int (*on_sieve)(const struct weir_params *params, const struct weir_filter *sieve,
 	                uint64_t passed, struct weir_plan *out);
 	/* Set the view for programs that inline lookups and inserts (<weir/inline.h>). Only the
-	 * blocked kind has it. The caller decides which threads insert through the view. */
+	 * blocked kind has this function. The caller decides which threads insert through the
+	 * view. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
 
 	/* ---- for compounds whose members share one array in memory, but not in an image. A kind
-	 * has all of these members, own_words and suits() below, or none ---- */
+	 * of this sort has freeze() to thawed(), and own_words and suits() of the group after them.
+	 * Any other kind has none of freeze() to thawed() ---- */
 
 	/* Copy the members. On success the caller owns the copies and their hashing. */
 	int (*freeze)(const struct weir_filter *f, struct weir_frozen *out);
@@ -284,9 +287,10 @@ struct weir_kind {
 	void (*put)(struct weir_filter *f, unsigned i, const struct weir_filter *member);
 	int (*thawed)(struct weir_filter *f, const struct weir_load_options *options);
 
-	/* ---- for compounds: all of these, or NULL if the filter has one array. The create() of a
-	 * compound makes the first member around the array. Its measure(), estimate(), merge(),
-	 * snapshot() and fold() are NULL. A compound that grows has grow_ahead() ---- */
+	/* ---- for compounds whose members have arrays of their own. Any other kind has none of
+	 * this group, except that the kinds with freeze() have own_words and suits(). The create()
+	 * of a compound makes the first member around the array. Its measure(), estimate(),
+	 * merge(), snapshot() and fold() are NULL. A compound that grows has grow_ahead() ---- */
 
 	/* List the current members, in order. Return: the number of members. */
 	unsigned (*members)(const struct weir_filter *f,
@@ -300,7 +304,8 @@ struct weir_kind {
 	int (*adopt)(struct weir_filter *f, const struct weir_member *members, unsigned n);
 	/* Prepare dst for a merge of n members of another filter. Both filters have the same first
 	 * member, shape, hash and seed. Fail if the members do not fit. Otherwise append members to
-	 * dst until it has n, and add the notes of @from to those of dst. Bits are merged later. */
+	 * dst until it has n, and add the note of each member of @from to the note of the same
+	 * member of dst. Bits are merged later. */
 	int (*join)(struct weir_filter *dst, const struct weir_member *from, unsigned n);
 	/* Add @more to a member's note after its bits are merged. The bits may include keys that
 	 * other threads inserted into the source after join(). */
@@ -406,9 +411,10 @@ WEIR_KINDS(WEIR__DECLARE)
 
 /* Debug builds abort a program that inserts or removes keys while a filter of a kind with removal
  * is saved, copied, merged or folded (filter.h). No other check covers this rule. The copy could
- * hold part of a key, and removing that key from the copy would take a part of another key away.
- * A handle's reload and refresh are exempt: live inserts at worst leave too much in their copies.
- * In other builds these functions do nothing. */
+ * hold part of a key, and removing that key from the copy would take a part of another key away. A
+ * handle's reload and refresh are exempt, since each insert during such a merge also goes into the
+ * new filter. The counters of the new filter are then too high at worst, never too low. In builds
+ * without WEIR_DEBUG the functions below do nothing. */
 
 #if defined WEIR_DEBUG && !defined WEIR_DET
 /* @verb: the name of the function for the message, such as "weir_clone". */

@@ -328,10 +328,10 @@ static void pair_with(struct weir_spread *s, const struct row *a, const struct t
 }
 
 /* Compare more pairs only while their sum is large: at least one standard deviation after SOME
- * blocks, and one more after each further tile. With uniform hashes a sixth of the filters pass the
- * first test, and a fiftieth the second. If the lower halves of the hashes take only a thousand
- * values, a comparison of all pairs just detects it. The sum is then four standard deviations after
- * SOME blocks, and six after the next tile. */
+ * blocks, and one standard deviation more after each further tile. With uniform hashes a sixth of
+ * the filters pass the first of these tests, and a fiftieth of them pass the second. If the lower
+ * halves of the hashes take only a thousand values, a comparison of all pairs just detects it. The
+ * sum is then four standard deviations after SOME blocks, and six after the next tile. */
 static void look_at_pairs(struct weir_spread *s)
 {
 	const unsigned n = s->law.blocks < PAIRED ? (unsigned)s->law.blocks : PAIRED;

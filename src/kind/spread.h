@@ -10,8 +10,8 @@
  *     low bits use some cells far more often than others.
  * Two more tests find deviations that those sums average out:
  *   - the fullest block. Unmixed identifiers among well-mixed hashes share a block;
- *   - pairs of blocks: the number of cells that two have in common. Keys whose low bits have few
- *     values use the same cells of their blocks.
+ *   - pairs of blocks: the number of cells that the two blocks have in common. Keys whose low bits
+ *     have few values use the same cells of their blocks.
  * If keys move between two blocks, the tests are different: few keys may share a partner block, and
  * each bit must be set in about half of their fingerprints. */
 #ifndef WEIR_SRC_KIND_SPREAD_H
@@ -92,8 +92,8 @@ struct weir_spread {
 bool weir__spread_law(const struct weir_filter *f, struct weir_law *law);
 /* Start a new measurement.  @blocks: the number of blocks that will be read. */
 void weir__spread_begin(struct weir_spread *s, const struct weir_law *law, uint64_t blocks);
-/* Read one word of each of n blocks from @first on, or of one block in each line if a block is one
- * word. Other threads may insert at the same time. */
+/* Read one word of each of n blocks from @first on. If a block is one word, read only one block of
+ * each line. Other threads may insert at the same time. */
 void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n);
 /* Count the cells of every step-th of n blocks from @first on. All calls together count a few
  * hundred blocks. */
@@ -113,8 +113,8 @@ uint32_t weir__spread_verdict(const struct weir_spread *s, const char **why);
  * the result is WEIR_UNEVEN_YES only if several passes find it, and almost no key is inserted
  * between them. */
 uint32_t weir__spread_judge(const struct weir_law *law, uint64_t most, const char **why);
-/* Repeat the passes after a pass that returned @verdict. A pass over a sample of a large array may
- * miss unevenness that another pass found.
+/* Repeat the passes after a pass that returned @verdict. The result may be unknown, since a pass
+ * over a sample of a large array may miss unevenness that another pass found.
  * Return: @verdict if the passes confirm it; else WEIR_UNEVEN_UNKNOWN, with *why NULL. */
 uint32_t weir__spread_confirm(const struct weir_law *law, uint64_t most, uint32_t verdict,
                               const char **why);
