@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What all kinds have in common: their abilities, the check of a shape, and the error of a missing
+ * Functions for all kinds: list a kind's abilities, check a shape, and fail if a kind lacks a
  * function. Also the functions that several kinds use as members of struct weir_kind. */
 #include <stdio.h>
 #include <stdlib.h>
