@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Builds a fuse structure (fuse.h): one part by one thread, then all parts by several. */
+ * Builds a fuse structure (fuse.h). The first functions build one part, on one thread.
+ * weir__fuse_build() builds all parts, on several threads. */
 #ifndef WEIR_SRC_KINDS_COMMON_FUSE_BUILD_H
 #define WEIR_SRC_KINDS_COMMON_FUSE_BUILD_H
 
@@ -26,12 +27,14 @@ void weir__fuse_room_free(struct weir_fuse_room *room);
 
 /* Order the keys so that each key has a cell that no later key has.
  * @n: the number of keys, all distinct.  @marked: the number of marked keys, which come first.
- * Return: true; false if no such order exists with this seed. Both overwrite room->keys. */
+ * Return: true, or false if no such order exists with this seed. In both cases room->keys is
+ * overwritten. */
 bool weir__fuse_peel(struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                      uint64_t marked, uint64_t seed);
 
-/* Fill the cells after weir__fuse_peel(). Each key gets its fingerprint, or in a second level a
- * bit, by which marked keys are answered true and the others false.  @cells: all 0. */
+/* Fill the cells after weir__fuse_peel(). Each key gets its fingerprint. In a second level each key
+ * gets a bit instead, so that marked keys are answered true and all other keys false.  @cells: all
+ * 0. */
 void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse *part, uint64_t n,
                        uint64_t seed, unsigned char *cells, bool second);
 
@@ -46,8 +49,8 @@ struct weir_fuse_job {
 	struct weir_fuse part;
 	uint64_t hash_seed;
 	const struct weir_key_set *keys;
-	/* For a second level, the keys that it answers false; it answers @keys true. No key is in
-	 * both. NULL: a first or only level. */
+	/* For a second level: the keys that the level answers false. The level answers @keys true.
+	 * No key is in both sets. NULL: the structure is a first or only level. */
 	const struct weir_key_set *others;
 };
 

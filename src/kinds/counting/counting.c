@@ -19,16 +19,16 @@
  *    lookups and counts too high.
  * [REMOVE-CHECKS]  A removal first reads all words of its key. If a counter is 0, the key is absent
  *    and the removal changes nothing. A counter can become 0 between the read and the swap of its
- *    word only by another removal, of a key that was inserted once and is removed twice. Then the
- *    removal raises again the counters that it lowered, which were not stuck. Between the two swaps
- *    a lookup of another key may miss the key: [PAIRED-REMOVAL]'s condition does not hold.
+ *    word only if a key that was inserted once is removed twice at the same time. The removal that
+ *    meets the 0 raises again the counters that it lowered, which were not stuck. Between the two
+ *    swaps a lookup of another key may miss the key: [PAIRED-REMOVAL]'s condition does not hold.
  * [UNION-ADDS]  A merge adds counter by counter ([COUNT-IS-SUM] and [STUCK-COUNTER] hold for the
- *    sum). During inserts and removals it could carry some words of a key and not others, and the
- *    removal of that key from the result would lower another key's share. So no removal may run
- *    during a merge, and inserts only if each also goes into the destination (a handle's reload by
- *    copy). A key inserted during the merge then counts once in each word by its insert into the
- *    destination, and once more in the words that the merge reads after its insert into the source:
- *    too high, never too low. */
+ *    sum). A merge during inserts and removals could add some words of a key and not its other
+ *    words. A removal of that key from the result would then lower another key's share. So no
+ *    removal may run during a merge. An insert may run only if the same key is also inserted into
+ *    the destination (a handle's reload by copy). A key inserted during the merge then counts once
+ *    in each word by its insert into the destination, and once more in the words that the merge
+ *    reads after its insert into the source: too high, never too low. */
 #include "kinds/counting/counting.h"
 
 #include "config.h"

@@ -99,8 +99,8 @@ WEIR__INLINE uint64_t weir__cuckoo_other(const struct weir_array *a, uint64_t bu
 
 /* Return: the rate of absent keys answered true, if a share @load of the slots is used. */
 double weir__cuckoo_rate(double load, unsigned width);
-/* Return: the number of keys that @lines lines take. So many keys fail to fit with a chance of at
- * most one in a million. */
+/* Return: the number of keys that @lines lines take. The chance that this number of keys does not
+ * fit is at most one in a million. */
 uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape);
 
 /* The plan(), legal() and describe() of struct weir_kind. */

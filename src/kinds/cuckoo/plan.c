@@ -13,10 +13,11 @@
  *
  * The rows of the table are the largest n for which the sum is at most 1e-6. The sum counts a large
  * overfull set many times, so it never allows 95 %. Larger arrays take 95 %, once the measured fill
- * at the first failure is far enough above that. On average filling fails at 98.04 % of the slots
- * with a standard deviation of 0.192 times their root (16 bits), or at 98.96 % and 0.142 (12 bits).
- * The last rows are ten standard deviations below that average. tests/unit computes the table
- * again, tests/property fills small filters to it. */
+ * at the first failure is far enough above that. With 16 bits, filling fails at 98.04 % of the
+ * slots on average, and the standard deviation is 0.192 times the root of the number of slots. With
+ * 12 bits, filling fails at 98.96 %, and the factor is 0.142. In each column of the table, the
+ * first row with 0 (for 95 %) is ten standard deviations below that average. tests/unit computes
+ * the table again, tests/property fills small filters to it. */
 #include <math.h>
 #include <stdio.h>
 #include "ground/error.h"

@@ -27,9 +27,9 @@ COUNTERS_ANY(8)
 COUNTERS_ANY(16)
 COUNTERS_ANY(32)
 
-/* A key's count is its smallest counter, which the inserts of other keys make too high. If a key
- * has few counters, one frequent key may use all of them. Several words make that rare, since an
- * insert raises the counters of each word separately. So a key has at least four counters in at
+/* A key's count is its smallest counter. Inserts of other keys can make the count too high. If a
+ * key has few counters, one frequent key may use all of them. Several words make that rare, since
+ * an insert raises the counters of each word separately. So a key has at least four counters in at
  * least two words, even if fewer would do for the rate. */
 static const struct weir_counters_kind counters = {
 	.bits = { 16, 8, 32 },
