@@ -390,7 +390,8 @@ static bool sized_by_rate(const struct weir_filter *f, struct weir_params *p)
 
 /* Check that a plan yields the filter's shape, for kinds where the parameters may not determine it.
  * If blocks are smaller than a line, a new filter fills its lines, but this filter may end within a
- * line. For a window the library chooses bits_per_word. */
+ * line. If the filter is a window, the plan may choose another bits_per_word than the filter
+ * has. */
 static int check_blocks(const struct weir_filter *f, const struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -32,9 +32,10 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out);
 /* Copy and check parameters for a kind that is built once. A capacity of 0 means that the number of
  * keys is known only at the end; then hash_bits stays until weir__params_settle(). */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
-/* Replace hash_bits by parameters without it. Short hashes of different keys are equal at some
- * rate, which leaves a lower fp_rate for the layout. If rate and bytes are given, a capacity
- * replaces the rate. Return: 0 or a negative errno. */
+/* Remove hash_bits. If a rate is given, adjust the other parameters so that the plan stays within
+ * the rate. Short hashes of different keys are equal at some rate, which leaves a lower fp_rate for
+ * the layout. If rate and bytes are given, a capacity replaces the rate. Return: 0 or a negative
+ * errno. */
 int weir__params_settle(struct weir_params *p);
 
 /* Fail if @p, a full-size struct, sets a field of another kind's group or a reserved word.
@@ -64,7 +65,8 @@ int64_t weir__once_insert_keys(struct weir_filter *f, struct weir_keys keys, uin
  * @memory: 64 * layout->lines bytes at memory->bits. The filter owns it on success, the caller on
  *   failure.
  * @insert_error: 0, or the result of all inserts (-EROFS).
- * Return: 0; -ENOTSUP for WEIR_ISA, or if the kind has no kernel; -ENOMEM. */
+ * Return: 0; -ENOTSUP if this CPU or build lacks the instruction set that WEIR_ISA names, or if the
+ * kind has no kernel; -ENOMEM. */
 int weir__filter_make(struct weir_filter **out, const struct weir_layout *layout,
                       const struct weir_memory *memory, int insert_error);
 
@@ -82,7 +84,7 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f);
 
 /* Choose the hashing for @params: the kind's hash function with the given seed. If the seed is 0
  * and the kind has seeds, choose a random seed. If @params has a secret, choose SipHash with that
- * key instead. */
+ * secret as its key instead. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *params);
 /* weir_create() for checked parameters and a plan, which may have been enlarged. */
 int weir__create_planned(struct weir_filter **out, const struct weir_params *params,
@@ -173,7 +175,7 @@ static inline int64_t weir__contains_hashes(const struct weir_filter *f, const u
 	return (int64_t)f->kernel->contains_batch(f, &batch, bitmap);
 }
 /* weir_remove_hash() for a hash that weir has computed. Works in any set, as
- * weir__contains_hashes(). */
+ * weir__contains_hashes() does. */
 int weir__remove_made(struct weir_filter *f, uint64_t hash);
 /* Look up a batch in a set whose lookups probe several keys. Not for WEIR_KEYS_U64. */
 int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_keys keys,

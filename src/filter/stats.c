@@ -9,8 +9,9 @@
 
 enum { RUN_LINES = WEIR__SURVEY_FEWEST_LINES, PIECE_LINES = WEIR__PIECE / 64 };
 
-/* A sample has the first lines of every step-th shard. A random sample has one run in each
- * group of step shards. The run is in a random shard, begins at a random line and wraps around. */
+/* A sample has the first lines of every step-th shard. A random sample has one run of consecutive
+ * lines in each group of step shards. The run is in a random shard of the group, begins at a random
+ * line and wraps around at the end of the shard. */
 struct sample {
 	uint64_t lines;
 	uint32_t step;
@@ -195,8 +196,9 @@ static int part_progress(void *arg, uint64_t done, uint64_t total)
 	                              part->total);
 }
 
-/* Add the figures of a member that has @share of the bits. Means are weighted by share. The rate is
- * that of keys which any member answers true. */
+/* Add the figures of a member that has @share of the bits. Means are weighted by share. A lookup
+ * answers true if any member does, so the rate is the chance that at least one member answers
+ * true. */
 static void add_member(struct weir_stats *s, const struct weir_stats *one, double share)
 {
 	s->fill += share * one->fill;
