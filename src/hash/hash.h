@@ -38,7 +38,7 @@ struct weir_hash {
 	uint32_t id; /* stored in images, so it never changes */
 	const char *name;
 	uint64_t (*of)(const struct weir_hashing *h, const void *key, size_t len);
-	/* Like of, for the key with A to Z replaced by a to z. Allocates no memory, however long
+	/* Like of(), for the key with A to Z replaced by a to z. Allocates no memory, however long
 	 * the key. NULL: kinds with this hash function do not normalise keys. */
 	uint64_t (*of_lowercase)(const struct weir_hashing *h, const void *key, size_t len);
 };
@@ -48,8 +48,8 @@ extern const struct weir_hash weir__xxh3;        /* id 1 */
 extern const struct weir_hash weir__xxh64;       /* id 2 */
 extern const struct weir_hash weir__siphash_2_4; /* id 3 */
 
-/* How a filter hashes its keys. The function and the seed determine the hashes. So the seed of a
- * keyed filter is a check value of its key, not a random number. */
+/* How a filter hashes its keys. Two filters with equal functions and equal seeds must have equal
+ * hashes. So the seed of a keyed filter is a check value of its key, not a random number. */
 struct weir_hashing {
 	const struct weir_hash *by;
 	uint64_t seed; /* 0 only for a kind that other programs read (as_is) */
