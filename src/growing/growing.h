@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The growing kind: blocked filters, called layers, each four times as large as the one before.
  *
- * Layer i holds capacity * 4^i keys; the last one holds only the rest up to max_capacity. All
+ * Layer i holds capacity * 4^i keys; the last layer holds only the rest up to max_capacity. All
  * layers have the same words and bits per key, and each gets fp_rate / layers. A lookup probes
  * every layer, so the rates add up. An insert puts its key into the newest layer unless a layer has
  * the key.

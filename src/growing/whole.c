@@ -139,7 +139,7 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 }
 
 /* Check that layer i has the same size in both filters. Filters of one rate have equal sizes,
- * unless an image states others. */
+ * unless an image states other sizes. */
 static int join_size(const struct weir_filter *dst, unsigned i, const struct weir__layers *to,
                      const struct weir_member *from)
 {
