@@ -34,8 +34,9 @@ struct weir_distinct {
 };
 
 /* Sort all collected hashes and drop the duplicates. The call empties @from.
- * @run_bits: the fewest bits, below the bits of a bin, that choose a run. A caller that reads parts
- * smaller than a bin needs as many bits as choose a part within its bin.
+ * @run_bits: the top bits of a hash choose its bin, and at least this many bits below them choose
+ * its run. A caller that reads parts smaller than a bin needs at least as many bits as choose a
+ * part within its bin.
  * @threads: the number of threads to use.  @step: called by any of them.
  * Return: 0 or a negative errno; the caller calls weir__distinct_end() in any case. */
 int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,

@@ -9,9 +9,9 @@
 #include "ground/error.h"
 #include "ground/system.h"
 
-/* A builder with an exclude list. Sealing makes a filter of the included keys, the sieve, which the
- * list is streamed through. Only excluded keys that pass are kept. The kind builds the filter from
- * the included keys and the kept excluded keys. */
+/* How a builder handles an exclude list. Sealing makes the sieve, which is a filter of the included
+ * keys. The exclude list is streamed through the sieve, and only excluded keys that pass are kept.
+ * The kind builds the filter from the included keys and the kept excluded keys. */
 
 /* ---- sealing ---- */
 
