@@ -32,7 +32,8 @@ void __tsan_release(void *address);
 #define WEIR__SECTIONS_ENDED(at) __tsan_acquire(at)
 #else
 /* liburcu 0.13.2 aligns its records less than its headers declare. UndefinedBehaviorSanitizer
- * reports that in inlined sections, so its builds call liburcu instead. */
+ * reports that in inlined sections, so builds with that sanitizer or AddressSanitizer call liburcu
+ * instead. gcc has no macro for UndefinedBehaviorSanitizer alone. */
 #ifndef WEIR__ASAN
 #define _LGPL_SOURCE /* inline sections; weir's licence allows it */
 #endif
@@ -42,13 +43,13 @@ void __tsan_release(void *address);
 
 #ifdef _LGPL_SOURCE
 #include <urcu/tls-compat.h>
-/* Where liburcu's sections find the record of their thread. In a shared library each use of a
- * thread-local variable calls __tls_get_addr, and a section has four uses. A const function returns
- * the same value each time, so the compiler calls it once.
- * Option static_tls (initial-exec) needs no call: the loader finds the variable's offset. But
- * dlopen() of such a library fails if an earlier plugin has used liburcu-bp, so the option is for
- * programs that link the library. The model is declared before and after liburcu's own declaration:
- * clang takes the first, gcc the last. */
+/* How liburcu's sections find the record of their thread. In a shared library each use of a
+ * thread-local variable calls __tls_get_addr, and a section has four uses. So a const function
+ * returns the variable's address, and the compiler calls the function once for all uses. With the
+ * option static_tls (initial-exec) the code needs no call, since the loader finds the variable's
+ * offset. But dlopen() of such a library fails if an earlier plugin has used liburcu-bp, so the
+ * option is for programs that link the library. The model is declared before and after liburcu's
+ * own declaration: clang takes the first, gcc the last. */
 struct urcu_bp_reader;
 #ifdef WEIR_STATIC_TLS
 #define WEIR__BP_READER \
@@ -131,8 +132,8 @@ static inline void weir__synchronize(const struct weir_rcu *rcu)
 }
 
 /* Wait until call_rcu's thread has run the callbacks queued before this call. ThreadSanitizer
- * reports a race in how liburcu's barrier frees memory. So its builds only wait a millisecond, and
- * the caller must check again. */
+ * reports a race in how liburcu's barrier frees memory. So builds with ThreadSanitizer only wait a
+ * millisecond, and the caller must check again. */
 static inline void weir__barrier(const struct weir_rcu *rcu)
 {
 #if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule runs without the sanitizer */

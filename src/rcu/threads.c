@@ -55,8 +55,9 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
  * Two calls before one fork() deadlock, and a program may have registered liburcu's functions
  * itself, as liburcu's manual says. Handlers before a fork run in reverse order of registration.
  * weir registers when the library is loaded, so a program's handlers run before weir's. liburcu has
- * then blocked all signals, which weir detects. Only a program that loads weir as a plugin may have
- * registered earlier. */
+ * then blocked all signals, which weir detects. If a program loads weir as a plugin, the program
+ * may have registered earlier. So weir does not register if such a program has its own
+ * liburcu-bp. */
 
 #ifndef WEIR_DET /* tests/schedule does not fork */
 
