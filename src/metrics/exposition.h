@@ -26,8 +26,8 @@ int64_t weir__samples_print(struct weir__samples *s, char *buffer, size_t bytes)
 
 /* ---- labels from a caller: name="value",name="value" ---- */
 
-/* Return: 0 if the labels are valid, NULL or ""; else -EINVAL. The sentence names the byte, its
- * fault and the allowed form. */
+/* Return: 0 if the labels are valid, NULL or ""; else -EINVAL. The error sentence names the byte,
+ * its fault and the allowed form. */
 int weir__labels_check(const char *labels);
 
 #endif
