@@ -112,8 +112,8 @@ int weir__text_covering(const struct weir_text *t, const unsigned char *key, siz
 	return made;
 }
 
-/* List the keys for a domain: of the domain and its parents, those with a noted number of labels,
- * shortest first. */
+/* List the keys that a lookup of a domain probes, shortest first. They are the domain and its
+ * parents, without those whose number of labels is not noted. */
 static int parents(const struct weir_text *n, struct iovec name, struct iovec *keys)
 {
 	const char *from = name.iov_base, *end = from + name.iov_len;
