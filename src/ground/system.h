@@ -33,9 +33,10 @@ uint64_t weir__cache_bytes(void);
 uint64_t weir__last_cache_bytes(void);
 
 /* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any
- * CPU (KERNEL_SCALAR, below), and again for each instruction set of the architecture, with its
- * flags and WEIR_KERNEL_AVX2, WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON defined. A kernel that gains
- * nothing from an instruction set compiles to nothing there. */
+ * CPU (KERNEL_SCALAR, below), and again for each instruction set of the architecture. For an
+ * instruction set, src/meson.build adds the compiler's flags and defines WEIR_KERNEL_AVX2,
+ * WEIR_KERNEL_AVX512 or WEIR_KERNEL_NEON. If a kind gains nothing from an instruction set, its
+ * kernel.c defines nothing in that compilation. */
 
 /* KERNEL_NAME(weir__blocked) expands to weir__blocked_avx2, for example. */
 #if defined(WEIR_KERNEL_AVX512)
