@@ -208,7 +208,8 @@ struct weir_kind {
 	/* Take the params that neither the shape nor the layout records. begin() is called after
 	 * create() for a new filter. */
 	int (*begin)(struct weir_filter *f, const struct weir_params *params);
-	/* Put the params that begin() has taken into out, to make another filter like f. */
+	/* Set in out the params that begin() has taken, so that another filter like f can be
+	 * made. */
 	void (*asked)(const struct weir_filter *f, struct weir_params *out);
 	/* Replaces measure() and estimate(): sets fill, fill_max, keys_estimated, fp_rate_estimated
 	 * and sampled for all of f. @lines: the most lines to read; UINT64_MAX for all. */
@@ -338,7 +339,7 @@ int weir__set_check(const struct weir_filter *f, const char *verb);
 void weir__hold(const struct weir_filter *f);
 void weir__let_go(const struct weir_filter *f);
 
-/* The fields that every lookup and insert reads and none writes. */
+/* The fields that every lookup and insert reads, and that no lookup or insert writes. */
 struct weir_array {
 	uint64_t *words;         /* 8 a line, 64-byte aligned; [LITTLE-ENDIAN] in memory */
 	uint64_t lines;          /* of 64 bytes */
