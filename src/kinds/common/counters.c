@@ -80,7 +80,7 @@ const struct weir_kernel *weir__counters_kernel(enum weir_isa isa, const struct 
 		own = kind->avx512(shape);
 	if (!own)
 		own = kind->scalar(shape);
-	for (unsigned i = 0; !own; i++) /* a legal shape has one of these */
+	for (unsigned i = 0; !own; i++) /* any[] has a kernel for each legal number of bits */
 		if (kind->bits[i] == bits_of(shape))
 			own = kind->any[i];
 	return own;

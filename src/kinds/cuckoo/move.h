@@ -48,7 +48,8 @@ struct weir_cuckoo_stripe {
 	atomic_uint version;
 };
 
-/* f->own, and the array's own. Lookups read the number of stripes, so no stripe shares its line. */
+/* The struct that f->own and the array's own point to. Lookups read the number of stripes, so no
+ * stripe is on the cache line of that number. */
 struct weir_cuckoo {
 	uint32_t stripes; /* a power of two */
 	atomic_uint_fast64_t walks; /* walks in progress or waiting */
