@@ -5,7 +5,7 @@
  * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
  * their order. This is the fastest way for an array that fits the last-level cache. Several threads
  * share the partitions. Each collects the hashes of a partition in a bucket, and loads the bucket
- * while the partition is in the core's own cache. A single thread also does this if its hashes
+ * while the partition is in the core's own cache. A single thread also uses buckets if its hashes
  * would visit each line of a larger array repeatedly. Without memory for buckets, a thread goes
  * over its hashes in rounds. Each round loads the hashes of the partitions that are free. */
 #include "filter/filter.h"
@@ -221,7 +221,7 @@ static bool buckets_pay(const struct weir_filter *f, size_t n)
 
 int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n)
 {
-	WEIR__UNCANCELLED; /* others may wait for its partitions */
+	WEIR__UNCANCELLED; /* other threads may wait for this thread's partitions */
 	struct buckets buckets;
 	int err = weir__owners_begin();
 	if (err)

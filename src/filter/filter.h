@@ -139,7 +139,7 @@ void weir__text_wrap(struct weir_filter *f);
 struct weir_text_hashes {
 	struct weir_text *text; /* other threads may note lengths in it ([LENGTH-FIRST]) */
 	const struct weir_hashing *hashing;
-	bool shared; /* other processes use the lengths too, so they must not change */
+	bool shared; /* other processes use the lengths too, so lengths must not change */
 };
 
 struct weir_text_hashes weir__text_hashes_of(const struct weir_filter *f);
