@@ -39,7 +39,7 @@ struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i)
 		.hashing = f->hashing,
 		.shape = weir__layer_shape(&f->array.shape),
 		.capacity = weir__layer_room(weir__keys_in(f, i)),
-		/* An image may state the smallest double; the share of that would be 0. */
+		/* If an image states the smallest double as its rate, a share of it would be 0. */
 		.fp_rate = fmax(f->fp_rate / weir__layers_most(f), DBL_MIN),
 		.text = weir__text_now(&f->text),
 	};
@@ -143,7 +143,7 @@ void weir__growing_count(struct weir_filter *f, struct weir__layers *layers, uin
 	struct weir__layer *newest = layers->layer[layers->n - 1];
 	uint64_t before = weir__figure_add_relaxed(&newest->keys, keys), now = before + keys;
 	if (before < newest->grow_at && now >= newest->grow_at && layers->n < weir__layers_most(f))
-		/* If this fails, the insert that finds the record closed tries again. */
+		/* If this append fails, the insert that finds the closed record tries again. */
 		(void)weir__growing_append(f, layers);
 	if (now < newest->full)
 		return;

@@ -131,7 +131,8 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
                     struct weir_plan *out)
 {
 	struct weir_params first = *p;
-	/* Subtract the floor from each share. The floor of all keys bounds that of a layer. */
+	/* Subtract the floor, which is the rate that equal 64-bit hashes add, from each layer's
+	 * share. No layer's floor exceeds the floor of all keys. */
 	uint64_t most = given_max(p) ? given_max(p) : keys_of(capacity, layers);
 	double floor_rate = (double)most / WEIR__HASHES;
 	int err = check_share(p, layers, floor_rate);
