@@ -23,7 +23,7 @@ struct weir_builder {
 	struct weir_collected collected;
 	/* Set when a builder with an exclude list is sealed: */
 	struct weir_sorted *included;  /* the included keys */
-	struct weir_filter *sieve;     /* their filter, which the list is streamed through */
+	struct weir_filter *sieve;     /* a filter of the included keys, for the exclude list */
 	struct weir_collected *passed; /* the excluded keys that passed the sieve */
 	atomic_uint_fast64_t excluded; /* excluded keys streamed so far */
 	/* for seal and finish; reporting protects done */
