@@ -25,8 +25,9 @@ const struct weir_kernel *weir__counting_avx512(const struct weir_shape *shape);
 /* ---- functions on one key ([COUNT-IS-SUM] to [REMOVE-CHECKS] in counting.c), and the kernels
  * ---- */
 
-/* Insert a key. This fast path suffices if each word is still as it was read. Then no counter of
- * the key was stuck, and those read as 0 were 0 when the word changed. */
+/* Insert a key. This fast path suffices if no counter of the key is stuck and no other thread
+ * changes a word between the read and the swap. A counter that was read as 0 was then still 0 at
+ * the swap. */
 WEIR__INLINE int put(const struct weir_array *a, uint64_t hash, unsigned b, unsigned z, unsigned g)
 {
 	struct weir_counters key;
