@@ -9,10 +9,11 @@
  *    and table, and that table has the checksums of its bits. So each member has the content that
  *    the saver wrote, in the place where the saver put it.
  * [MEMBERS-AGREE]  Every member has the head's compression, marks, generation, hash, seed and
- *    normalisation. The members' blocks add up to the head's, and never exceed them on the way.
- * [NO-NESTING]  A member is neither a compound nor live. The compound itself checks its shape, size
- *    and capacity (suits() in kind.h), the notes in the table, and the head's words for its own
- *    use.
+ *    normalisation. The members' numbers of blocks add up to the number in the head. A reader
+ *    refuses a member that has more blocks than the head has left for it.
+ * [NO-NESTING]  A member is neither a compound nor live. The compound's kind checks the member's
+ *    shape, size and capacity (suits() in kind.h), the notes in the table, and the kind's own words
+ *    in the head.
  * [COMPOUND-FORMS]  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and
  *    WEIR_MAP_PRIVATE; shards in the members. Refused: WEIR_MAP_LIVE, since other processes would
  *    miss a member that one process adds. */

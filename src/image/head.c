@@ -141,8 +141,8 @@ static bool zero(struct weir_image_fault *fault, const unsigned char *bytes, uns
 }
 
 /* Check that the bytes are a complete header of a known format. Check the format first, since it
- * says what follows. Check the checksum before all other fields, so that damage is reported as
- * damage. */
+ * decides which fields follow. Check the checksum before all other fields, so that damage is
+ * reported as damage. */
 static bool recognise(const unsigned char *bytes, const struct weir_image_given *given,
                       struct weir_image_fault *fault)
 {

@@ -237,8 +237,8 @@ int weir__zeros_check(const char *name, const unsigned char *bytes, uint64_t at,
 #endif
 
 /* The memory may be a mapped file, and the zeros a hole in it. When a process reads such a hole in
- * tmpfs, tmpfs allocates pages, and raises SIGBUS if it has none left. Fault the pages in first,
- * which gives an error instead. Kernels before 5.14 do not know this advice. */
+ * tmpfs, tmpfs allocates pages, and the process gets SIGBUS if none are left. So first fault the
+ * pages in with MADV_POPULATE_READ, which returns an error instead. Kernels before 5.14 lack it. */
 static int touch_zeros(struct weir_source *source, uint64_t n)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)source->memory,

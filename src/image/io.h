@@ -14,7 +14,8 @@ struct weir_kind;
 /* Identifies a file and its contents. A replaced file has another inode, and a file written in
  * place has another time or size. Inode, times and size do not suffice: inodes are reused, tar sets
  * mtime back, ctime is as coarse as the kernel's tick, and sealing changes no time on tmpfs. So the
- * commit record is compared too. It differs if the head or a shard differs. All zero: no file. */
+ * commit record is compared too, which differs if the head or a shard differs. An identity of zeros
+ * stands for no file. */
 struct weir_file_identity {
 	dev_t device;
 	ino_t inode;

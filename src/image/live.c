@@ -15,8 +15,8 @@
  * sealing computes them again.
  *
  * The commit record is one aligned word, live or sealed. A mapper sets it to live and syncs it
- * before the first insert. The process with the only live mapping sets it to sealed last, when bits
- * and checksums are on the disk (the rules are in map.h). So a crash at any point leaves either a
+ * before the first insert. To seal, the process with the only live mapping first syncs bits and
+ * checksums, and then sets the word to sealed (the rules are in map.h). So a crash leaves either a
  * live image, which can be mapped live and sealed again, or a sealed image with correct checksums.
  * tests/fault/test_power_cut.c replays the steps of this file, cut off at every point. */
 

@@ -137,8 +137,8 @@ static bool folder_acl(int folder)
 }
 
 /* Return: true if users who may not write the image can create or rename other users' files in the
- * folder. The folder's owner always can. @unless: a mode bit of the folder that keeps all other
- * users from it (S_ISVTX), or 0. */
+ * folder. The folder's owner always can. @unless: S_ISVTX: if the folder has this mode bit, count
+ * only the folder's owner; 0: count all users. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -151,8 +151,8 @@ static bool strangers_may(const struct attempt *a, mode_t unless)
 	       (st.st_uid != a->st.st_uid && st.st_uid != geteuid() && st.st_uid != 0);
 }
 
-/* In a set-group-ID folder a file may have the image's group although its owner is not a member. So
- * the group counts only if no stranger can create files there. */
+/* In a set-group-ID folder a file may have the image's group although the file's owner is not in
+ * that group. So the file's group counts only if no stranger can create files in the folder. */
 static bool owner_may_write(const struct attempt *a, const struct stat *file)
 {
 	return file->st_uid == a->st.st_uid || file->st_uid == geteuid() || file->st_uid == 0 ||
@@ -277,8 +277,8 @@ static bool is_live(const struct attempt *a)
 }
 
 /* Lock the image, so that mappers with another lock file see this mapping. If the image is live and
- * this mapper's lock file is not its home, make it the home, but only if no other process has
- * locked the image. */
+ * this mapper's lock file is not the image's home, make it the home, but only if no other process
+ * has locked the image. */
 static int lock_image(const struct attempt *a)
 {
 	const struct weir_live_lock *l = a->lock;
@@ -407,7 +407,7 @@ int weir__live_enter(const struct weir_live_lock *l, const char *name, bool mark
 /* ---- the seal ---- */
 
 /* The lock file was removed by hand, or a process forked from this one has sealed the image and
- * removed it. Lock the file that has the name now, as a new mapper does. */
+ * removed the lock file. Lock the file that has the lock file's name now, as a new mapper does. */
 static int join_again(struct weir_mapping *m, const struct attempt *a)
 {
 	struct weir_held old = m->lock.file;

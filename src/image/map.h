@@ -94,7 +94,7 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  * is live until it is sealed. At any time an image is either live, or sealed and valid.
  *
  * A mapper that leaves the image live, or is killed, leaves the lock file too. The next mapper
- * takes it over. Two cases are not covered:
+ * takes the lock file over. These rules do not prevent two cases:
  *
  *  - A killed process left a home in one folder. Later the image is mapped live through another
  *    folder, which makes a second home, and through the first folder at the same time.

@@ -19,8 +19,8 @@
  *  - The old owner is kept only in a folder where only the saver and root can have put the file.
  *  - If the new file has another group, or the old file had an access control list (which makes
  *    its group bits look wider than they are), the group gets no more rights than others.
- *  - In any other folder, a stranger's file cannot add to the permissions that the saver's umask
- *    leaves.
+ *  - In a folder that other users may write to, a stranger's old file cannot add to the permissions
+ *    that the saver's umask leaves.
  *  - The new file never has more permissions than it has in the end. */
 
 enum { AS_NEW = 0644, MOST_INHERITED = 0755 };

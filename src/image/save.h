@@ -15,13 +15,13 @@ struct weir_writing {
 	struct weir_sink *to;
 	uint64_t at;               /* the offset of the image in the sink */
 	uint64_t written;          /* bytes written so far, from the start of the bits on */
-	/* for progress, in bytes of bits: before is the sum of the members written earlier, and
-	 * total the sum of all members */
+	/* For the progress function, in bytes of bits. The field before counts the members written
+	 * earlier. The field total counts all members. */
 	uint64_t before, total;
 	struct weir_image_head head;
 	uint64_t front_bytes;      /* bytes before the bits */
-	uint64_t head_bytes;       /* bytes of head, table and some padding; in a file the rest is a
-	                            * hole */
+	uint64_t head_bytes;       /* bytes of head, table and some padding; in a file the rest of
+	                            * the padding is a hole */
 	unsigned char *front;      /* the first head_bytes of the image */
 	uint64_t shard_bytes;      /* bytes of bits in a shard */
 	uint64_t *copy;            /* a copy of a piece of a shard, or of the whole shard if the

@@ -11,8 +11,8 @@
  *    A file created with a name is locked only afterwards, so the saver uses it only if it still
  *    has the name.
  * [TEMP-REMOVED]  A saver removes a file only after it has locked the file and then found it under
- *    the name, so never the file of a running saver. It also never removes a stranger's file: the
- *    file is this user's own, or only this user and root can write to the folder.
+ *    the name. So it never removes the file of a running saver. It also never removes a stranger's
+ *    file: the file is this user's own, or only this user and root can write to the folder.
  * [TEMP-CLAIM]  One temporary name is fixed: the claim. A saver that replaces only the image that
  *    was read ([REPLACE-READ] in map.h) gives its file this name before its last check of the old
  *    file. The rename ends the claim and replaces the old file in one step. So of two such savers,
@@ -26,10 +26,11 @@
  * [TEMP-MODE]  A claiming file has mode 0600, so a reader cannot lock it. But a saver that is
  *    killed between the last fchmod and the rename leaves a file that readers can lock. The next
  *    saver removes this file too. A running saver holds LOCK_EX from before its file has a name, so
- *    a granted LOCK_SH shows that the file's saver was killed. But two savers may both get LOCK_SH,
- *    and the second could remove the claim of a third. So a saver removes a file that readers have
- *    locked only while its own file has the second fixed name, the heir. Only one file can have
- *    that name, and it has mode 0600 and is locked. */
+ *    a granted LOCK_SH shows that the file's saver was killed. But two savers may both get LOCK_SH
+ *    on that file. If one saver removes the file, a third saver can claim the name, and the other
+ *    saver would then remove the third saver's claim. So a saver removes a file that readers have
+ *    locked only while its own file has the second fixed name, the heir. Only one file can have the
+ *    heir's name, and that file has mode 0600 and is locked. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -110,8 +110,8 @@ static int write_shards(struct weir_writing *w)
 	return err;
 }
 
-/* Reserve @bytes bytes of the file at offset @at, so that a full disk fails now. If the file system
- * or a sandbox refuses, a full disk fails during the write. */
+/* Reserve @bytes bytes of the file at offset @at, so that a full disk gives its error before the
+ * write. If the file system or a sandbox refuses to reserve, the write gives the error. */
 static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 {
 	int answer;
