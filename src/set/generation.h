@@ -18,18 +18,18 @@
  *    handle, and return -EBUSY if another thread has claimed it. Only the writer stores the
  *    pointer, so the writer may load the pointer with any memory order.
  * [PREVIOUS-WRITTEN]  While previous is kept, every published record names it. So previous receives
- *    every insert ([DUAL-WRITE]), and a rollback loses none. Earlier keys went into previous while
- *    it was current. [REFUSED-KEY] covers a refusal by previous.
+ *    every insert ([DUAL-WRITE]), and a rollback loses no insert. Earlier keys went into previous
+ *    while it was current. [REFUSED-KEY] covers a refusal by previous.
  * [NO-CANCELLATION]  Cancellation is off in a function that claims the handle or waits for a grace
  *    period (threads.h). A cancelled thread would keep the claim, and the lock of liburcu that
- *    every grace period of the flavor needs. Between the begin and the commit of a reload its
- *    thread may be cancelled. The reload then stays open until the caller aborts it.
+ *    every grace period of the flavor needs. Between the begin and the commit of a reload the
+ *    loader's thread may be cancelled. The reload then stays open until the caller aborts it.
  * [BITS-IN-USE]  Memory that the caller gives for next must not hold the bits of a filter of the
  *    handle, since that memory is cleared before anything is published. Bits stay in use until
  *    their filter is freed. So the writer keeps a list of the retired filters that call_rcu has not
- *    freed yet. Only the writer walks the list, adds entries and removes those that are not held.
- *    call_rcu's thread frees the filters of an entry, then clears held, and does not touch the
- *    entry again.
+ *    freed yet. Only the writer walks the list, adds entries, and removes entries whose flag held
+ *    is clear. call_rcu's thread frees the filters of an entry, then clears the entry's flag held,
+ *    and does not touch the entry again.
  * [ONE-DECIDER]  Only current decides whether a key is new, and a swap changes which filter is
  *    current. If threads insert one new key across a swap, at least one thread gets WEIR_NEW, but
  *    perhaps more than one. For exactly one, the decision would have to move between filters during
@@ -41,7 +41,8 @@
  *    ([DUAL-WRITE]), each filter gets only hashes of its own identity. A hash given by the caller
  *    may belong to any filter. So without WEIR_HANDLE_OWN_HASHES such a handle refuses to insert
  *    hashes, and answers yes to lookups of hashes: a wrong "absent" would break the promise.
- *    Exactly one WEIR_NEW (words_per_key 1) holds within a generation: [ONE-DECIDER].
+ *    With words_per_key 1, exactly one insert of an absent key gets WEIR_NEW, but only among
+ *    inserts with the same current filter ([ONE-DECIDER]).
  * [PLACEHOLDER]  Before the first set, current is a placeholder. No key is inserted into it, and it
  *    is never kept as previous, copied or compared with. An inserter keeps its key instead: in its
  *    section it pushes the key onto the stack of its record's absence, and then inserts the key
@@ -64,8 +65,8 @@
  *    inserter tries to set VOID, and a rollback tries to set RETURNS before it publishes; the first
  *    one decides. VOID: the insert succeeds, and previous never becomes current again. The rollback
  *    returns -ENOENT, no more keys go into previous, and the next writer frees it. RETURNS:
- *    previous is about to be current, so its refusal counts like one by next. No record changes
- *    ([DUAL-WRITE]), but VOID changes the meaning of every record that names the filter as
+ *    previous is about to be current, so its refusal counts like a refusal by next. No record
+ *    changes ([DUAL-WRITE]), but VOID changes the meaning of every record that names the filter as
  *    previous. A commit that keeps a filter as previous resets its standby before it publishes. By
  *    then no section has that filter as previous of an earlier record, since the rollback waited
  *    for those sections.
@@ -79,10 +80,10 @@
  *    much in next, never too little. While the record names next, only [REFUSED-KEY] removes keys
  *    from current, and the inserts of these keys were not acknowledged.
  * [BUILT-ONCE]  A kind that is built once takes no inserts. So its filter may be next only if no
- *    insert is acknowledged: current takes none either, or is a placeholder that keeps none. Then
- *    only the loader's own inserts must reach next. The commit publishes the filter when it is
- *    built, so no record ever names it as next. As previous it refuses each insert, so the first
- *    insert makes it void ([REFUSED-KEY]), and a rollback loses none.
+ *    insert is acknowledged: current takes no inserts either, or is a placeholder that keeps no
+ *    keys. Then only the loader's own inserts must reach next. The commit publishes the filter when
+ *    it is built, so no record ever names it as next. As previous it refuses each insert, so the
+ *    first insert makes it void ([REFUSED-KEY]), and a rollback loses no insert.
  *
  * Spin (tests/model/reload.pml and similar models) shows that [DUAL-WRITE], [BEGIN-WAITS],
  * [FREE-AFTER-GRACE], [ONE-WRITER] and [PREVIOUS-WRITTEN] suffice to lose no key. tests/schedule
@@ -153,8 +154,8 @@ void weir__absence_free(struct weir_absence *a);
 
 /* ---- the last refusal of a handle's commits and refreshes, for its statistics ----
  *
- * [REFUSAL-POINTER]  A pointer of its own publishes a refusal, apart from the record
- *    ([DUAL-WRITE]), so a reader may find a refusal that is older or newer than its record. Only
+ * [REFUSAL-POINTER]  The writer publishes a refusal by a pointer of its own, not in the record of
+ *    [DUAL-WRITE]. So a reader may find a refusal that is older or newer than the record. Only
  *    the writer ([ONE-WRITER]) publishes a refusal. There are two slots, and the writer fills the
  *    one that is not published. First it waits for a grace period, so that no reader still reads
  *    this slot. Readers copy the text in a section, so they never wait and never see a half-written
@@ -192,8 +193,8 @@ void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *o
 struct weir_last_file {
 	struct weir_file_identity identity;
 	bool refused;
-	/* if the file did not fit the current filter: the number of that filter's generation, after
-	 * which the file is read again; else 0 */
+	/* if the file did not fit the current filter, that filter's generation number: in a later
+	 * generation the file is read again; otherwise 0 */
 	uint64_t refused_with;
 	double damaged_since; /* weir__seconds(); 0: undamaged, or damaged for good */
 };

@@ -71,9 +71,9 @@ int64_t weir_handle_route_keys(const struct weir_handle *h, struct weir_keys key
 
 /* ---- inserts: in a section, into every filter of the record ([DUAL-WRITE]) ---- */
 
-/* Insert into current first, since only current decides whether a key is new ([ONE-DECIDER]). Next
- * has the set and takes inserts, so it never refuses a key that current took ([SAME-SETS]). A
- * previous router that refuses becomes void ([REFUSED-KEY]). */
+/* Insert into current first, since only current decides whether a key is new ([ONE-DECIDER]). The
+ * next router has the same sets ([SAME-SETS]) and takes inserts, so it never refuses a key that
+ * current took. A previous router that refuses becomes void ([REFUSED-KEY]). */
 static int64_t insert_each(const struct weir_generation *g, uint32_t set, struct weir_keys keys,
                            uint64_t *bitmap)
 {

@@ -63,8 +63,8 @@ static bool stopped(const struct weir_follower *f)
 }
 
 /* The progress function while a file is read, while its keys are counted, and while inserts are
- * carried over. weir_follower_stop() ends each of these steps, but not in the step's last call. So
- * a step on a file so small that it makes only one call goes on to its end. */
+ * carried over. After weir_follower_stop(), a call of this function ends the step, unless it is
+ * the step's last call. So a step that makes only one call, for a small file, is completed. */
 static int may_go_on(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_follower *f = argument;

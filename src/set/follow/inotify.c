@@ -19,8 +19,8 @@ struct weir_notice weir__notice(const char *folder, const char *name, const char
 		                     .mark = mark };
 }
 
-/* Adding a folder that is watched already returns its watch. A new watch means that the path now
- * names another folder. */
+/* For a folder that has a watch, inotify_add_watch() returns the existing watch. A new watch means
+ * that the path now names another folder. */
 void weir__notice_renew(struct weir_notice *n)
 {
 	if (n->fd < 0)
@@ -42,8 +42,9 @@ static bool names(const struct weir_notice *n, const char *name)
 	       (n->mark && strncmp(name + length, n->mark, strlen(n->mark)) == 0);
 }
 
-/* Return: true if the event may concern the name. An overflow may, since any event may be lost. A
- * removed or renamed folder does, since its path may now lead to another folder and file. */
+/* Return: true if the event may concern the name. An overflow of the queue may have lost an event
+ * about the name. If the folder was removed or renamed, its path may now lead to another folder and
+ * file. */
 static bool concerns(const struct weir_notice *n, const struct inotify_event *event)
 {
 	if (event->mask & IN_Q_OVERFLOW)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Refreshes a handle's filter from a file that is replaced from time to time. The file is checked
  * before anything is published. The rest is a reload whose next filter exists already: begin,
- * carry, the gate, commit, by the rules of generation.h.
+ * carry, the gate (struct weir_gate), commit, by the rules of generation.h.
  *
- * Carry adds the current filter's keys, so the gate comes after it. A refusal is a verdict on the
- * file alone or, with carry, on the file and the current filter together. A verdict on the file
- * alone is remembered until the file changes. A verdict on both is remembered until the file or the
- * generation changes:
+ * Carry adds the current filter's keys to the next filter, so the gate comes after it. A refusal is
+ * a verdict on the file alone or, with carry, on the file and the current filter together. A
+ * verdict on the file alone is remembered until the file changes. A verdict on both is remembered
+ * until the file or the generation changes:
  *  - As long as the filter stays current, its bits are only added to. A file that was too full, or
  *    had a key of must_miss, would be refused again, so it is not read again.
  *  - After a reload, rollback or refresh the same file may pass.
@@ -123,8 +123,8 @@ static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 	return err ? weir__fail(err, "%s: %s", l->source->name, weir_error_detail()) : 0;
 }
 
-/* Remember the verdict before the claim is released. It decides when the file is read again.
- * Return: true if the last refresh refused the same damage. */
+/* Remember the verdict before the claim is released, since the verdict decides when the file is
+ * read again. Return: true if the last refresh refused the same damage. */
 static bool remember(const struct weir_refresh_run *l, int err)
 {
 	struct weir_handle *h = l->handle;

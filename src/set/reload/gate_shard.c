@@ -19,7 +19,7 @@
  *    min_keys.
  *
  * The gate first estimates the set's statistics from a sample of the other shards. Only if the
- * sample breaks a limit does the gate count all bits, and they decide. */
+ * sample breaks a limit does the gate count all bits. Then the exact counts decide. */
 #include <math.h>
 #include "filter/filter.h"
 #include "ground/error.h"

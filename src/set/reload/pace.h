@@ -56,8 +56,8 @@ bool weir__pace_rest(struct weir_pace *p, bool goes_on);
 /* Add the work since @began to the debt, and sleep off the debt. Return: as weir__pace_begin(). */
 uint64_t weir__pace_turn(struct weir_pace *p, uint64_t began);
 
-/* Before a filter is published, sleep off all debt that is worth a sleep. Work since the last turn,
- * such as the caller's check in a gate, is not counted. */
+/* Before a filter is published, sleep off all debt that is worth a sleep. This call adds no work to
+ * the debt, so work such as the caller's check in a gate is not counted. */
 void weir__pace_settle(struct weir_pace *p);
 
 /* The pace of a function that calls progress between its pieces. */

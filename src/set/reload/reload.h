@@ -119,8 +119,8 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 int weir__next_take(struct weir_handle *h, const struct weir_reload_options *options);
 
 /* A reload whose next filter is built once collects the inserts, and the commit builds the filter.
- * Nothing is published until then, which loses no insert: such a filter may only follow one that
- * takes no inserts ([BUILT-ONCE] in generation.h). */
+ * Nothing is published until then. This loses no insert, since such a filter may only follow a
+ * filter that acknowledges no inserts ([BUILT-ONCE] in generation.h). */
 
 /* Start to collect. The caller has claimed the handle. Return: as weir_reload_begin(). */
 int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,

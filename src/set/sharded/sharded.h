@@ -11,7 +11,8 @@
  * [SHARD-CLAIM]  All shards share the set's claim ([ONE-WRITER]), so one shard is replaced at a
  *    time, and the peak memory is that of the set and one shard.
  * [SHARD-VIEW]  The set's own record always names one filter, the view. The view has no bits:
- *    lookups in the view use the shards' records. Its answers hold in the caller's section. */
+ *    lookups in the view use the shards' records. They run in the caller's read-side section, so no
+ *    shard's filter is freed during a lookup. */
 #ifndef WEIR_SRC_SET_SHARDED_SHARDED_H
 #define WEIR_SRC_SET_SHARDED_SHARDED_H
 
