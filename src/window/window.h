@@ -18,17 +18,17 @@
  * [ONE-NEW-AT-MOST]  With words_per_key 1, at most one insert of a key gets WEIR_NEW. An insert
  *    ORs its word in, then reads the state again, then reads the key's word in all other live
  *    slots. The OR, the second load of the state, the loads of words and the store that publishes
- *    a state are sequentially consistent. Let A and B insert one key. In one slot, one OR
- *    decides. Otherwise let A use the newest slot of state n, and B the newest slot of n+1. If
- *    A's second load gives n, A's OR comes before the publication of n+1 in the single order. The
- *    publication comes before B's OR and its load of A's word, so B finds the key. If A's second
- *    load gives n+1, A reads B's slot after its own OR, as B reads A's slot. So at least one of
- *    them finds the other's bits. If inserts read before the OR, or with weaker orders, both
- *    could get WEIR_NEW.
+ *    a state are sequentially consistent. Let A and B insert the same key. If both use the same
+ *    slot, only the first OR sets new bits. Otherwise let A use the newest slot of state n, and B
+ *    the newest slot of n+1. If A's second load gives n, A's OR comes before the publication of
+ *    n+1 in the single order. The publication comes before B's OR and B's load of A's word, so B
+ *    finds the key. If A's second load gives n+1, A reads B's slot after its own OR, as B reads
+ *    A's slot. So at least one of them finds the other's bits. If inserts read before the OR, or
+ *    with weaker orders, both could get WEIR_NEW.
  * [ONE-NEW-AT-LEAST]  With words_per_key above 1, at least one insert of an absent key gets
- *    WEIR_NEW. An insert reads the other slots first and ORs afterwards. One of them ORs first, so
- *    it read before any OR and found nothing. If inserts read after the OR, two inserts across an
- *    advance could each find the other's bits, and neither would get WEIR_NEW.
+ *    WEIR_NEW. An insert reads the other slots first and ORs afterwards. The first insert that
+ *    ORs has read the slots before any OR, so it found nothing. If inserts read after the OR, two
+ *    inserts across an advance could each find the other's bits, and neither would get WEIR_NEW.
  * [CLOCK-AFTER]  An advance reads the clock after it has published the state, and notes that time
  *    for the new generation. With T = span_seconds, the next advance is due T/(G-1) after that
  *    time. A generation takes no insert that begins after the time noted for its successor. The
