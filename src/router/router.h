@@ -18,10 +18,12 @@
  *    cell's own width would overlap with those of whole words (a copy, a merge and a snapshot use
  *    words), and C11 has no rule for that.
  * [SAME-SETS]  All generations of a handle have the same sets, with the same names. So bit i of an
- *    answer means the same whichever generation answers. Each set of the filter current is in next
- *    and previous too. So no filter refuses a key because it lacks the set ([REFUSED-KEY]).
- * [COLUMN-COPY]  A copy of some sets ORs the bits of their columns into next, word by word and
- *    atomically ([BEGIN-WAITS]). So keys that are inserted into next at the same time remain.
+ *    answer means the same set whichever generation answers. The next filter and the previous
+ *    filter have each set of the current filter too. So no filter refuses a key because it lacks
+ *    the set ([REFUSED-KEY]).
+ * [COLUMN-COPY]  A copy of some sets ORs the bits of their columns into the next filter, word by
+ *    word and atomically ([BEGIN-WAITS]). So keys that are inserted into the next filter at the
+ *    same time remain.
  *
  * tests/schedule runs the code through [ROUTER-CELL], [SAME-SETS] and [COLUMN-COPY]. */
 #ifndef WEIR_SRC_ROUTER_ROUTER_H
