@@ -113,7 +113,7 @@ struct weir_image_given {
 	uint64_t length;          /* bytes from the image's first byte on; UINT64_MAX: unknown */
 	bool exact;               /* true: no bytes may follow the image */
 	uint64_t max_bytes;       /* limit for the bytes of bits; 0: no limit */
-	uint64_t header_checksum; /* the checksum of the header's bytes, which it should store */
+	uint64_t header_checksum; /* computed from the bytes; the header should store it */
 	uint64_t commit;          /* the commit record that a sealed image should store */
 };
 

@@ -37,7 +37,8 @@ struct weir_source {
 	bool syscall_failed;         /* a system call failed, so the returned error says nothing
 	                              * about the image's bytes */
 	mode_t mode;                 /* the file's type and mode; 0: not opened by this library */
-	/* the file's state when it was opened; its commit record when the head was read */
+	/* the state of the file when the file was opened, but with the commit record that the file
+	 * had when the head was read */
 	struct weir_file_identity identity;
 };
 
@@ -71,7 +72,7 @@ bool weir__source_verdict(const struct weir_source *source, int err);
  * Return: -EBUSY, or @err unchanged. */
 int weir__source_settle(const struct weir_source *source, int err);
 
-/* Return: true if both are the same file with the same contents. */
+/* Return: true if both identities are those of the same file with the same contents. */
 bool weir__same_file(const struct weir_file_identity *a, const struct weir_file_identity *b);
 /* Return: true if the file was written to since it was opened. Then the bytes read may mix two
  * versions. */

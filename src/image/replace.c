@@ -30,7 +30,7 @@ static mode_t group_as_others(mode_t mode)
 	return (mode & ~(mode_t)S_IRWXG) | (mode & (mode & S_IRWXO) << 3);
 }
 
-/* Return: true if another user may have put the old file there. */
+/* Return: true if another user may have put the old file into the folder. */
 static bool planted(const struct weir_target *t)
 {
 	return !t->private && t->old.st_uid != geteuid();

@@ -68,7 +68,7 @@ bool weir__acl_drop(int fd);
 enum { WEIR_TEMPORARY_NAME = 10 + 16 + 1 + 16 + 1 };
 
 struct weir_temporary {
-	const struct weir_target *target; /* the file is in its folder */
+	const struct weir_target *target; /* the new file is in the target's folder */
 	const char *path;                 /* the caller's path, for error messages */
 	int fd;                           /* the file, open for writing */
 	bool named;                       /* the file has a temporary name */
@@ -111,7 +111,7 @@ struct weir_replace {
 
 /*
  * Open the new file. After a failure nothing is open or left on the disk.
- * @mode: as in struct weir_save_options.  @named: give it a temporary name from the start.
+ * @mode: as in struct weir_save_options.  @named: create the file with a temporary name.
  */
 int weir__replace_begin(struct weir_replace *r, const char *path, unsigned mode, bool named);
 /* Publish the complete new file: set its permissions, sync it, rename it, sync the folder.

@@ -95,7 +95,7 @@ static bool remove_if_killed(const struct weir_target *target, const char *name,
 	bool all = flock(fd, LOCK_EX | LOCK_NB) == 0;
 	bool read = !all && errno == EWOULDBLOCK && flock(fd, LOCK_SH | LOCK_NB) == 0;
 	bool removes = all || (read && heir);
-	if (removes && is_only_name(target, name, fd)) /* [TEMP-REMOVED]: it still has the name */
+	if (removes && is_only_name(target, name, fd)) /* [TEMP-REMOVED] */
 		(void)unlinkat(target->folder, name, 0);
 	close(fd);
 	return read && !heir;
