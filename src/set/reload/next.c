@@ -287,7 +287,8 @@ static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 	                          "has its own: load a filter of its own", whose) : 0;
 }
 
-/* Refuse a filter that refuses inserts. Each insert goes to both filters, so all would fail. */
+/* Refuse a next filter that refuses inserts. Each insert goes to the current filter and to the next
+ * filter, so every insert would fail. */
 static int check_writable(const struct weir_handle *h, const struct weir_filter *next)
 {
 	if (!next->kernel->verbs.insert || !next->insert_error || !weir__inserts_count(h))

@@ -112,7 +112,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	weir__writer_release(h);
 }
 
-/* End a reload of a kind that is built once. It has published nothing. */
+/* End a reload of a kind that is built once. The reload has published nothing. */
 static void drop_unpublished(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;

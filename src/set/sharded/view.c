@@ -21,7 +21,7 @@ static bool contains(const struct weir_filter *view, const void *key, size_t len
 	return contains_hash(view, weir__hash_by(&view->hashing, key, len));
 }
 
-/* Return: the answers for up to 64 keys, key i's in bit i. */
+/* Return: the answers for up to 64 keys. Bit i is the answer for key i. */
 static uint64_t contains_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n)
 {
 	uint64_t answers = 0;
