@@ -26,7 +26,7 @@ bool weir__window_wake(const struct weir_window *w)
 	return woken;
 }
 
-enum { WAKES = 8 }; /* attempts to wake the thread before the join; it may sleep for years */
+enum { WAKES = 8 }; /* attempts to wake the thread, which may sleep for years, before the join */
 
 static void sleep_for(const struct weir_window *w, uint64_t ns)
 {

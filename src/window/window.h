@@ -213,7 +213,8 @@ const struct weir_window_kernel *weir__window_ring_scalar(unsigned z, unsigned g
 const struct weir_window_kernel *weir__window_ring_avx2(unsigned z, unsigned g);
 const struct weir_window_kernel *weir__window_ring_avx512(unsigned z, unsigned g);
 
-/* Return: ns from the time noted for a slot to @now; 0 if no time is noted or it is after @now. */
+/* Return: ns from the time noted for a slot to @now; 0 if no time is noted, or if the noted time is
+ * after @now. */
 static inline uint64_t weir__window_age(const struct weir_window *w, uint32_t slot, uint64_t now)
 {
 	uint64_t since = weir__figure_load_relaxed(&w->since[slot]);
@@ -296,7 +297,7 @@ enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS };
 
 #define WEIR_WINDOW_MOST_KEYS (UINT64_C(1) << 48) /* limit for WEIR_WINDOW_COUNTED */
 #define WEIR_WINDOW_NEVER UINT64_MAX
-#define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* ns: 146 years. Two of them fit into a uint64_t. */
+#define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* 146 years in ns; uint64_t can hold twice this */
 
 /* The window's own words in the image. */
 enum {
