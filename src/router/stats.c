@@ -11,7 +11,8 @@ enum { SAMPLE_PAGES = 256 };
 /* Counts of the pages of a survey, for each set. */
 struct counts {
 	uint64_t page[WEIR_ROUTER_SETS]; /* bits set in the page that was counted last */
-	/* sums over all pages: of the bits set in a page, and of the squares of that number */
+	/* The field all sums the bits set in each page over all pages. The field squares sums the
+	 * square of that number. */
 	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
 	uint64_t fullest[WEIR_ROUTER_SETS]; /* bits set in the fullest page */
 	double rate[WEIR_ROUTER_SETS];      /* sum of the rates of all pages */
