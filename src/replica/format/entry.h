@@ -44,8 +44,8 @@ struct weir_entry {
 };
 
 /* Read and check an entry of @n strings, names and values in turn. A node that skips an invalid
- * entry lacks its keys. Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later version wrote
- * it. */
+ * entry lacks the keys of that entry. Return: 0; -EBADMSG the entry is malformed; -ENOTSUP a later
+ * version wrote it. */
 int weir__entry_read(struct weir_entry *out, struct weir_log_id id, const struct iovec *strings,
                      size_t n);
 

@@ -160,9 +160,9 @@ static int connect_link(struct weir_link *l)
 	return 0;
 }
 
-/* Close the connection after an error, since the stream may be out of step, or the server may not
- * serve. If the URL names servers of redis, the main link then tries the URL's next host, since
- * this server may fail again. */
+/* Close the connection after an error, since the stream may be out of step, or the server may be
+ * unable to serve. If the URL names servers of redis, not Sentinels, the main link then tries the
+ * URL's next host, since this server may fail again. */
 static int disconnect_after(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->main == l;

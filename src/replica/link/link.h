@@ -24,8 +24,8 @@
 struct redisReply; /* hiredis: freed by freeReplyObject() */
 struct weir_link;
 
-/* NULL texts are not set. The link copies the URL; all other texts must stay valid until it is
- * closed. */
+/* NULL texts are not set. The link copies the URL; all other texts must stay valid until the link
+ * is closed. */
 struct weir_link_options {
 	const char *url;
 	const char *user, *password; /* override user and password of the URL */
@@ -51,8 +51,8 @@ struct weir_link_options {
 int weir__link_open(struct weir_link **out, const struct weir_link_options *options);
 /* Open a second link to the server of @of, with the options of @of. A call fails with -ENOTCONN
  * while @of is not connected. If @of has closed its connection since the second link connected, the
- * call closes the second link and returns -ECONNRESET. Close @of last. Each may have its own
- * thread. */
+ * call closes the second link and returns -ECONNRESET. Close @of last. Each of the two links may
+ * have its own thread. */
 int weir__link_open_second(struct weir_link **out, struct weir_link *of);
 void weir__link_close(struct weir_link *l);
 
@@ -84,13 +84,13 @@ int weir__link_fd(const struct weir_link *l); /* -1: not connected */
  * connected. Call it every 5 s: a master that is cut off may keep its connection open. Blocks up to
  * connect_ms.
  * Return: 1 the master has left; 0 it has not, @l is not connected, or the URL names no Sentinel; a
- *   negative errno if this Sentinel does not answer: the next call asks the next one. */
+ *   negative errno if this Sentinel does not answer: the next call asks the next Sentinel. */
 int weir__link_master_moved(struct weir_link *l);
 
 /* How many connections @l has made. */
 uint64_t weir__link_connections(const struct weir_link *l);
-/* The server of the current or the last connection, or else the URL's first host, as
- * "redis://host:6379" or "unix:///path". */
+/* The server to which @l is connected or was connected last; before the first connection, the URL's
+ * first host. The text has the form "redis://host:6379" or "unix:///path". */
 const char *weir__link_peer(const struct weir_link *l);
 
 /* Any thread may call this. The call in flight and all later calls return -ECANCELED until

@@ -149,8 +149,8 @@ static int connect_first(struct weir_wire *w, const struct weir_link_config *m,
 	return err || !m->url.sentinel ? err : check_role(w, m);
 }
 
-/* A Sentinel that is cut off from the others may name a demoted master until it is connected again.
- * So move a Sentinel that did not lead to the master to the end of the list. */
+/* A Sentinel that is cut off from the others may name a demoted master until that Sentinel is
+ * connected again. So move a Sentinel that did not lead to the master to the end of the list. */
 int weir__master_connect(struct weir_wire *w, struct weir_link_config *m, struct weir_server *moved,
                          struct weir_server *server)
 {

@@ -53,8 +53,9 @@ int weir__reader_feed(struct weir_reader *r, const void *data, size_t len)
 		0 : weir_fail(-ENOMEM, "no memory for an answer of %s", r->peer);
 }
 
-/* Check the incomplete line at the end of the buffer. On each arrival hiredis searches for the
- * line's end from the line's start, so a line without end would cost the square of its length. */
+/* Check the incomplete line at the end of the buffer. On each arrival of data hiredis searches for
+ * the line's end from the line's start, so a line without end would cost the square of its
+ * length. */
 static int check_rest(const struct weir_reader *r)
 {
 	const redisReader *in = r->reader;

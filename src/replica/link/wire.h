@@ -71,7 +71,7 @@ static inline bool weir__stream_interrupted(const struct weir_stream *s)
 }
 
 /* A time limit: @ms for each piece of a transfer, and @end for the whole transfer. If @end is 0,
- * the whole transfer has @ms and 1 s for each 10 KB. */
+ * the whole transfer may take @ms, plus 1 s for each 10 KB of data. */
 struct weir_limit {
 	uint32_t ms;
 	uint64_t end;

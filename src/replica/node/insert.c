@@ -38,13 +38,13 @@ static bool is_little_newer(const struct weir_node *n, const struct weir_manifes
 	return m->version.number <= n->joined.version.number + WEIR_HAS / 4;
 }
 
-/* Return: true if @m includes generation or token @id: @m lists @id, or descends from it. Within an
- *   epoch and era each head includes its predecessor ([PUBLISH-ATOMIC]). The list keeps only the
- *   newest WEIR_HAS ids. A node that may publish trusts only the list. If @id is not in the list,
- *   that node publishes, since a dump may have been restored unseen. A node that may not publish
- *   would owe a dropped id for ever. That node also trusts descent if @m is new enough to have
- *   dropped @id and the era is the same. A higher era may come from a server that never had
- *   generation @id. */
+/* Return: true if @m includes generation or token @id. The list of @m proves this, but keeps only
+ *   the newest WEIR_HAS ids. A node that may publish trusts only the list: a dump may have been
+ *   restored unseen, so the node publishes its set if @id is not in the list. A node that may not
+ *   publish would owe an id that the list dropped for ever. So that node also returns true if @m
+ *   descends from @id and is new enough to have dropped @id, since within an epoch and era each
+ *   head includes its predecessor ([PUBLISH-ATOMIC]). A higher era proves nothing, since it may
+ *   come from a server that never had generation @id. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||
@@ -86,9 +86,10 @@ static bool covers(const struct weir_seen *image, const struct weir_seen *had)
 	return image->mark == had->mark && weir__log_id_compare(had->id, image->id) <= 0;
 }
 
-/* Return: true if redis has lost the generation that this node joined: @m does not list its id, and
- *   @m is too little newer to have dropped the id from a full list. If this node gave up that
- *   generation, return false, since the set lacks the generation's keys. */
+/* Return: true if redis has lost the generation that this node joined: @m does not list the id of
+ *   that generation, and @m is so little newer that even a full list cannot have dropped the id.
+ *   Return false if this node gave up that generation, since the set of this node then lacks keys
+ *   of that generation. */
 static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 {
 	const struct weir_manifest *joined = &n->joined;

@@ -18,8 +18,8 @@ static bool covers_hole(const struct weir_node *n, struct weir_log_id position)
 }
 
 /* Move the cursor up to the position of @m ([LOG-READING]). The position covers an own entry only
- * if the node read the log from that entry to the position without a gap. Queue all other own
- * entries again. */
+ * if the node read the log from that entry to the position without a gap. Queue the other own
+ * entries up to the position again. */
 static void move_cursor(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -50,8 +50,9 @@ static void advance(struct weir_node *n, const struct weir_manifest *m)
 	n->no_retry = false;
 }
 
-/* A generation of an earlier epoch may have been given up when this epoch began. Then later
- * generations need not include its keys. */
+/* The node follows a generation only if every later head includes the keys of that generation. A
+ * generation of an earlier epoch may have been given up when the current epoch began, so later
+ * heads need not include its keys. */
 void weir__node_joined(struct weir_node *n, const struct weir_manifest *m)
 {
 	const bool follows = n->followed || m->position.epoch == n->head.last.epoch;
@@ -69,8 +70,9 @@ static void add_all(struct weir_has *has, const struct weir_manifest *m)
 	(void)weir__has_add(has, m->id);
 }
 
-/* After a rollback no ring has the whole log above the position ([NEW-ERA]). Each node that read
- * that log has a debt for it under one id, ~id, until one of them has published that log. */
+/* After a rollback no ring has the whole log above the position of @m ([NEW-ERA]). So each node
+ * that read that log owes its keys under the same id, ~m->id, until one of these nodes has
+ * published them. */
 static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 {
 	pthread_mutex_lock(&n->lock);
@@ -79,9 +81,9 @@ static void owe_log(struct weir_node *n, const struct weir_manifest *m)
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* The node has not read all of the log that a rollback needs, so it lacks keys of the manifest. It
- * keeps its set and publishes it. If it may not publish, it owes that log until another node has
- * published it. */
+/* The node has not read all of the log that a rollback needs, so the node lacks keys of @m. The
+ * node keeps its set, and owes a publication of that set (debt id 0). A node that may not publish
+ * owes the log instead (debt id ~m->id), until another node has published that log. */
 static void join_partly(struct weir_node *n, const struct weir_manifest *m)
 {
 	advance(n, m);
@@ -244,8 +246,8 @@ static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
 	return 0;
 }
 
-/* Add the ring's batches that the position does not cover ([HEAD-JOIN]). A batch is waiting or
- * acknowledged. */
+/* Add the ring's batches that the position of @m does not cover ([HEAD-JOIN]): all waiting batches,
+ * and the acknowledged batches above the position. */
 static int add_ring(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next)
 {
 	int err = weir__ring_collect(&n->ring, n->flushes_collected + 1);
@@ -290,9 +292,10 @@ static void replace_has(struct weir_node *n, const struct weir_manifest *m, bool
 	pthread_mutex_unlock(&n->lock);
 }
 
-/* Complete @next for a swap. After weir_reload_begin() each insert goes to both filters. That call
- * waits for a grace period, so inserts into the old filter alone have ended. Their keys went into
- * the ring first, so they are in the log, in the ring or behind a debt: read these three only now.
+/* Complete @next for a swap. After weir_reload_begin() each insert goes to both filters.
+ * weir_reload_begin() also waits for a grace period, so inserts into only the old filter have
+ * ended. Each of those inserts put its key into the ring first, so the key is now in the log, in
+ * the ring, or owed by a debt. That is why this function reads log, ring and debts only now.
  * @own: receives whether @next has the old set too; @part: whether a part of the log is missing. */
 static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct weir_reload *next,
                      bool *own, bool *part)

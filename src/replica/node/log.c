@@ -52,8 +52,8 @@ static void lack(struct walk *w, struct weir_log_id hole, uint64_t missing)
 	w->hole = hole;
 }
 
-/* If the filter refuses keys, the walk lacks the entry, since this node's image lacks those
- * keys. */
+/* If the filter refuses keys, count the entry as missing, since an image of this node would lack
+ * those keys. */
 static void apply(struct walk *w, struct weir_log_id id, const unsigned char *hashes, size_t count)
 {
 	if (weir__node_apply(w->node, hashes, count, w->next)) {
@@ -89,8 +89,8 @@ static struct weir_log_id before(const struct weir_entry *e)
 	return e->kind == WEIR_ENTRY_EPOCH ? e->last : id;
 }
 
-/* Check that @e continues the log ([LOG-READING]), and note missing entries. Return: false: another
- * log. */
+/* Check that @e continues the log ([LOG-READING]), and note missing entries. Return: false if @e
+ * belongs to another log. */
 static bool check_next(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -177,8 +177,8 @@ static void apply_entry(struct walk *w, const struct weir_entry *e)
 	n->touch_now |= e->id.epoch > n->head.last.epoch;
 }
 
-/* Skip an invalid entry. Another client or a later version wrote it, so no call can bring its keys.
- * After it was given up ([GIVE-UP]), the node does not lack it. */
+/* Skip an invalid entry. Another client or a later version wrote it, so no call can bring the keys
+ * of the entry. Once the entry was given up ([GIVE-UP]), the node does not count it as missing. */
 static int skip_invalid(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;

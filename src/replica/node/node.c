@@ -93,9 +93,10 @@ static int give_up(struct weir_node *n)
 	return weir__node_note_error(n, err), 0;
 }
 
-/* Return: true if a node is uploading, since its generation may be the answer. That node, perhaps
- *   this one, has the lease. The wait is limited, since any client can keep the lease for ever. Any
- *   other error, such as a missing permission, does not delay giving up. */
+/* Return: true if a node, perhaps this one, is uploading a generation, which may answer the call.
+ *   If another node is uploading, that node has the lease, and the store returns -EPERM. Any other
+ *   error, such as a missing permission, does not delay giving up. The delay is limited, since any
+ *   client can keep the lease for ever. */
 static bool is_answer_coming(struct weir_node *n)
 {
 	if (n->now >= n->first_call + WEIR_NODE_LEASE_LONGEST_MS)

@@ -267,8 +267,9 @@ static inline bool weir__node_head_is_old(const struct weir_node *n)
 	       weir__version_compare(n->newest.version, n->floor) < 0;
 }
 
-/* Return: true if the older head is in the floor's era, so that no key was removed since. The node
- *   may then publish the head's image again, above the floor, if its owner asks for it. */
+/* Return: true if the head is old, but in the era of the newest accepted version (n->floor), so no
+ *   key was removed since then. The node may publish the head's image again, with a version above
+ *   n->floor, if the application asks for it. */
 static inline bool weir__node_can_reclaim(const struct weir_node *n)
 {
 	return weir__node_head_is_old(n) && n->newest.version.era == n->floor.era;
@@ -286,11 +287,12 @@ static inline bool weir__node_knows_head(const struct weir_node *n)
 int weir__node_touch(struct weir_node *n, bool give_up);
 void weir__node_doubt(struct weir_node *n);
 /* The log is not the log that the node read ([LOG-READING]): enter doubt, and read again. If this
- * recurs at the same cursor, jump to @to, and lack something until a position above the log's
- * current end. */
+ * recurs at the same cursor, jump to @to instead. The node then counts as incomplete until it joins
+ * a generation whose position is above the end that the log has now. */
 void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 /* The cursor skips the entries after @after up to @upto ([LOG-READING]). The ring queues own
- * entries among them again, since their ids may be another log's. */
+ * entries among them again, since the ids of those entries may now belong to entries of another
+ * log. */
 void weir__node_gap(struct weir_node *n, struct weir_log_id after, struct weir_log_id upto);
 void weir__node_jump(struct weir_node *n, struct weir_log_id to, uint64_t tag);
 void weir__node_lack(struct weir_node *n, struct weir_log_id hole);

@@ -21,8 +21,8 @@ static enum due is_due(struct weir_node *n)
 	    weir__debts_lowest_stamp(n) != UINT64_MAX)
 		return URGENT;
 	const bool late = n->publish_ms && n->now - n->joined_at >= n->publish_ms;
-	/* A full server refuses entries, so log_bytes may stay 0. New generations let the server
-	 * trim the log. */
+	/* Publish for a full server too: it refuses entries, so log_bytes may stay 0, but it can
+	 * trim the log after a new generation. */
 	return ((n->log_bytes || h->full) && late) ||
 	       (n->publish_bytes && n->log_bytes >= n->publish_bytes) ? DUE : NOT_DUE;
 }
@@ -65,8 +65,9 @@ static int set_common_fields(const struct weir_node *n, struct weir_record *r)
 	return err;
 }
 
-/* Note the ids in the set for a manifest, and close the open token, since its keys are in the set.
- * Add the ids of debts that were dropped from the full list. */
+/* Copy the ids of the set to @has, the list of a manifest. Add the ids of debts, since the full
+ * list of the set may have dropped them. Close the open token, since the keys of that token are in
+ * the set. */
 static void note_has(struct weir_node *n, struct weir_has *has)
 {
 	pthread_mutex_lock(&n->lock);

@@ -331,7 +331,8 @@ struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 }
 
 /* Each round calls this, and a million batches that are sent again take a thousand rounds. So
- * compare only the batches that were added since the last call, until the lowest one is sent. */
+ * remember the lowest batch, and compare it only with the batches added since the last call. Once
+ * redis has that batch, the search starts again. */
 uint64_t weir__ring_lowest_stamp(struct weir_ring *r)
 {
 	struct weir_batch *b = r->lowest ? r->lowest_upto->newer : r->waiting.oldest;

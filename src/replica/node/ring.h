@@ -62,8 +62,8 @@ struct weir_ring {
 
 void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), void *context);
 void weir__ring_free(struct weir_ring *r);
-/* Any thread may call this. Link its library with -z nodelete, since a thread that exits later runs
- * code of the library.
+/* Any thread may call this. Link the library that contains this function with -z nodelete, since a
+ * thread that exits later runs code of that library.
  * Return: how many hashes from the start were added; the rest did not fit. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 /* Return: true if the hash was added. */

@@ -37,8 +37,8 @@ struct weir_publication {
 
 struct weir_store {
 	void *context;
-	/* Return: 0: the entries are the last entries of the log, up to @head->last; or redis
-	 *   appended none if @head->full is set. */
+	/* Return: 0: redis appended the entries, and the last entry is @head->last; but if
+	 *   @head->full is set, redis appended no entry. */
 	int (*touch)(void *context, const struct weir_touch *touch, struct weir_head *head);
 	/* Pass up to @most entries after @after to @entry, in order. If weir__entry_read() refuses
 	 * an entry, pass it as WEIR_ENTRY_UNREAD, so the node knows its id. @n: receives the number
@@ -46,10 +46,10 @@ struct weir_store {
 	int (*read)(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
 	            void *arg, size_t *n);
 	/* Read the newest generation's manifest. If the node trusts keys, 0 means that the
-	 * signature is valid. Unless the head is too old ([HEAD-JOIN]), 0 also means that
-	 * version and expiry are valid, and that the version is on the disk. Return: 0; -ENOENT
-	 * redis has none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP the manifest cannot be
-	 * used: the node keeps its set and reports the error. */
+	 * signature is valid. Unless the head is too old ([HEAD-JOIN]), 0 also means that version
+	 * and expiry are valid, and that the state file on the disk has the version. Return: 0;
+	 * -ENOENT redis has none; -EKEYREJECTED, -EKEYEXPIRED, -EBADMSG, -ENOTSUP the manifest
+	 * cannot be used: the node keeps its set and reports the error. */
 	int (*manifest)(void *context, struct weir_manifest *out);
 	/* Fetch a manifest's image and check it.
 	 * Return: 0; -EINPROGRESS in flight: call again (a call for another image cancels this
@@ -57,8 +57,9 @@ struct weir_store {
 	 *   ([CALL-FOR-KEYS]). */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Copy a filter and upload the copy, which no node reads before publish(). Sets the
-	 * manifest's image, bytes and chunks. A key inserted during the copy may be in it or not,
-	 * since its entry is above the position ([WHEN-TO-PUBLISH]).
+	 * manifest's image, bytes and chunks. The copy may lack a key that is inserted during the
+	 * copy: the log entry of that key is above the manifest's position, so nodes read it from
+	 * the log ([WHEN-TO-PUBLISH]).
 	 * Return: 0; -EINPROGRESS in flight: call again with the same arguments; -ENOSPC redis is
 	 *   full. */
 	int (*upload)(void *context, const struct weir_filter *f, struct weir_manifest *m);

@@ -83,8 +83,8 @@ void weir__node_suspect(struct weir_node *n, struct weir_log_id to, uint64_t tag
 }
 
 /* The log continues after base ([OTHER-MARK]). If the cursor is above base, the entry at the cursor
- * is unknown, since a dump may have been restored unseen. The node then reads again from the joined
- * position and compares the tags. */
+ * may have been replaced, since a dump may have been restored unseen. So the node reads again from
+ * the joined position and compares the tags. */
 static void continue_log(struct weir_node *n, struct weir_log_id base)
 {
 	weir__ring_requeue(&n->ring, base, most, false);
@@ -190,8 +190,10 @@ static int fill(struct weir_node *n, struct weir_touch *touch, struct weir_entry
 	return weir__draw(&call->tag) ? -EIO : batches;
 }
 
-/* No two entries share a tag. After an error redis may have these entries, so a replacement derives
- * its next tag from the tag used here. A full server appended no entry. */
+/* Note the tags that were sent, because no two entries may share a tag. After an error redis may or
+ * may not have the entries. Therefore a batch that replaces an older entry stays a replacement: its
+ * next tag will derive from the tag that was sent now. The caller skips this function if a full
+ * server appended no entry. */
 static void store_tags(struct weir_node *n, const struct weir_entry *entries, size_t batches,
                        bool accepted)
 {
@@ -216,8 +218,9 @@ static void note_sent(struct weir_node *n, size_t batches, bool called, uint64_t
 	weir__ring_acked(&n->ring, batches, last);
 }
 
-/* The age of the generation that the node opened with follows from its date and redis's clock. A
- * date in the future counts as age 0. */
+/* Compute when the generation that the node opened with was published, as a time of the node's
+ * clock. The generation's age follows from its date and redis's clock. If the date is in the
+ * future, the age is 0. */
 static uint64_t joined_at(const struct weir_node *n, const struct weir_head *head)
 {
 	const uint64_t date = n->joined.signed_ms;

@@ -27,8 +27,9 @@ static uint32_t replicas_needed(const struct weir_replica *r)
 	return all - promoted;
 }
 
-/* Check that the replicas have all acknowledged inserts. WAIT covers only writes of its own
- * connection, so send a report if nothing else was written.
+/* Check that @replicas replicas have every insert that redis has acknowledged. WAIT covers only
+ * writes of the same connection, so send a report if nothing was written on this connection in this
+ * round.
  * Return: 0; -EAGAIN too few replicas have them; -EINPROGRESS ask again; an error of the
  *   connection. */
 static int wait_for_replicas(struct weir_replica *r, uint32_t replicas)

@@ -98,8 +98,8 @@ struct publishing {
 };
 
 /* Redis has an older version than this machine accepted. The node first joins the older image, so
- * that the set that it then publishes has the image's keys too. Do not merge p->more before: the
- * image may replace the set, and p->more's keys with it.
+ * that the set that it then publishes has the image's keys too. Do not merge p->more before that
+ * join: the image may replace the set, which would drop the keys of p->more.
  * Return: 0; -EINPROGRESS the image is not joined yet. */
 static int reclaim(struct weir_replica *r, struct publishing *p)
 {

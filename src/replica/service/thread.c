@@ -16,8 +16,8 @@ static uint32_t between(uint64_t least, uint64_t ms, uint64_t most)
 	return (uint32_t)(ms < least ? least : ms > most ? most : ms);
 }
 
-/* Limit all nodes together to 5,000 reads and 1,000 heartbeats a second, until their intervals
- * reach WEIR_NODE_BEAT_MS. A heartbeat shows a node that redis has lost the set. */
+/* Limit all nodes together to 5,000 reads and 1,000 heartbeats a second, but let no interval exceed
+ * WEIR_NODE_BEAT_MS: from its heartbeat a node learns that redis has lost the set. */
 static void set_intervals(struct weir_replica *r, uint64_t nodes)
 {
 	if (!r->o.poll_ms)

@@ -126,8 +126,9 @@ static int load(const struct weir_redis *r, struct weir_script *script)
 	return err;
 }
 
-/* If the server does not know the SHA, the script has not run, so send its text. In a Cluster EVAL
- * reaches the server of the keys, but SCRIPT LOAD may reach another server. */
+/* If the server does not know the SHA, the script has not run. Then send the script's text with
+ * EVAL. In a Cluster EVAL reaches the server of the keys, but SCRIPT LOAD may reach another
+ * server. */
 static int run(const struct weir_redis *r, struct weir_script *script, struct iovec *args, size_t n,
                struct redisReply **reply)
 {

@@ -214,8 +214,8 @@ static int pack(struct weir_image_job *j)
 	return bytes > 0 || bytes == -ENOSPC ? 0 : (int)bytes;
 }
 
-/* Upload a chunk. Chunk keys contain the image's hash, so redis has the same chunk or a damaged
- * one. Overwrite a damaged chunk, and keep its expiry. */
+/* Upload a chunk. The chunk's key contains the image's hash, so if the key exists, redis has either
+ * this chunk or a damaged chunk. Overwrite a damaged chunk, and keep its expiry. */
 static int put(struct weir_image_job *j, uint64_t i)
 {
 	bool renewed;

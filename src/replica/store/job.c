@@ -103,7 +103,8 @@ static int failed(struct weir_redis *r)
 }
 
 /* Start the transfer of a generation's image, resume it after an error, or complete it.
- * @f: the filter to upload; NULL: fetch. Return: 0 complete; -EINPROGRESS; the error, once. */
+ * @f: the filter to upload; NULL: fetch. Return: 0 complete; -EINPROGRESS; or an error, after which
+ *   the next call resumes the transfer or starts it again. */
 static int run_job(struct weir_redis *r, const struct weir_manifest *m, const struct weir_filter *f)
 {
 	struct weir_image_job *j = r->job;

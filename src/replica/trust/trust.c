@@ -2,9 +2,10 @@
  * Checks run in this order: signature, set, version, expiry. The state file is read each time,
  * since another process may have raised its version.
  *
- * An expiry check uses the later of the wall clock, and the version's signing time plus the
- * version's age on this machine. So a clock that is set back makes no version younger. A higher
- * version has its own age, so a signing time that was ahead counts only until the next version. */
+ * An expiry check uses the later of two times: the wall clock's, and the version's signing time
+ * plus the version's age on this machine. So a clock that is set back makes no version younger. A
+ * higher version has its own age, so a signing time in the future distorts the check only until the
+ * next version. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>

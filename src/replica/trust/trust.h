@@ -20,8 +20,9 @@
  * HEX is 64 digits in lower case; each line ends with a newline. A file must belong to this user or
  * to root. A file that others can write is refused, and so is a secret that others can read.
  *
- * Functions return 0 or a negative errno with a sentence: -ENOTSUP libsodium fails; -ENOMEM; those
- * of open() to rename(); -EACCES owner, mode or type; -ELOOP a symbolic link; -EBADMSG damage. */
+ * Functions return 0 or a negative errno with a sentence: -ENOTSUP libsodium fails; -ENOMEM; errors
+ * of system calls, such as open() and rename(); -EACCES owner, mode or type; -ELOOP a symbolic
+ * link; -EBADMSG damage. */
 #ifndef WEIR_REPLICA_TRUST_H
 #define WEIR_REPLICA_TRUST_H
 
