@@ -38,8 +38,9 @@
 /* ---- check of the named that loads the plugin ---- */
 
 /* A plugin reads named's own structs, which change between branches (9.18, 9.20). The version of
- * the plugin interface does not tell branches apart. So this refuses another branch, and logs a
- * warning for another release of the same branch. Return: true if registration may continue. */
+ * the plugin interface does not tell branches apart. So this function refuses another branch, and
+ * logs a warning for another release of the same branch. Return: true if registration may
+ * continue. */
 bool version_fits(void);
 
 #endif

@@ -47,8 +47,9 @@ static int put(int fd, const char *text)
 	return 0;
 }
 
-/* Write without a sync: after a power failure and a restart, named writes a new file at once. A
- * temporary file may exist from a killed process, or from root, since named starts as root. */
+/* Write without a sync: after a power failure and a restart, named writes a new file at once.
+ * Remove the temporary file first: a killed process may have left it, or root may own it, since
+ * named starts as root. */
 static int replace(const struct report_file *f, const char *text)
 {
 	unlink(f->temporary);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The plugin links none of BIND's libraries: their names change with each security update, and
  * named has already loaded them. The file name of libns contains the version, as in
- * libns-9.18.49-1~deb12u3-Debian.so. This file compares it with the version of the headers. */
+ * libns-9.18.49-1~deb12u3-Debian.so. This file compares that version with the version of the
+ * headers. */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <string.h>

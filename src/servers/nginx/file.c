@@ -30,8 +30,9 @@ bool file_same(const struct file_identity *a, const struct file_identity *b)
 	return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* A ctime in the future tells no age, since the clock was set back. The check uses ctime because
- * only the kernel sets it: tar and cp -p cannot change it. */
+/* A file whose ctime is in the future does not count as young: the clock was set back, so the ctime
+ * tells no age. The check uses ctime because only the kernel sets it: tar and cp -p cannot change
+ * it. */
 bool file_is_young(const struct file_identity *f)
 {
 	struct timespec now;

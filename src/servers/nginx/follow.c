@@ -41,8 +41,8 @@ static void again(struct ngx_weir_zone *zone, ngx_msec_t ms)
 	ngx_add_timer(&zone->timer, ms);
 }
 
-/* A file may seem bad while a job writes or moves it. The leader refuses it if it is still bad and
- * unchanged after SETTLED. */
+/* A file may seem bad while a job writes or moves it. So the leader refuses the file only if the
+ * file is still bad and unchanged after SETTLED ms. */
 static bool is_doubted(const struct ngx_weir_zone *zone, const struct file_identity *file)
 {
 	return zone->doubted && file_same(&zone->doubt, file);

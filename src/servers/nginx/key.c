@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Look up a variable's value in the set, which normalises the value. An address is looked up as a
- * prefix in a set of prefixes, else as text. In both, an IPv4 address from an IPv6 socket
- * (::ffff:192.0.2.1) counts as the IPv4 address. A list is read from the right, where the trusted
- * proxies append to it. */
+ * prefix in a set of prefixes, else as text. In both kinds of set, an IPv4 address from an IPv6
+ * socket (::ffff:192.0.2.1) counts as the IPv4 address. A list is read from the right, where the
+ * trusted proxies append to it. */
 #include <arpa/inet.h>
 #include "module.h"
 

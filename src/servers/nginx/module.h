@@ -41,7 +41,7 @@ enum { NGX_WEIR_LIST_BYTES = 4096, NGX_WEIR_LIST_MOST = 64 }; /* limits of a lis
 
 /* The counters of a zone. Each worker counts in its own stripe, so that no two workers share a
  * cache line. Readers sum the stripes. Exiting workers of an old configuration have their own
- * stripes too. With more than NGX_WEIR_STRIPES processes, some share a stripe. */
+ * stripes too. With more than NGX_WEIR_STRIPES processes, some processes share a stripe. */
 enum { NGX_WEIR_STRIPES = 64 };
 struct ngx_weir_counters {
 	struct ngx_weir_stripe {
@@ -142,7 +142,8 @@ enum { NGX_WEIR_CONSEQUENCE = 128 };
 const char *ngx_weir_consequence(const struct ngx_weir_zone *zone,
                                  char room[NGX_WEIR_CONSEQUENCE]);
 
-/* request.c: log the number of invalid keys since its last log line, at most once a minute.
+/* request.c: log how many keys were invalid since the last such line for the zone, at most once a
+ * minute.
  * @value: one of the keys, or NULL. */
 void ngx_weir_log_invalid(struct ngx_weir_zone *zone, const ngx_str_t *value, ngx_log_t *log);
 ngx_int_t ngx_weir_access(ngx_http_request_t *r);

@@ -19,9 +19,9 @@
  * [WORD-LAST]  The leader stores the word (release) after the slot is complete and checked. A
  *    worker loads the word (acquire) before it reads the slot. So a worker reads only checked
  *    bytes.
- * [KILLED-LOCKS]  A killed process loses its locks. A killed leader leaves the old word or the next
- *    word, and at worst a half-filled slot, which no process reads and the next leader fills again.
- *    A killed reader leaves its slot free.
+ * [KILLED-LOCKS]  A killed process loses its locks. A killed leader leaves either the old word or
+ *    the new word, and at worst a half-filled slot, which no process reads and the next leader
+ *    fills again. A killed reader leaves its slot free.
  * [PROCESS-LOCKS]  A lock belongs to the process, not to a thread. So a process fills one slot at a
  *    time, and only a slot in which it has no filter: store_begin() checks both. Its own lookups
  *    cannot switch to the slot before it publishes, since no other process changes the word
@@ -157,8 +157,8 @@ void store_withdraw(struct store *s);
 bool store_facts(const struct store *s, struct store_facts *out);
 /* Return: true if there is a set. */
 bool store_has_set(const struct store *s);
-/* Leader only: note a refusal or, if @sentence is NULL, its end. @again: read the file again even
- * if it does not change. */
+/* Leader only: note a refusal, or the end of a refusal if @sentence is NULL. @again: read the file
+ * again even if it does not change. */
 void store_refused(struct store *s, const struct file_identity *file, const char *sentence,
                    bool again);
 

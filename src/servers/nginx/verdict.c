@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Publish the set of a file that was read, or refuse the file, once and with a sentence. */
+ * Publish the set of a file that was read, or refuse the file. A refusal is logged with its reason.
+ * If the same file is refused again for the same reason, the second refusal is not logged. */
 #include <math.h>
 #include "module.h"
 

@@ -2,8 +2,8 @@
  * Set up a zone's memory after the configuration is read. The counters are in nginx's shared zone,
  * which a reload keeps. A reload also keeps the store if path, size, mode and key are unchanged. If
  * the store has a set, workers follow the file and the master reads nothing. Otherwise the master
- * reads the file here, as the workers' user, so it now refuses a file that workers cannot read
- * later. A refused file stops neither a start nor a reload. */
+ * reads the file here, as the workers' user, so that the master refuses a file that the workers
+ * could not read later. A refused file stops neither a start nor a reload of nginx. */
 #include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -10,9 +10,10 @@
  * A cuckoo chain stores one copy of an item for each time it is added, in the newest link that
  * accepts it, and can remove each copy. Each link adds at most 0.012 % of error. All links hash
  * with the chain's seed. With expansion 1 all links have equal parameters: items with the same
- * fingerprint and buckets in one link have the same in all, so a removal may take either copy. With
- * a larger expansion the links differ: if two links match an item, one may hold the fingerprint of
- * another item, which a removal would lose. Then chain_remove() removes nothing.
+ * fingerprint and buckets in one link have equal fingerprints and buckets in all links, so a
+ * removal may take either copy. With a larger expansion the links differ: if two links match an
+ * item, one may hold the fingerprint of another item, which a removal would lose. Then
+ * chain_remove() removes nothing.
  *
  * Replicas rely on determinism: equal settings and equal changes in one order give equal bits. The
  * slots of fingerprints in a cuckoo filter depend only on its bits, as long as one thread at a time
@@ -88,15 +89,17 @@ uint64_t chain_items(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c);
 
 /* Add an item to a cuckoo chain (cuckoo.c). A link takes as many items as its capacity, or fewer if
- * its filter refuses an item. Return: 1 added; 0 @absent and a duplicate; or as chain_add(). */
+ * its filter refuses an item. Return: 1 added; 0 if @absent is set and the chain already has the
+ * item; or as chain_add(). */
 int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
 /* Remove one copy of an item from the newest link that contains it. Return: true if removed. */
 bool chain_remove(struct chain *c, const void *item, size_t len);
 uint64_t chain_count(const struct chain *c, const void *item, size_t len);
 
-/* To load a chain, begin a chain without links, then append each image in turn. Both functions
- * check everything against the settings, so they accept only chains that chain_add() could have
- * made. */
+/* To load a chain, begin a chain without links, then append each image in turn. The input is
+ * untrusted: chain_begin() checks the settings, and chain_append() checks that the link's
+ * parameters, size and number of items fit the settings. The bits need no check, since any bits
+ * make a valid filter. */
 int chain_begin(struct chain **out, const struct chain_settings *settings,
                 const struct chain_memory *memory);
 int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes);

@@ -2,16 +2,17 @@
  * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks with the bits of each link
  * in turn. No chunk spans two links. Iterators and chunks depend only on the chain, so a replica
  * can continue a dump that its master began. The header makes the first link; LOADCHUNK makes each
- * later link when its first chunk comes.
+ * later link when the first chunk of that link comes.
  *
  * BF: the header has iterator 1, a chunk has 1 + the offset of its end. Bits only change from 0 to
- * 1, so a dump has all items added before it began, even if others are added during it.
+ * 1, so a dump has all items added before it began, even if other items are added during the dump.
  *
- * CF: items move and are removed, so a dump of two moments could lack items that the chain had at
- * both. The header contains the number of changes to the chain, so its checksum identifies one
- * state. Each chunk has that checksum. An iterator has MARK_BITS bits of it above the piece number,
- * since clients may have only 53 bits in a number. A loaded chain continues the header's count of
- * changes: if an item is added before the last chunk, LOADCHUNK refuses the other chunks. */
+ * CF: items move and are removed, so a dump with chunks of two moments could lack items that the
+ * chain had at both moments. The header contains the number of changes to the chain, so its
+ * checksum identifies one state. Each chunk has that checksum. An iterator has only MARK_BITS bits
+ * of the checksum, above the piece number, since clients may have only 53 bits in a number. A
+ * loaded chain continues the header's count of changes: if an item is added before the last chunk,
+ * LOADCHUNK refuses the other chunks. */
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -32,8 +32,8 @@ int key_types_create(struct redis_context *context);
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
-/* Open a key to add to. @s: settings of a missing key, which this makes; NULL: do not make the key.
- * If the seed of @s is 0, this draws a seed. Close @key in any case.
+/* Open a key to add to. @s: settings with which this function makes a missing key; NULL: do not
+ * make the key. If the seed of @s is 0, this function draws a seed. Close @key in any case.
  * Return: 0, and @out receives the chain; else this function has sent an error reply. */
 int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Call commands of the server from within a command. The server checks the user's permission (C),
  * returns errors as replies (E), and sends writes to replicas and the append-only file (!). Replies
- * are converted to those of hiredis, from which only the header is needed. */
+ * are converted to hiredis's struct redisReply, so the callers work as with hiredis. This needs
+ * hiredis's header, but not its library. */
 #include <errno.h>
 #include <stdlib.h>
 #include "set.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * WEIR.LOAD key SET name: afterwards the key contains all keys of the set in redis.
  *
- * Replicas and the append-only file do not get the command or the image, which may be gone when
- * they need it. They get the changes: BF.LOADCHUNK of a header if the command made the key, and
- * BF.LOADCHUNK of the pieces with new bits. So they are correct even if the set is gone. */
+ * Replicas and the append-only file do not get the command or the image, since the image may be
+ * gone when they need it. They get the changes: BF.LOADCHUNK of a header if the command made the
+ * key, and BF.LOADCHUNK of the pieces with new bits. So a replica and a replayed file have the
+ * right key even if the set is gone. */
 #include <errno.h>
 #include <string.h>
 #include "dump.h"
@@ -99,7 +100,7 @@ static uint64_t items_of(const struct chain_link *l)
 }
 
 /* Merge @f into the chain. On failure nothing changes.
- * @made: the new key that receives the chain; NULL: the chain has a key */
+ * @made: the new key that receives the chain; NULL: the chain already has a key */
 static int merge_into(const struct set *s, struct redis_string *name, struct chain *c,
                       const struct weir_filter *f, struct redis_key *made)
 {
