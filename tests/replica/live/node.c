@@ -10,8 +10,9 @@
  *     work PLAIN BATCH PAUSE in the background: PLAIN inserts a second, and confirmed batches of
  *                            BATCH keys with pauses of PAUSE ms; 0: none
  *     flush MS               publish               stats               quit
- *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS of the node that
- *                            inserts them: the record has each key before the node inserts it
+ *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS file of the node
+ *                            that inserts them: the record then has the keys counted so far and
+ *                            one more batch, so that no insert is ahead of the record
  *     rollback ERA NUMBER
  *
  * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,

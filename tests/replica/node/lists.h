@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Whether a list of a ring still has a hash. */
+ * Tells whether a list of a ring still has a hash. */
 #ifndef WEIR_TESTS_REPLICA_LISTS_H
 #define WEIR_TESTS_REPLICA_LISTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The oracle of simulate.c: it knows each key that was inserted, and checks that the nodes have the
- * keys that they must have, and that they follow. */
+ * The oracle of simulate.c: it knows each key that was inserted, and checks that each node has the
+ * keys that it must have, and follows the current log. */
 
 static bool in_batch(const struct weir_batch *b, uint64_t hash)
 {

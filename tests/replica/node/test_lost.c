@@ -133,8 +133,8 @@ static void test_publisher_that_had_not_joined_the_head_does_not_claim_to_have_s
 	assert_publishes_once(3);
 }
 
-/* Node 1 read less of the lost log than node 0. Node 1's generation keeps node 0's `seen`, so
- * node 2 owes nothing. */
+/* Node 1 read less of the lost log than node 0. Node 1's generation keeps the `seen` of its parent,
+ * which node 0 published, so node 2 owes nothing. */
 static void test_next_generation_carries_on_what_its_parent_had_seen(void **state)
 {
 	(void)state;

@@ -126,8 +126,8 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	assert_true(has(0, 3) && has(1, 1));
 }
 
-/* [LOG-READING]: another log has replaced the log that has key 1. In the new log the entry with
- * that id was deleted, and the next entry is invalid for node 0. */
+/* [LOG-READING]: another log has replaced the log that has key 1. In the new log, the entry with
+ * the id of key 1's old entry was deleted, and the entry after it is invalid for node 0. */
 static void test_position_does_not_cover_own_entries_before_an_invalid_one(void **state)
 {
 	(void)state;

@@ -197,8 +197,8 @@ static void test_requeue_moves_only_batches_in_its_range(void **state)
 	weir__ring_free(&r);
 }
 
-/* A node that reads its log from the start looks up a million batches in turn. The ends of the list
- * are hidden here, so a search that starts at an end finds no batch. */
+/* A node that reads its log from the start may look up a million batches in turn. The ends of the
+ * list are hidden here, so a search that starts at an end finds no batch. */
 static void test_reading_in_order_walks_from_one_batch_to_the_next(void **state)
 {
 	enum { BATCHES = 1000 };

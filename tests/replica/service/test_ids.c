@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Another client writes log ids above those of nodes. Each node reports the remedy, loses no key,
- * and continues after the remedy. */
+ * Another client writes log ids above those that nodes accept. Each node reports the remedy, loses
+ * no key, and continues after the remedy. */
 #include "service.h"
 
 static bool says_what_to_do(const struct weir_replica *r)

@@ -175,8 +175,8 @@ static void test_forged_reports(void **state)
 	assert_refused(weir_replica_view(&v, &o), -EBADMSG, "not weir's", "test");
 }
 
-/* A client can forge reports. A view shows only the newest. Above 131,072 reports, redis's answer
- * exceeds WEIR_REPLY_ELEMENTS, and the view shows the set without reports. */
+/* A client can forge reports. A view shows only the newest reports. Above 131,072 reports, redis's
+ * answer exceeds WEIR_REPLY_ELEMENTS, and the view shows the set without reports. */
 static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **state)
 {
 	(void)state;

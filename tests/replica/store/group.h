@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One server for all tests of a file, which is emptied before each test. */
+ * All tests of a file use one server. Its data is removed before each test. */
 #ifndef WEIR_TESTS_REPLICA_STORE_GROUP_H
 #define WEIR_TESTS_REPLICA_STORE_GROUP_H
 

@@ -128,8 +128,8 @@ static void test_reports_are_passed_and_invalid_ones_skipped(void **state)
 	node_close(&n);
 }
 
-/* Otherwise redis would refuse to trim the log to the invalid position, after the head has
- * changed. */
+/* The publication must not trim the log to the invalid position: redis would refuse the trim after
+ * the head has changed. */
 static void test_a_kept_position_that_is_no_id_stops_no_publication(void **state)
 {
 	static const char *const positions[] = {
@@ -249,8 +249,8 @@ static void test_options_that_cannot_be_are_refused(void **state)
 	weir__redis_close(NULL);
 }
 
-/* Otherwise signing a generation twice would push the previous generation out of the kept
- * generations. */
+/* A generation that is signed again must not take a second slot, which would push the previous
+ * generation out of the kept generations. */
 static void test_a_generation_signed_again_uses_no_slot(void **state)
 {
 	struct node n;

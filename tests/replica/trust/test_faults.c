@@ -310,8 +310,9 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 	weir__trust_close(t);
 }
 
-/* Other users may create files in the folder. This must not return -EEXIST, which means that the
- * version exists twice: a node would then use the version without writing it to the file. */
+/* Other users may create files in the folder. If such a file is in the way, weir__trust_accept()
+ * must not return -EEXIST, which means that the version exists twice: a node would then use the
+ * version without writing it to the file. */
 static void an_obstacle_to_the_state_is_no_second_version(void **state)
 {
 	char way[sizeof state_path + 8];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * No secret stays in memory: the test searches all readable memory of the process for a secret that
- * was used. It stores the searched bytes inverted, so that the search does not find those. */
+ * was used. It stores the searched bytes inverted, so that the search does not find the test's own
+ * copy. */
 #include "trusted.h"
 
 enum { SEED = WEIR_KEY_BYTES, HEX = 2 * SEED };
