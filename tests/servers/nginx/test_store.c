@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The slots that nginx's processes share, without nginx: readers, leaders and killed processes.
- * Each process is a child that does one step for each request on its pipe, and answers it. */
+ * Each process is a child that does one step for each request on its pipe, and answers the
+ * request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -239,8 +240,8 @@ static void test_a_leader_is_killed(void **state)
 	}
 }
 
-/* [SLOT-SHARED]: between a reader's load of the word and its lock, the leader publishes another set
- * and half fills the slot. */
+/* [SLOT-SHARED]: a reader loads the word, then locks the slot that the word names. Between these
+ * two steps, the leader publishes another set and half fills that slot. */
 static struct child meanwhile;
 static void publish_and_spoil(void)
 {

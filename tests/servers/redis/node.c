@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A node of a set, for the tests of the module: node URL SET. Each line of standard input is a
- * word and a key. The node answers each with a line:
- *     insert KEY   0, or 1: it was new; then redis has KEY
+ * word and a key. The node answers each line with a line:
+ *     insert KEY   1 if KEY was new, else 0; redis has KEY before the node answers
  *     has KEY      0 or 1
  *     publish .    0: the node has published
  *     joined .     the version that the node has */
