@@ -147,8 +147,8 @@ uint64_t weir__debts_lowest_stamp(struct weir_node *n)
 	return stamp;
 }
 
-/* The caller holds the lock until the keys are in the set, so an image has both the token and its
- * keys, or neither. */
+/* The caller holds the lock until the keys are in the set, so an image has either both the token
+ * and the token's keys, or neither. */
 static int token_open(struct weir_node *n)
 {
 	if (n->token)

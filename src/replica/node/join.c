@@ -142,8 +142,8 @@ static int refuse(struct weir_node *n, int err)
 	return 0;
 }
 
-/* A publication writes head and manifest together. If the two have different ids for long, another
- * client wrote the head. @there: the manifest's id; 0: redis has no manifest. */
+/* A publication writes head and manifest together. If head and manifest have different ids for
+ * long, another client wrote the head. @there: the manifest's id; 0: redis has no manifest. */
 static int wait_for_manifest(struct weir_node *n, uint64_t there)
 {
 	const uint64_t named = n->head.generation;

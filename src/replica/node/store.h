@@ -3,7 +3,7 @@
  * them, and so does a simulation in the tests, which loses what redis may lose.
  *
  * Each call returns 0 or a negative errno with its sentence. After an error the call may or may not
- * have taken effect, unless its comment says more. */
+ * have taken effect, unless the comment of the call says more. */
 #ifndef WEIR_REPLICA_STORE_H
 #define WEIR_REPLICA_STORE_H
 

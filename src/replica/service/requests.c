@@ -124,7 +124,7 @@ static int reclaim(struct weir_replica *r, struct publishing *p)
 	return try_again(r);
 }
 
-/* A publication in flight lacks recent inserts, so wait for the next one. */
+/* A publication in flight lacks recent inserts, so wait for the publication after it. */
 static int request_publication(struct weir_replica *r, struct publishing *p)
 {
 	struct weir_node *n = &r->node;
