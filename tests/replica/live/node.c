@@ -12,7 +12,7 @@
  *     flush MS               publish               stats               quit
  *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS file of the node
  *                            that inserts them: the record then has the keys counted so far and
- *                            one more batch, so that no insert is ahead of the record
+ *                            the keys of a batch that may be in flight
  *     rollback ERA NUMBER
  *
  * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,

@@ -131,7 +131,7 @@ static void test_hashes_of_all_threads_become_batches_once_each(void **state)
 	weir__ring_free(&shared);
 }
 
-/* A server that starts a thread for each connection needs this. */
+/* A server that starts a thread for each connection relies on this reuse of lists. */
 static void test_a_thread_that_ends_leaves_its_list_to_the_next(void **state)
 {
 	(void)state;

@@ -123,7 +123,7 @@ static int make(void *context, struct weir_filter **out)
 	return 0;
 }
 
-/* Otherwise keys that the newer era removed would return. */
+/* A signer that published an older era would bring back keys that the newer era removed. */
 static void test_a_signer_puts_no_older_era_above_the_one_that_it_took(void **state)
 {
 	(void)state;

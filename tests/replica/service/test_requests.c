@@ -382,7 +382,7 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Otherwise a rollback would sign a manifest that a client wrote. */
+/* Without this check, a rollback would sign a manifest that a client wrote. */
 static void test_a_rollback_needs_a_signed_manifest(void **state)
 {
 	(void)state;
@@ -398,7 +398,8 @@ static void test_a_rollback_needs_a_signed_manifest(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Otherwise a client could use up all versions, since a signature makes a version permanent. */
+/* A client can write any version into the head. Signing above that version would make it permanent,
+ * and so use up all versions. */
 static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
 {
 	(void)state;

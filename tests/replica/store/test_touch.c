@@ -98,7 +98,7 @@ static void test_a_restart_begins_an_epoch_that_goes_on(void **state)
 {
 	struct node n;
 	(void)state;
-	/* Otherwise redis may answer before the entry is on the disk. */
+	/* With the usual setting, redis may answer before the entry is on the disk. */
 	ask(&server, NULL, "CONFIG SET appendfsync always");
 	node_open(&n, &server);
 	uint64_t tag = append(&n, 5);
@@ -399,7 +399,7 @@ static void test_a_head_whose_ids_are_used_up_is_named_too(void **state)
 	node_close(&n);
 }
 
-/* Otherwise a node that saw the highest epoch could never begin the set again. */
+/* Epochs start again at 1, so that a node that saw the highest epoch can begin the set again. */
 static void test_above_the_highest_epoch_comes_the_first(void **state)
 {
 	static const uint64_t most = UINT64_C(9007199254739999);

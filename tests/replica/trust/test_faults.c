@@ -281,7 +281,8 @@ static void another_takes_first(const struct shim_call *call)
 	weir__trust_close(other);
 }
 
-/* Another process accepts a version between this process's read of the state and its lock. */
+/* This process reads the state, then locks it. Between these two steps, another process accepts a
+ * version. */
 static void a_version_that_another_process_accepts_stays(void **state)
 {
 	(void)state;
