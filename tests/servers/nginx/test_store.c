@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The slots that nginx's processes share, without nginx: readers, leaders and killed processes.
- * Each process is a child that does one step for each request on its pipe, and answers the
- * request. */
+ * Each child process does one step for each request on its pipe, and answers the request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
