@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The build includes this file before a cuckoo source. A lookup loads a version before and after it
- * reads the buckets, and retries if the version changed. This file leaves the first load as it is.
- * It lets the next changes_left second loads return a changed value. */
+ * reads the buckets, and retries if the version changed. This file leaves the load before the read
+ * as it is. It makes the load after the read return a changed version, changes_left times. */
 #ifndef WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 #define WEIR_TESTS_UNIT_CHANGED_AGAIN_H
 

@@ -189,9 +189,9 @@ static void keys_beyond_max_memory_are_spilled(void **state)
 enum { ADDED = 2000000 };
 static uint64_t added;
 
-/* This function takes no address of a local variable. AddressSanitizer would put red zones around
- * the variable, a cancelled thread would leave them behind, and AddressSanitizer would report
- * them. */
+/* This function takes no address of a local variable, because AddressSanitizer would put red zones
+ * around the variable. A cancelled thread would leave the red zones on its stack, and
+ * AddressSanitizer would report an error. */
 static void *add_cancelled(void *builder)
 {
 	static const uint64_t hash = 1;

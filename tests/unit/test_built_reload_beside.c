@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * Built sets that replace other sets or are replaced: kinds, rollbacks, maps, the first set. */
+ * Built sets that replace other sets or are replaced. The tests cover sets of other kinds,
+ * rollbacks, mapped sets and the first set of a handle. */
 #include <errno.h>
 #include <unistd.h>
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* While current and previous are built sets, the handle refuses inserts. */
+/* While the current and the previous set are built sets, the handle refuses inserts. */
 static void a_rollback_returns_to_a_built_set(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -57,9 +57,9 @@ static void test_destroy_fails_in_a_callback(void **state)
 	alarm(0);
 }
 
-/* A thread that has call_rcu data is not the thread that runs the callbacks, so the thread may
- * destroy a handle. weir cannot recognise the callback thread of a copied flavor struct, so with a
- * copy every thread may destroy. */
+/* A thread that has its own call_rcu data is not the thread that runs the callbacks, so the thread
+ * may destroy a handle. If a handle uses a copy of a flavor struct, weir cannot recognise the
+ * callback thread, so weir lets every thread destroy the handle. */
 static void test_destroy_works_outside_callbacks(void **state)
 {
 	static struct rcu_flavor_struct mine;

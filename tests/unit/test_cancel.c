@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Writers that are cancelled while they wait for a grace period, which a reader's section delays.
- * The call must finish as if it had not been cancelled. It releases the writer claim, so later
- * writers of this handle and of other handles do not block. */
+ * The writer's call must finish as if there were no cancellation. It must release the writer claim,
+ * because otherwise later writers of this handle and of other handles would block. */
 #include <stdatomic.h>
 #include "../followers.h"
 #include "../sharded.h"

@@ -78,8 +78,8 @@ static void each_member_must_match_the_head(void **state)
 		       "what is done to keys is not what the compound has");
 		refuse(i, EDITS({ IMAGE_GENERATION, 8, 9 }),
 		       "generation is 9 where the compound has 0");
-		/* one block more than all remaining members have, or for the last member one block
-		 * less */
+		/* declare one block more than all remaining members have; for the last member,
+		 * declare one block less than it has */
 		blocks = i + 1 == MEMBERS ? left - 1 : left + 1;
 		refuse(i, EDITS({ IMAGE_BLOCKS, 8, blocks },
 		                { LENGTH, 8, IMAGE_PAGE + 64 * blocks }), "blocks is ");

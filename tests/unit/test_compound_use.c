@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Compound images are saved and loaded like any other image: normalisation, the caller's memory,
- * progress, marks, and the verification of mapped bits. */
+ * Compound images are saved and loaded like any other image. The tests cover normalisation, the
+ * caller's memory, progress, marks, and the verification of mapped bits. */
 #include <errno.h>
 #include "compound.h"
 #include "../texts.h"

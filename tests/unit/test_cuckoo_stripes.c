@@ -74,8 +74,8 @@ static void a_removal_changes_its_own_stripe(void **state)
 		}
 }
 
-/* A copy of a fingerprint moves to its other bucket. The copy cannot move again from the first
- * bucket, and moves back. */
+/* A copy of a fingerprint moves to its other bucket. A second move from the first bucket does
+ * nothing, because the copy has left that bucket. Then the copy moves back. */
 static void a_move_changes_its_own_stripe(void **state)
 {
 	(void)state;
@@ -295,8 +295,8 @@ static void a_bucket_that_shares_a_mark_is_searched(void **state)
 	weir_destroy(f);
 }
 
-/* [SPREAD] If one stored fingerprint in 13 has the same partner bucket, the hashes are not
- * random. */
+/* [SPREAD] If one in 13 of the stored fingerprints has bucket PARTNER as its partner bucket, the
+ * hashes are not random. */
 static void copies_with_one_partner_are_uneven(void **state)
 {
 	enum { BUCKETS = 1 << 13, ALIKE = 84, OTHERS = 1000, PARTNER = 77 };

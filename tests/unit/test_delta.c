@@ -43,8 +43,8 @@ static int is_image(const struct dirent *entry)
 	return strstr(entry->d_name, ".weir") != NULL;
 }
 
-/* Deltas lead from each golden image to the next, back, and to itself, across kinds, sizes and
- * forms. */
+/* For each golden image, make a delta to the next golden image, a delta from that next image back,
+ * and a delta from the image to itself. Two images may differ in kind, size and form. */
 static void a_delta_between_any_two_images(void **state)
 {
 	struct dirent **entries;

@@ -179,7 +179,8 @@ static double planned_rate(const struct weir_filter *f)
 }
 
 /* weir_params_of() fills a struct that ends after the field shards. It refuses a struct that ends
- * before the field, which could not say that the filter has two shards. */
+ * before the field shards, because without this field the struct cannot say that the filter has two
+ * shards. */
 static void parameters_fill_a_shorter_struct(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT, p = WEIR_PARAMS_INIT;

@@ -165,8 +165,8 @@ static void test_a_replaced_folder_is_watched(void **state)
 		expect(flavors, swaps, failures);
 		heard_last(-ENOENT, "no such file");
 		assert_int_equal(mkdir(folder, 0700), 0);
-		/* another set, because the file of an equal set may have the inode, the times and
-		 * the commit record of the old file, and the follower would skip it */
+		/* save another set, because a file of the same set may have the inode, the times
+		 * and the commit record of the old file, and the follower would skip that file */
 		save(1000 * turn + 400, 1000 * turn + 500);
 		expect(flavors, swaps + 1, failures); /* the follower retries soon */
 		save(1000 * turn + 200, 1000 * turn + 300);

@@ -243,8 +243,8 @@ static void test_a_failure_after_a_success_is_reported_again(void **state)
 	(void)state;
 	expect(flavors, 0, 1);
 	for (unsigned i = 1; i < 4; i++) {
-		/* another set, because the file of an equal set may have the inode, the times and
-		 * the commit record of the old file, and the follower would skip it */
+		/* save another set, because a file of the same set may have the inode, the times
+		 * and the commit record of the old file, and the follower would skip that file */
 		save(100 * i, 100 * i + 100);
 		expect(flavors, i, i);
 		assert_int_equal(unlink(path), 0);

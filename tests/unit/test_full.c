@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Inserts through a handle into full filters. A successful insert has reached every filter that
- * the handle writes to. If one filter refuses a key, the handle removes the key from the others. A
- * previous filter that refuses a key becomes void. */
+ * the handle writes to. If the current or the next filter refuses a key, the handle removes the key
+ * from the other filters. If only the previous filter refuses a key, that filter becomes void. */
 #include "full.h"
 #include "../texts.h"
 

@@ -134,8 +134,8 @@ static void a_full_filter_that_a_rollback_returns_to_refuses(void **state)
 	}
 }
 
-/* The error names the smaller of current and next. The previous filter is smaller still and becomes
- * void. */
+/* The error names the next filter, because it is smaller than the current filter. The previous
+ * filter is smaller than both, so it becomes void. */
 static void a_batch_that_all_three_filters_refuse(void **state)
 {
 	(void)state;

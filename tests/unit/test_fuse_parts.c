@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse structures of several parts with a few keys each, so that some parts lack keys of one list
- * or of both lists. The planner never plans such small parts. */
+ * Fuse structures of several parts with a few keys each, built from one list of keys or two lists.
+ * Some parts have no key of one list, or no key at all. The planner never plans parts so small. */
 #include <stdlib.h>
 #include "../test.h"
 #include "kinds/common/fuse_build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A growing filter counts only new keys, and is full when the count reaches max_capacity. Single
  * inserts and batches count each new key. Copies, merges and images also count the keys that are
- * inserted while they are made. */
+ * inserted while a copy, a merge or an image is made. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"

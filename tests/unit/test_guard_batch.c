@@ -91,8 +91,8 @@ static size_t model_word(struct model *m, const struct batch *b, size_t i)
 	return end;
 }
 
-/* Account for a run of whole words that ends at the next decision. Return: the index after the
- * run. */
+/* Account for a run of whole words that ends where the guard next decides whether to bypass the
+ * filter. Return: the index after the run. */
 static size_t model_run(struct model *m, const struct batch *b, size_t i)
 {
 	const uint32_t window = m->bypassing ? m->o->window / SOONER : m->o->window;

@@ -439,8 +439,8 @@ static void the_builder_refuses_uneven_hashes(void **state)
 		const int err = weir_builder_finish(&f, b, &report);
 		if (hashes[i].of == uniform)
 			assert_int_equal(err, 0);
-		/* constant top bits, constant middle bits, constant low bits, and a constant only
-		 * in the product */
+		/* these hashes have constant top, middle or low bits, or their products with the
+		 * golden ratio have constant top bits */
 		if (hashes[i].of == bits_63 || hashes[i].of == middle_zero ||
 		    hashes[i].of == mixed_32_on_top || hashes[i].of == few_words)
 			assert_int_equal(err, -EDOM);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Locations. An image has the same bytes at every location it is saved or copied to, and reads
- * equally from every location. A call that does not support a location names the call and the
- * location in its error. */
+ * equally from every location. If a function does not support a location, its error message names
+ * the function and the location. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "delta.h"
@@ -16,8 +16,8 @@ enum {
 	TO_LOAD = TO_READ | BIT(WEIR_LOCATION_MAP) | BIT(WEIR_LOCATION_MAP_MEMORY),
 };
 
-/* A filter and its two images, uncompressed and compressed, as weir_save() wrote them to the files
- * @name. */
+/* f: a filter. weir_save() wrote the uncompressed image of f to the file name[0], and the
+ * compressed image to name[1]. image and image_bytes: the bytes of the two files. */
 static struct weir_filter *f;
 static unsigned char *image[2], *room;
 static size_t image_bytes[2];
@@ -260,8 +260,9 @@ static int64_t by_save(struct weir_location to, bool packed)
 	return weir_save(f, to, &o);
 }
 
-/* Copy the compressed image to an uncompressed image, or the reverse. If keys age, the two saves
- * have different bytes, so the function copies the image with the same compression. */
+/* Copy the compressed image to an uncompressed image, or the uncompressed image to a compressed
+ * image. If keys age, the two images differ in more than the compression, so the function copies an
+ * image of the same compression. */
 static int64_t by_copy(struct weir_location to, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

@@ -178,8 +178,8 @@ static void test_files_of_other_users_are_kept(void **state)
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
-		/* in a folder open to all, the file may belong to another user; otherwise a killed
-		 * save left the file behind */
+		/* in a folder open to all, another user may have created the file, so the save
+		 * keeps it; in the other folder only a killed save leaves such a file */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(occupied);
 	}
@@ -232,7 +232,7 @@ static void test_a_claim_of_another_user_denies_no_save(void **state)
 }
 
 /* A saver that is killed just before its rename leaves a claim with the permissions of the image.
- * Readers of the image can lock this claim. */
+ * Readers of the image can lock this claim, so a lock on it must not prevent the next save. */
 static void test_a_readers_lock_on_a_dead_claim_denies_no_save(void **state)
 {
 	(void)state;

@@ -188,8 +188,8 @@ static int insert_more(void *filter, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A stream contains each checksum before the bits. Keys are inserted after the checksum was
- * written. */
+/* A stream contains each checksum before the bits. If keys are inserted after the checksum was
+ * written, the stream must still contain the bits that the checksum covers. */
 static void test_an_image_streamed_during_inserts_is_valid(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

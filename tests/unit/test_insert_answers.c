@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The result of an insert into several filters, which may hash differently. The current filter
  * decides whether the key is new. The insert fails if the current filter is read-only, but succeeds
- * if only the previous filter is. */
+ * if only the previous filter is read-only. */
 #include <sys/uio.h>
 #include "../folder.h"
 #include "../handles.h"

@@ -85,8 +85,9 @@ static struct weir_params small_cuckoo(void)
 	return p;
 }
 
-/* A cuckoo filter stores 8 copies of a key, or 4 if both buckets of the key are the same. Surplus
- * kept copies, and inserts that the next filter refuses, must not prevent the first set. */
+/* A cuckoo filter stores 8 copies of a key, or 4 if both buckets of the key are the same. The
+ * handle may have kept more copies than fit, and the next filter may refuse inserts. Neither must
+ * prevent the publication of the first set. */
 static void more_copies_than_the_first_set_holds(const char *often, int most)
 {
 	struct weir_handle *h = without_a_set();

@@ -133,8 +133,8 @@ static void several_threads_add_and_exclude(void **state)
 
 /* ---- memory ---- */
 
-/* Of the 63 MiB, 56 MiB are for the buffers of the one thread. The rest, 7 MiB, is too small for
- * 450,000 included hashes of 8 bytes and about as many excluded hashes that pass. */
+/* The limit is 63 MiB, and the buffers of the one thread take 56 MiB. The remaining 7 MiB are too
+ * small for 450,000 included hashes of 8 bytes and about as many excluded hashes that pass. */
 static void included_and_excluded_keys_share_max_memory(void **state)
 {
 	enum { MANY = 450000 };

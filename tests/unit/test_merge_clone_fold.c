@@ -42,7 +42,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 }
 
 /* Asserts that @a and @b have equal bits: the same number of bits is set in both, and a merge of @b
- * into @a sets no further bit. The number alone decides if the kind cannot merge. */
+ * into @a sets no further bit. For a kind that cannot merge, only the numbers are compared. */
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;

@@ -34,8 +34,8 @@ static int has(const struct weir_filter *f, const char *text)
 	return weir_contains(f, text, strlen(text));
 }
 
-/* Asserts that a closed set with only the prefix length of @had refuses @text, and that an open set
- * accepts it.
+/* Asserts that a set that contains only @had refuses @text if it is closed (WEIR_TEXT_CLOSED), and
+ * accepts @text if it is not closed.
  * @why: part of the error message. */
 static void refuses(uint32_t steps, const char *had, const char *text, const char *why)
 {

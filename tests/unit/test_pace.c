@@ -106,8 +106,9 @@ static void make_inserts_take_time(struct weir_reload *r)
 	next->raw.insert_hash = insert_for_a_while;
 }
 
-/* One in WEIR__PACE_SINGLES calls is timed, and its time counts for all of these calls. Timing a
- * call reads the clock three times ([PACE-SAMPLED]). The time of the three reads counts once. */
+/* The library times one in WEIR__PACE_SINGLES calls and multiplies its time by WEIR__PACE_SINGLES.
+ * To time a call, the library reads the clock three times ([PACE-SAMPLED]). The time of these reads
+ * is not multiplied. */
 static void test_single_keys_are_timed_by_sample(void **state)
 {
 	(void)state;

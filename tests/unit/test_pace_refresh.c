@@ -200,8 +200,8 @@ static void test_the_gate_of_a_shard_sleeps(void **state)
 	o.gate = &gate;
 	start(flavors);
 	assert_ok(weir_reload_all(set, &o, fill, &filled));
-	/* for each shard 3 steps touch pages, and 1000 insert keys; the gates count 3 shards, in 4
-	 * steps each */
+	/* for each shard, 3 steps touch pages and 1000 steps insert keys; the first gate counts one
+	 * shard and the second gate both shards, with 4 steps for each count */
 	assert_rested_but(0.1, 2 * (3 + 1000) + 3 * 4, 4 * LEAST);
 	assert_true(fake.slept - filled >= 2 * 4 * STEP * 9 - LEAST);
 	for (uint64_t i = 0; i < 1000; i++)

@@ -127,7 +127,7 @@ static void equal_64_bit_hashes_set_a_floor(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor &&
 	            plan.fp_rate <= 4e-9);
-	/* the layout uses all of the rate above the floor */
+	/* the planned rate is close to the requested rate, although it includes the floor */
 	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");

@@ -113,7 +113,8 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* A later write may leave the times unchanged, but reading costs disk bandwidth. */
+/* A write soon after the refusal may leave the file's times unchanged, so for a while each refresh
+ * reads the file again. Later refreshes do not, because reading costs disk bandwidth. */
 static void test_a_new_damaged_file_is_read_again_for_a_while(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

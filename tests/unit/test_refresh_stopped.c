@@ -104,8 +104,8 @@ static void test_the_gates_count_can_be_stopped(void **state)
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 }
 
-/* The image has 50 keys, the current filter 100. A sample cannot show whether 50 is below a
- * tenth. */
+/* The image has 50 keys and the current filter has 100 keys. A sample that meets so few keys cannot
+ * show whether the image has at least a tenth of the current keys, so the check counts exactly. */
 static void test_the_sanity_check_can_be_stopped(void **state)
 {
 	(void)state;

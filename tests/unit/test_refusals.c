@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Failures in a handle's statistics: the error message of the last failure, how long every
- * refresh and reload has failed, and how long the last reload took. */
+ * Failures in a handle's statistics: the error message of the last failure, for how long
+ * refreshes and reloads have failed without a success, and how long the last reload took. */
 #include "../followers.h"
 #include "../image_bytes.h"
 

@@ -109,8 +109,8 @@ static void test_a_shards_loader_reports_how_many_were_inserted(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* No word beyond the bitmap is written. The refused key is in the last piece of the batch, or in an
- * earlier piece. */
+/* The refused key is in the last piece of the batch or in an earlier piece. In both cases the call
+ * clears the rest of the bitmap, and writes no word beyond the bitmap. */
 static void test_a_shards_loader_clears_the_answers_after_a_refusal(void **state)
 {
 	static uint64_t answers[WEIR_BITMAP_WORDS(MANY) + 1];

@@ -16,8 +16,8 @@ static struct weir_params params(void)
 	return p;
 }
 
-/* Only one of the two shards has keys. Within the shard's filter, fill_max is above the mean
- * fill. */
+/* Only shard 0 of the two shards has keys. In its filter, fill_max is above the mean fill. The
+ * set's fill_max is the shard's fill_max, and the set's fill is half of the shard's fill. */
 static void figures_combine_the_shards_figures(void **state)
 {
 	struct weir_params p = params();

@@ -229,7 +229,7 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 }
 
 /* Above 4 GiB, planned sizes are a multiple of 65536 lines, because the number of shards no longer
- * grows. Sizes after a fold need not be. */
+ * grows. After a fold, a size may be another number of lines. */
 static void a_fold_above_4_gib_has_parameters(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };

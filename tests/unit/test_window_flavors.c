@@ -51,8 +51,8 @@ static void every_function_works_in_each_flavor(void **state)
 	}
 }
 
-/* The thread that ends the timer is online, and the timer's thread may be waiting for a grace
- * period. */
+/* weir_destroy() ends the timer in a thread that is online, while the timer's thread may be waiting
+ * for a grace period. The two threads must not wait for each other. */
 static void a_timer_ends_in_each_flavor(void **state)
 {
 	(void)state;
@@ -182,8 +182,8 @@ static void an_advance_waits_for_a_stalled_section(void **state)
 		flavor->thread_offline(); /* qsbr: this thread must not delay the advance */
 		assert_int_equal(pthread_create(&advancer, NULL, advance, &s), 0);
 		flavor->thread_online();
-		/* Wait until the advance is published and its time is recorded. The first reading
-		 * of the clock tells how late the advance is. */
+		/* Wait until the advance is published and its time is recorded. An advance reads
+		 * the clock first to see how late it is, and a second time to record its time. */
 		while (stats_of(s.w).advances == 0 || s.looks < 2)
 			usleep(100);
 		assert_int_equal(weir_age(s.w, "key", 3), 1);

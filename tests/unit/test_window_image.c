@@ -4,8 +4,8 @@
 #include <time.h>
 #include "window_image.h"
 
-/* Windows of every shape are saved before the first advance, after a few, and after slots were
- * reused. */
+/* Windows of every shape are saved before the first advance, after a few advances, and after the
+ * window has reused slots. */
 static void a_loaded_window_continues_as_the_saved_one(void **state)
 {
 	const struct weir_load_options load = load_options();
@@ -213,7 +213,8 @@ static void a_late_advance_is_not_caught_up(void **state)
 }
 
 /* measuring_clock() measures the window after an advance is published and before the advance's time
- * is recorded. In statistics, images and ticks, the newest generation begins at that moment. */
+ * is recorded. Until then, statistics, images and ticks take the age of the newest generation as
+ * 0. */
 static struct weir_filter *measured_window;
 static unsigned looks;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of windows in use: streams, secrets, advances by number, timers, progress, and
- * errors. */
+ * Images of windows in use: streams, secrets, advances after a number of keys, timers, progress,
+ * and errors. */
 #include <sys/mman.h>
 #include "window_image.h"
 

@@ -78,8 +78,8 @@ static uint32_t same_answers(struct weir_params *o)
 	return bits;
 }
 
-/* The test compares single lookups and batches for each shape, and in columns for each number of
- * bits per key. */
+/* The test compares single lookups and batches for each shape. In the layout of columns, it also
+ * compares them for each number of bits per key. */
 static void test_all_instruction_sets_agree(void **state)
 {
 	const char *asked = getenv("WEIR_ISA");

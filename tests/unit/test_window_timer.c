@@ -49,7 +49,7 @@ static void test_the_timer_advances_by_time_and_number(void **state)
 	weir_destroy(w);
 }
 
-/* A window that advances only by number lets the timer sleep without a timeout. */
+/* A window that advances only after a number of keys lets the timer sleep without a timeout. */
 static void test_the_timer_sleeps_until_an_advance_is_due(void **state)
 {
 	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
@@ -124,8 +124,8 @@ static void *advance_once(void *window)
 	return (void *)(intptr_t)weir_window_advance(window);
 }
 
-/* An advance is due by number while another advance waits for this thread's section. No thread
- * wakes the timer thread when the section ends, so the timer thread must check again by itself. */
+/* Inserts make an advance due while another advance waits for this thread's section. When the
+ * section ends, no thread wakes the timer thread, so that thread must check again by itself. */
 static void test_the_timer_returns_to_a_busy_window(void **state)
 {
 	enum { NUMBER = 50 };
@@ -267,8 +267,8 @@ static void *advance_by_hand(void *window)
 	return NULL;
 }
 
-/* Inserts make an advance due while another advance waits for a grace period, which may wait for
- * the timer thread. */
+/* Inserts make an advance due while another advance waits for a grace period. The timer thread must
+ * be offline while it waits for that advance, because otherwise the grace period would not end. */
 static void test_with_qsbr_the_timer_waits_offline(void **state)
 {
 	struct weir_params o = timed();

@@ -64,7 +64,7 @@ static inline struct weir_stats figures_of(const struct weir_filter *w)
 		     once && shape_of(&o, shape / 15); once = NULL)
 
 /* Shape 0: columns. Shape 1: rings with one word per key. Shape 2: rings with the number of words
- * per key that needs least memory. */
+ * per key that needs the least memory. */
 static inline bool shape_of(struct weir_params *o, unsigned which)
 {
 	o->window.layout = which ? WEIR_WINDOW_RING : WEIR_WINDOW_COLUMNS;
