@@ -41,8 +41,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Refuses a file if no key of it was in the set. The file is probably wrong, or the job ran
- * before. */
+/* Refuses a file if no key of it was in the set. Probably the file is wrong, or an earlier run has
+ * removed the keys. */
 static int report_none_found(const struct change *rm)
 {
 	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "

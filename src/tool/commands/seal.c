@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir seal: seals images that a killed process left live. */
+ * weir seal: seals images that a process had mapped for inserts in place (live) when it was
+ * killed. */
 #include <stdio.h>
 #include "commands.h"
 #include "images/images.h"

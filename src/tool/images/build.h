@@ -49,8 +49,9 @@ int build_make(struct build *build);
 /* Checks that the kind supports an exclude list if one is given, and prepares to read the list.
  * Return: as build_make(). */
 int build_excludes(struct build *build);
-/* Return: true if the build needs the number of lookups per answer, to divide the rate or for a set
- * with WEIR_TEXT_CLOSED. The number is known only after all keys are read. */
+/* Return: true if the build needs the number of lookups per answer, which is known only after all
+ * keys are read. The build divides the asked rate by this number, and a set with WEIR_TEXT_CLOSED
+ * must know all prefix lengths or numbers of labels before its first key. */
 bool build_lookups_unknown(const struct build *build);
 /* Builds a kind that is built once. Call after the parameters are settled. Return: as
  * build_make(). */

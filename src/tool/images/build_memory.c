@@ -94,7 +94,7 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 
 /* ---- kinds that are built once ---- */
 
-/* The builder's memory for each thread. src/build/build.c has WORK_BYTES (room_of_thread), and
+/* The builder's memory for each thread. WORK_BYTES equals thread_bytes in src/build/build.c, and
  * weir/build.h states BUILDER_LEAST. */
 #define WORK_BYTES (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
 #define BUILD_BYTES (UINT64_C(48) << 20)      /* allocated after all keys are read */

@@ -15,10 +15,10 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Return: true if the path is an open pipe, a socket or a device. Returns false for a FIFO in a
- * folder, which the library then refuses. To open a FIFO may block until a writer opens it, and a
- * waiting writer would take the tool for its reader. The path of an open pipe is in /dev or /proc,
- * or does not resolve. */
+/* Return: true if the path is an open pipe, a socket or a device. The path of an open pipe is in
+ * /dev or /proc, or does not resolve. Any other FIFO gets false, so that the library refuses it and
+ * no call opens it: the open could block until a writer opens the FIFO, and a waiting writer would
+ * take the tool for its reader. */
 static bool is_stream(const char *path)
 {
 	struct stat st;

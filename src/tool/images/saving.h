@@ -68,9 +68,9 @@ const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now);
  * TOOL_NO after a message. */
 int place_is_not_read(const char *path, const struct lines_options *from);
 
-/* Verifies the checksums of an image at @path. @bytes: size of the image that replaces it. A much
- * larger image is not verified, so that the check costs no more than the build. Return: TOOL_OK, or
- * TOOL_TROUBLE after a message. */
+/* Verifies the checksums of an image at @path. @bytes: size of the image that replaces it. An image
+ * that is more than 1 MiB larger than twice @bytes is not verified, since its check could take
+ * longer than the build. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
 int place_is_whole(const char *path, uint64_t bytes, const struct image_how *how);
 
 /* Return: true if @path is one of the files @names, under any name or link. */
@@ -104,8 +104,8 @@ bool saving_refused(int err);
  * message. */
 int image_save(const struct weir_filter *f, const char *path, const struct image_saving *how);
 /* Saves something that was not made from the image at @path: calls place_check(), then
- * saving_try(). Retries if the image was removed or emptied in between. Return: as place_check().
- * @err: receives the result of saving_try(). */
+ * saving_try(). Retries once if the image was removed or emptied between the two calls. Return: as
+ * place_check(). @err: receives the result of saving_try(). */
 int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
                 struct image_saving *how, int *err);
 /* Saves a filter that was not made from the image at @path. Return: as image_save(). */

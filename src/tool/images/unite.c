@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Merges filters, and folds the larger to the size of the smaller. A key's position is a fraction
- * of the filter's size, so OR-ing neighbours makes the filter of half the size. */
+ * of the filter's size, so OR-ing each pair of neighbouring parts makes the filter of half the
+ * size. */
 #include <errno.h>
 #include <stdio.h>
 #include "images.h"
@@ -55,8 +56,8 @@ static int never_merged(uint32_t kind)
 	return TOOL_TROUBLE;
 }
 
-/* Reports that the keys of both filters do not fit. The failed merge has added no keys, or with
- * WEIR_ONCE perhaps some. */
+/* Reports that the keys of both filters do not fit. The failed merge has added no keys, except that
+ * a filter with WEIR_ONCE may have some of them. */
 static int full(const struct weir_filter *sum)
 {
 	struct weir_stats s = stats_of(sum);

@@ -47,8 +47,8 @@ void fill_prepare(struct fill *fill, struct fill_found *found);
 /* Reports the lines and names that the last pass skipped. */
 void fill_say_passed(const struct fill_found *found);
 
-/* Each pass returns 0, or -1 after a message. If found->full is set, the caller prints the
- * message. */
+/* Each pass returns 0, or -1 if it failed. A failed pass has printed a message, unless it has set
+ * found->full: then the caller prints the message. */
 
 /* Counts the keys. */
 int fill_count(const struct fill *fill, uint64_t *keys);

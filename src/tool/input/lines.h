@@ -71,8 +71,9 @@ uint64_t chunk_line(const struct lines *l, const struct chunk *c, const char *li
 int64_t lines_total_bytes(const struct lines_options *options);
 /* Return: the bytes of the files that were read so far, before decompression. Threads: any. */
 uint64_t lines_done_bytes(const struct lines *l);
-/* Records a line without its end. The file then counts as unreadable, since the text after such a
- * line cannot be split into lines. Return: true for the first such line. Threads: any. */
+/* Records that a line ends within a quoted field. The file then counts as unreadable, since the
+ * text after this line may belong to the field. Return: true for the first such line. Threads:
+ * any. */
 bool lines_torn(struct lines *l);
 /* Return: true if a file was unreadable. Call after the last chunk, with lines_options.go_on. */
 bool lines_failed(const struct lines *l);

@@ -33,8 +33,8 @@ static const struct {
 
 /* The message for each error code. @ stands for the option, and {0} to {3} for the values of
  * weir_error_last(). A character before the digit sets the format: ~ is three significant digits, *
- * is a list of numbers, k is the name of a kind, m is the limit on bytes, and b is a size as a user
- * types it. */
+ * is a list of numbers, k is the name of a kind, m is a text that names the limit on bytes, and b
+ * is a size as a user types it. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",

@@ -17,8 +17,8 @@
 #include "replicate.h"
 
 enum {
-	/* Seconds within which two followers of one file replace each other's file, even if a
-	 * network file system caches the attributes of files. */
+	/* Seconds. If two followers write one file, each sees within this time that the other has
+	 * replaced the file, even if a network file system caches the attributes of files. */
 	SOON_S = 120,
 	MOST_TRIES = 5,
 };
@@ -57,9 +57,9 @@ static void report(void *context, int result, const char *sentence)
 		say("%s", sentence);
 }
 
-/* Return: weir_save_options.replaces for the file at @path. The value is 0, which allows any file,
- * if the file's head is damaged. A live image has no commit record, and a save always refuses to
- * replace it. */
+/* Return: weir_save_options.replaces for the file at @path. If the file's head is damaged, the
+ * value is 0, which lets a save replace any file. For a live image, which has no commit record, the
+ * value does not matter, because a save always refuses to replace a live image. */
 static uint64_t current_commit(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -101,10 +101,10 @@ static bool is_valid_image(struct following *f, const struct weir_replica *repli
 	return image_verify(path, &how) == 0 && is_as_saved(f);
 }
 
-/* Return: true if another follower of the same set probably wrote the file. The sign is that the
- * file was a whole image of another writer twice within SOON_S. Such a file is kept, since two
- * followers would replace each other's files forever. An image that was copied to the path by
- * mistake is replaced once, and does not come back soon. */
+/* Return: true if another follower of the same set probably wrote the file. A single whole image by
+ * another writer is no proof, so the function returns true only for a second such image within
+ * SOON_S. That file is kept, since two followers would replace each other's files forever. An image
+ * that was copied to the path by mistake is replaced once, and does not come back soon. */
 static bool is_from_other_follower(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_valid_image(f, replica), soon = now() - f->again <= SOON_S;

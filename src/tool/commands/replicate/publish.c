@@ -23,8 +23,8 @@ static void quiet(void *context, int result, const char *sentence)
 }
 
 /* Leaves the set. @replica: NULL if this node has not joined. @err: a negative errno, or an exit
- * status after a message. -ENOENT is a refusal only in a rollback, for a missing generation;
- * otherwise a file is missing. Return: the exit status. */
+ * status after a message. In a rollback, -ENOENT means a missing generation, which is a refusal
+ * (TOOL_NO). In other commands, -ENOENT means a missing file. Return: the exit status. */
 static int leave_set(const struct replicate *r, struct weir_replica *replica, int err)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -120,9 +120,10 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
-/* Publishes IMAGE as the first generation. Another node may publish first. This node has then
- * joined the other node's generation, and adds IMAGE to it, or replaces the set by IMAGE if the
- * kind cannot merge. This node was first if it has published all generations of era 1. */
+/* Publishes IMAGE as the first generation. If another node has published before, this node has
+ * joined that node's generation, and adds IMAGE to it. If the kind cannot merge, this node replaces
+ * the set by IMAGE instead. This node was first if it has published every generation so far, and
+ * all of them are of era 1. */
 static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -219,8 +220,9 @@ struct replacement {
 	char becomes[256]; /* text on how the set's shape changes; "": no change */
 };
 
-/* Records a change of the set's shape, for a message. Nodes accept any shape. A new shape may be
- * meant, since the application's records have grown, or may be a mistake in COMMAND. */
+/* Records a change of the set's shape, for a message. Nodes accept any shape, so only the user can
+ * tell whether a new shape is right because the application's records have grown, or is a mistake
+ * in COMMAND. */
 static void compare(struct replacement *i, const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -41,9 +41,9 @@ int replicate_key(struct replicate *r);
 
 /* ---- the status of a set ---- */
 
-/* Limits for alerts, in seconds. A node is late if its last report is older than LATE, and silent
- * if older than SILENT. Nodes report every 5 seconds. A node may lack inserts for LACKING seconds.
- * ALERTS is the largest number of alerts. */
+/* Nodes report every 5 seconds. A node is late if its last report is older than LATE seconds, and
+ * silent if its last report is older than SILENT seconds. A node that lacks inserts for more than
+ * LACKING seconds gets an alert. ALERTS is the largest number of alerts. */
 enum { LATE = 10, SILENT = 30, LACKING = 30, ALERTS = 1000 };
 
 /* A list of alerts, each a sentence. */

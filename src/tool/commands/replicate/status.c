@@ -88,8 +88,9 @@ static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
 	      "are published");
 }
 
-/* Alerts if redis is full and no node has reported for SILENT seconds, and if the view leaves out
- * reports of nodes. A running node reports every 5 s. */
+/* Adds up to two alerts. The first is for a full redis to which no node has reported for SILENT
+ * seconds, although a running node reports every 5 s. The second is for reports that the view
+ * leaves out. */
 static void judge_reports(struct alerts *a, const char *set, const struct weir_replica_view *v)
 {
 	bool reports = false;
