@@ -133,7 +133,7 @@ static int readable(const struct location *l, enum det_order order)
 
 /* Return: the store that a load reads. Choice 0 is the newest value. If several stores have equal
  * values, the oldest stands for all of them: it forbids the fewest later reads and reveals the
- * least about other threads, so it allows every behaviour that a newer one allows. */
+ * least about other threads, so it allows every behaviour that a newer store allows. */
 static struct store *choose_store(struct location *l, enum det_order order)
 {
 	struct store *oldest[HISTORY];

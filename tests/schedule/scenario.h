@@ -14,9 +14,9 @@ enum { PROMISES = 4 };
 
 struct scenario {
 	const char *name;
-	/* insert, whole, load, counters, cuckoo, growing; for a handle: reload, batch, previous,
-	 * writers, retire, refresh, absent, full, removal, sharded; also window, guard, router,
-	 * text */
+	/* The group's name. Groups of single filters: insert, whole, load, counters, cuckoo,
+	 * growing. Groups of handles: reload, batch, previous, writers, retire, refresh, absent,
+	 * full, removal, sharded. Other groups: window, guard, router, text. */
 	const char *group;
 	void (*body)(void);
 	bool (*fits)(const struct subject *s);

@@ -45,8 +45,8 @@ void cuckoo_remove_resident(void *unused);
 void cuckoo_look_up_resident(void *unused);
 
 bool cuckoo_moves(const struct subject *s);
-/* These scenarios have few random executions, because the searches find more. The arguments are the
- * name, the body, and then any other members. */
+/* A scenario of the cuckoo kind. The arguments are the name, the body, and then any other
+ * members. */
 #define CUCKOO_SCENARIO(text, ...) \
 	{ .name = text, .group = "cuckoo", .fits = cuckoo_moves, .prepare = cuckoo_find_keys, \
 	  .one_form = true, .cost = 3, .body = __VA_ARGS__ }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * The common part of scenarios of a sharded set with two shards. Each shard is replaced by the
- * rules of a handle ([DUAL-WRITE] to [ONE-WRITER]). In addition, a hash chooses its shard and is
- * rotated for it, and only one shard at a time can be replaced.
+ * rules of a handle ([DUAL-WRITE] to [ONE-WRITER]). In addition, the top bit of a hash chooses the
+ * shard, the shard's filter gets the hash rotated by one bit, and only one shard at a time can be
+ * replaced.
  *
  * Keys 0 and 1 are in the first shard, and keys 2 and 3 in the second. Keys 0 and 2 are inserted at
  * the start, and keys 1 and 3 by the scenarios. A shard is a filter of the subject's layout, so a

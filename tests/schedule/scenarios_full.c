@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Full filters during a reload ([REFUSED-KEY]). An acknowledged key is never lost, and a refused
- * key is removed again. */
+ * Full filters during a reload ([REFUSED-KEY]). An acknowledged key is never lost. If a filter
+ * refuses a key, the inserter removes the key from the filters that accepted it, unless they have
+ * WEIR_ONCE. */
 #include "scenario_full.h"
 
 /* ---- the next filter is too small ---- */

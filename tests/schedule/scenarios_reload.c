@@ -78,8 +78,9 @@ static void two_inserters(void)
 	handle_end_with(2, 1);
 }
 
-/* Two threads insert one new key, and any of the filters may decide for each thread. At least one
- * insert returns WEIR_NEW. While one filter replaces another, both may return WEIR_NEW. */
+/* Two threads insert one new key, and each thread may take its answer from either filter. At least
+ * one insert returns WEIR_NEW, unless the reload changes the seed. While one filter replaces the
+ * other, both inserts may return WEIR_NEW. */
 static void one_key_twice(void)
 {
 	static struct insertion insertions[] = { { 1, 1 }, { 1, 2 } };

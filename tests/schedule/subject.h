@@ -69,7 +69,7 @@ bool subjects_make(void);
 void subjects_unmake(void);
 /* Chooses other keys in @s, for a filter that is one of a sharded set's two shards. The lowest bit
  * of a hash in the shard is the number of the shard, and is the top bit of the set's hash. Return:
- * false after a message on stderr without such keys. */
+ * false, after a message on stderr, if there are no such keys. */
 bool subject_become_shard(struct subject *s);
 /* Return: the key of eight bytes that has this hash. */
 uint64_t subject_key(const struct subject *s, uint64_t hash);

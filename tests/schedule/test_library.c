@@ -108,7 +108,7 @@ static struct totals {
 /* Return: the preemption bound of a search. The bound is full in a search by hash, with --each, and
  * in batches of a scenario about batches. A key differs from a hash only in the hashing before its
  * insert begins, and batches take three times as many executions, so other forms have a lower
- * bound. A short run lowers the bound by one, except by hash. */
+ * bound. In a short run, a bound above 1 is lower by one, except by hash and with --each. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)

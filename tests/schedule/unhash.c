@@ -27,8 +27,8 @@ uint64_t unhash_flip(uint64_t h)
 	h = without_factor(h, factor);
 	h ^= (h >> 35) + 8; /* changes only the lower 30 bits */
 	h = without_factor(h, factor);
-	/* 64 times x ^ rotate(x, 49) ^ rotate(x, 24) is the identity, so 63 more times invert
-	 * one. */
+	/* The step x ^ rotate(x, 49) ^ rotate(x, 24), taken 64 times, is the identity. So 63 more
+	 * steps invert the step that XXH3 took. */
 	for (unsigned i = 0; i < 63; i++)
 		h ^= rotate(h, 49) ^ rotate(h, 24);
 	return h;
