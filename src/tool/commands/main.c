@@ -127,7 +127,7 @@ static int help(int argc, char **argv)
 	if (argc > 2 && command && command->run == cmd_replicate) {
 		part = replicate_part(argv[2]);
 		if (!part)
-			return run(argv[1], 2, argv + 1); /* which names those that there are */
+			return run(argv[1], 2, argv + 1); /* an error that lists the parts */
 	}
 #endif
 	if (command && help_shows(command->name, part))

@@ -31,8 +31,9 @@ enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA
 /* Applies an option of DELTA_OPTIONS except --help. Return: false after a message about a wrong
  * value, or without a message if @option is unknown. */
 bool delta_option(int option, struct delta_how *how);
-/* Checks, after the options, that the output and all @n arguments have names. @missing: the message
- * after "-o" if the output is missing. Return: TOOL_OK, or TOOL_TROUBLE after a message. */
+/* Checks, after the options, that the output and all @n arguments have names. @missing: if the
+ * output has no name, the message is "-o" and then this text. Return: TOOL_OK, or TOOL_TROUBLE
+ * after a message. */
 int delta_named(const struct delta_how *how, const char *missing, char **arguments, int n);
 /* Return: the limit on the memory of each of the two images in bytes, half of how->max_memory. */
 uint64_t delta_most_bytes(const struct delta_how *how);

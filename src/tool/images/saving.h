@@ -59,7 +59,8 @@ int place_keeps_key(const char *path, uint64_t key, bool force);
 /* Return: the fingerprint of a hash key, or 0 if @secret is NULL. */
 uint64_t place_key(const void *secret);
 
-/* Writes how the steps differ: "without --cidr", or "with --trim, not with --trim --cidr". */
+/* Writes the steps @before in contrast to the steps @now: "without --cidr", "with --trim", or "with
+ * --trim, not with --trim --cidr". */
 enum { PLACE_STEPS = 2 * NORMAL_STEPS + 32 };
 const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now);
 #define STEPS_REFUSED "servers that follow it would refuse keys prepared otherwise"
@@ -83,8 +84,8 @@ bool place_is_one_of(const char *path, char **names, size_t n);
 int place_lock(const char *path, bool shared);
 
 /* Checks that the locked image is still at @path, since weir build replaces an image without the
- * lock. @locked_fd: from place_lock(); -1: no lock. @lost: the end of a message, after "what was to
- * be". Return: TOOL_OK, or TOOL_NO after a message. */
+ * lock. @locked_fd: from place_lock(); -1: no lock. @lost: ends the message of say_gone(). Return:
+ * TOOL_OK, or TOOL_NO after a message. */
 int place_check_unchanged(const char *path, int locked_fd, const char *lost);
 
 /* ---- saving ---- */

@@ -83,8 +83,8 @@ void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const
 
 /* ---- names and keys from outside ---- */
 
-/* Return: true if people read the stream, which is so for stderr and for a terminal. Commands
- * escape the input lines that they select for people, and write the raw bytes to a pipe. */
+/* Return: true if the stream is stderr or a terminal, which people read. Commands escape the input
+ * lines that they select for people, and write the raw bytes to a pipe. */
 bool plain_wanted(FILE *to);
 
 /* Writes @len bytes, escaped by weir_escape(). Return: false if the write fails. */

@@ -211,7 +211,7 @@ int replicate_follow(struct replicate *r)
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	/* Block signals only now, so that until here a signal ends the wait for the first image. */
+	/* Block signals only after the open, so that a signal ends its wait for the first image. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
