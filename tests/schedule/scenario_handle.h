@@ -42,8 +42,8 @@ void reload_by_copy_thread(void *options);  /* @options may be NULL */
 struct weir_reload *reload_begun(const struct weir_reload_options *options);
 /* Calls weir_reload_begin(), with the other seed if the form reseeds. */
 int reload_begin(struct weir_reload **out, const struct weir_reload_options *options);
-/* Brings the keys of the current filter into the next, by a copy or from the record. Return: 0, or
- * the copy's error. */
+/* Brings the keys of the current filter into the next filter: by a copy or, if the form reseeds,
+ * from the record. Return: 0, or the error of the copy. */
 int carry_over(struct weir_reload *r);
 void reload_by_copy(const struct weir_reload_options *options);
 

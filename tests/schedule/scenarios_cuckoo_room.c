@@ -66,8 +66,8 @@ static void free_slot_moves(void)
 	det_assert(cuckoo_free_slots() == (unsigned)(answer[1] < 0) + (answer[2] < 0));
 }
 
-/* Checks the keys of a copied or saved filter. @early: true if the newcomer's insert had returned
- * before the copy began, so the copy must have the newcomer. */
+/* Checks the keys of a copied or saved filter. @early: the newcomer was inserted before the copy
+ * began, so the copy must have the newcomer. */
 static void check_copy(struct weir_filter *made, bool early)
 {
 	det_assert(weir_contains_hash(made, resident.hash));

@@ -143,7 +143,7 @@ static void batch_in_part(void)
 	full_end_exactly(2);
 }
 
-/* ---- with WEIR_ONCE, the key that one inserter finds must stay if the other is refused ---- */
+/* ---- with WEIR_ONCE, a key that one inserter finds stays if the other inserter is refused ---- */
 
 static void insert_the_same(void *slot)
 {

@@ -218,7 +218,8 @@ static bool runs_as_number(const struct scenario *s)
 }
 
 /* Return: true if a scenario runs in a form. Scenarios with batches of several keys skip the forms
- * of a single key and HASHES. In other scenarios, a batch has one key. */
+ * of a single key, and HASHES, since they pass batches of hashes in form HASH already. In other
+ * scenarios, a batch has one key. */
 static bool runs_in_form(const struct scenario *scenario, enum form in)
 {
 	return (!settings.form || strcmp(settings.form, form_names[in]) == 0) &&
