@@ -53,10 +53,10 @@ struct weir_builder_options {
 	void *progress_arg;
 	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */
-	uint64_t different_keys;   /* how many different keys are added; 0: unknown. If keys share
-	                              hashes, that adds to the rate. Finishing fails with -EDOM if
-	                              it adds more than the filter's own rate, unless allow_uneven
-	                              is set */
+	uint64_t different_keys;   /* how many different keys are added; 0: unknown. Keys that share
+	                              a hash add to the rate. If they add more than the filter's
+	                              own rate, finishing fails with -EDOM, unless allow_uneven is
+	                              set */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -107,7 +107,7 @@ struct weir_build_report {
  * @out: receives the builder; untouched on failure.
  * @params: parameters of the filter to build, copied. If seed is 0 and secret NULL, the builder
  *   chooses a random seed. A capacity of 0 becomes the number of different keys. With any other
- *   capacity weir_builder_finish() refuses more different keys.
+ *   capacity weir_builder_finish() refuses more different keys than that.
  * @options: NULL for the defaults; copied.
  * Return: 0 or a negative errno.
  * Errors: -ENOTSUP if the kind takes inserts instead, or is unknown; -EINVAL if a parameter is out

@@ -27,7 +27,8 @@
  * and the result equals the plain form of the new image. So a damaged or hostile delta makes the
  * call fail, and can do no more harm than a damaged or hostile image.
  *
- * A reader of a delta and of the old image can make the new image, and read its seed (image.h).
+ * A user who can read a delta and the old image can make the new image, and read its seed
+ * (image.h).
  */
 #ifndef WEIR_DELTA_H
 #define WEIR_DELTA_H

@@ -44,10 +44,10 @@ WEIR_API const char *weir_error_name(int err);
  */
 WEIR_API const char *weir_error_detail(void);
 
-/** The check that refused a parameter: the field code of struct weir_error_info. Each comment below
- * lists the elements of that struct's values[], in order. Its field thing names the parameter, with
- * the group if the parameter is reserved or belongs to another kind: "classic.probes". The numbers
- * never change. */
+/** The check that refused a parameter, for weir_error_info.code. Each comment below lists the
+ * elements of weir_error_info.values[], in order. weir_error_info.thing is the parameter's name,
+ * with the group if the parameter is reserved or belongs to another kind: "classic.probes". The
+ * numbers never change. */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* no values: read the sentence */
 	WEIR_ERROR_RANGE = 1,        /* values: given, least, most */

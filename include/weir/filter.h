@@ -55,7 +55,7 @@
  * Counting. No insert or removal may run while a counting filter is merged, cloned, folded or
  * saved. The copy could have only some of a key's counters, and removing the key from the copy
  * would then lower counters of other keys. A debug build (-Dbuildtype=debug) aborts a program that
- * breaks this rule. A handle's reload and refresh may copy during live inserts (reload.h): their
+ * breaks this rule. A handle's reload and refresh may copy during live inserts (reload.h): such a
  * copy may over-count a key that is inserted at that time, but never under-counts it.
  *
  * Cuckoo. Each insert stores a fingerprint in one of the key's two buckets.
@@ -68,11 +68,11 @@
  *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. If a
  *     filter gets at most capacity different keys, the chance of a refusal is one in a million.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any
- *     load. They hold half of that if both are the same bucket: 1 of 200 keys at a capacity of
- *     1000, fewer in larger filters. If every key is inserted twice, the first refusal comes at
- *     94 % of capacity with 12-bit fingerprints, at 91 % with 16-bit. With three inserts of each
- *     key it comes at 82 or 72 %, with four at 58 to 67 or 54 %. If one key in a hundred is
- *     inserted 6 times, it comes far earlier.
+ *     load. If both are the same bucket, it holds half of that. At a capacity of 1000 this is so
+ *     for 1 of 200 keys, in larger filters for fewer. If every key is inserted twice, the first
+ *     refusal comes at 94 % of capacity (12-bit) or 91 % (16-bit). If every key is inserted three
+ *     times, it comes at 82 % or 72 %; four times, at 58 to 67 % or at 54 %. If one key in a
+ *     hundred is inserted 6 times, it comes far earlier.
  *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
  *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
@@ -82,7 +82,7 @@
  *   - A clone, image or merged filter may lack a key whose insert ran during the call: do not
  *     remove such a key from it.
  *   - A cuckoo image cannot be mapped WEIR_MAP_LIVE. A child of fork() may use its copy of the
- *     filter. If another thread was moving a fingerprint, the copy may have the fingerprint twice.
+ *     filter. If fork() came while another thread moved a fingerprint, the copy may have it twice.
  */
 #ifndef WEIR_FILTER_H
 #define WEIR_FILTER_H
@@ -163,10 +163,10 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  * weir_stats.hashes_uneven), and make a cuckoo filter refuse most keys (-ENOSPC). All hashes that
  * you give to one filter must come from one function.
  *
- * Hashes of b well-mixed bits add n / 2^b to the rate of n keys. The bits of the filter do not show
- * this. The split kind selects a block of 32 bytes by the upper 32 bits, and bits in the block by
- * the lower 32 bits alone. If the lower halves take only v values, that adds n / (v * blocks) to
- * the rate, or 25 / v at 1 %.
+ * Hashes of b well-mixed bits add n / 2^b to the rate of n keys. weir_measure() cannot see this in
+ * the bits of the filter. The split kind selects a block of 32 bytes by the upper 32 bits, and bits
+ * in the block by the lower 32 bits alone. If the lower halves take only v values, that adds
+ * n / (v * blocks) to the rate, or 25 / v at 1 %.
  *
  * If clients can choose keys, make the filter keyed.
  * @key: @len bytes; may be NULL when len is 0.
@@ -293,7 +293,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
  * @key: @len bytes; may be NULL when len is 0.
  * Return: 1 if the key was removed, or stays because all its counters are at their largest value; 0
  *   if it is absent and nothing has changed; or a negative errno. If two threads remove a key that
- *   was inserted once, the one that gets 0 may have hidden other keys from lookups for a moment.
+ *   was inserted once, the thread that gets 0 may have hidden other keys from lookups for a moment.
  * Errors: -ENOTSUP if the kind cannot remove keys (only counting and cuckoo can), or the filter has
  *   WEIR_ONCE; -EROFS if the filter is mapped read-only; -EINVAL if normalisation cannot read the
  *   text.
@@ -312,7 +312,7 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t ha
  * As weir_remove(), for a batch. The call skips keys that cannot be removed.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was removed. May be NULL.
  * Return: how many were removed, or a negative errno.
- * Errors: -ENOTSUP, -EROFS as weir_remove(); no key was removed.
+ * Errors: -ENOTSUP, -EROFS as weir_remove(); in both cases no key was removed.
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
@@ -344,7 +344,7 @@ WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys k
 /**
  * Add all keys of @src to @dst: afterwards @dst answers true wherever @src does. Kinds that count
  * add the counts. Both need the same layout and seed, which weir_params_of() copies.
- * Return: 0 or a negative errno. A failed call adds no key to @dst, or with WEIR_ONCE perhaps some.
+ * Return: 0 or a negative errno. A failed call adds no key to @dst. With WEIR_ONCE it may add some.
  * Errors: -EINVAL if the two differ in kind, size, shape, hash function, seed, key, WEIR_ONCE or
  *   normalisation (<weir/text.h>; @dst may have more prefix lengths or numbers of labels):
  *   weir_error_detail() names the field and both values; -EROFS if @dst is mapped read-only;
@@ -376,7 +376,8 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * Make a smaller copy of a filter that was made too large. The copy answers true wherever @f does.
  * It has less capacity, and the rate of a filter with the same keys and 1 / @factor of the bytes.
  * @out: receives the copy; untouched on failure.
- * @factor: a power of two that divides the number of lines, such as any up to the plan's shards.
+ * @factor: a power of two that divides the number of lines. Any power of two up to the plan's
+ *   number of shards does.
  *   In counting and frequency it must divide the number of blocks, of counter_bits / 4 lines each.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL for @factor; errors of the kind.

@@ -34,11 +34,12 @@ struct weir_follow_options {
 	                        0: 1 */
 	bool poll_only;      /* do not use inotify */
 	/* Called on the follower's thread after a check that swapped (@result 1) or failed (a
-	 * negative errno). @sentence is valid until the callback returns. After a swap it warns if
-	 * the set has over 1 % more keys than its capacity. A failure with the sentence of the last
-	 * check is not reported again. NULL: write a line to standard error (descriptor 2),
-	 * "weir: /path: ...", when checks begin to fail, when the sentence changes, and when checks
-	 * succeed again. At most ten lines come at once, and then one in five seconds. */
+	 * negative errno). @sentence is valid until the callback returns. After a swap @sentence
+	 * warns if the set has over 1 % more keys than its capacity. A failure whose sentence
+	 * equals that of the last check is not reported again. NULL: write a line to standard
+	 * error (descriptor 2), "weir: /path: ...", when checks begin to fail, when the sentence
+	 * changes, and when checks succeed again. At most ten lines come at once, and then one in
+	 * five seconds. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;       /* for report */
 	bool quiet;          /* write nothing: for a program that closes or uses descriptor 2 */
@@ -71,15 +72,15 @@ WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, str
 
 /**
  * Stop following and free the follower. If a check still reads the file, counts its bits or merges
- * keys, the check gives up at once. That is not a verdict on the file, and it is not reported. Once
- * a check is past these steps, the call waits until the check and its grace period have ended.
+ * keys, the check gives up at once. This says nothing about the file, so it is not reported. Once a
+ * check is past these steps, the call waits until the check and its grace period have ended.
  * @f: a follower; NULL is a no-op. In a child of fork() it is freed without waiting.
  * Return: 0 or a negative errno, and the follower still runs.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
- * Progress: blocking.  Cost: microseconds. If a check runs, the time to read, count or merge 1 MiB,
- *   a tenth of a second of its pace, the time of the gate's check and canaries, and that of a grace
- *   period or two.
+ * Progress: blocking.  Cost: microseconds. If a check runs, the call also takes the time to read,
+ *   count or merge 1 MiB, a tenth of a second if the check has a pace, the time of the gate's check
+ *   and canaries, and one or two grace periods.
  */
 WEIR_API int weir_follower_stop(struct weir_follower *f);
 

@@ -75,10 +75,10 @@
  *   - In the other order the loader may miss the key. The repeated removal then lowers counters of
  *     other keys, or removes another key's fingerprint, which makes false negatives. For the same
  *     reason never remove a key whose insert was refused.
- *   - The next filter may have a key once too often, never too seldom. That happens if the loader
- *     reads a key that a live insert adds too, if a key is inserted during weir_reload_copy(), or
- *     if it was removed just before begin and its record still existed. Removing such a key leaves
- *     a false positive, and in cuckoo a slot stays in use.
+ *   - The next filter may have a key once too often, never too seldom. It gets the extra copy if
+ *     the loader reads a key that a live insert adds too, if the key is inserted during
+ *     weir_reload_copy(), or if the key was removed just before begin and its record still
+ *     existed. Removing such a key leaves a false positive, and in cuckoo a slot stays in use.
  *
  * Sharded sets. If a set is too large to hold twice, use options.shards. A reload then replaces one
  * shard at a time, and the peak memory is the set and one shard. All verbs work on such a set.
@@ -115,10 +115,10 @@ enum weir_handle_flags {
 	/* With WEIR_HANDLE_ANY_SEED: inserts and lookups accept hashes. The caller must make all
 	 * hashes by one function of its own, not by weir_hash(), which differs between filters. */
 	WEIR_HANDLE_OWN_HASHES = 2,
-	/* Each filter, and each file of refresh.h and follow.h, may have another normalisation
-	 * (text.h). The program must pass keys as text, never as hashes. Without this flag the
-	 * handle refuses a file whose steps differ from the current filter's, and before the first
-	 * filter a file with any steps. */
+	/* Each filter, and each file of refresh.h and follow.h, may have another normalisation,
+	 * that is, other steps (text.h). The program must pass keys as text, never as hashes.
+	 * Without this flag the handle refuses a file whose steps differ from those of the current
+	 * filter. Before the first filter it refuses every file that has steps. */
 	WEIR_HANDLE_ANY_STEPS = 4,
 };
 
@@ -186,7 +186,7 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
  * Free a handle and all its filters, after waiting for the sections that may still use it. If other
  * threads can still find the handle, they must load its pointer inside a section, and the caller
  * must first clear the pointer. Later readers then find no handle, and the call waits for the
- * earlier ones.
+ * earlier readers.
  * @h: a handle; NULL is a no-op.
  * Return: 0 or a negative errno, and nothing has happened.
  * Errors: -EBUSY if a reload, refresh, rollback or follower (follow.h) runs; -EDEADLK inside a
@@ -279,9 +279,9 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  *   WEIR_NEW.) Until the commit a key that only the loader has inserted is WEIR_NEW. If one of the
  *   threads is refused, all others may get WEIR_SEEN. Before the first filter the answer is
  *   WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
- * Errors: as weir_insert() of the current or the next filter; of the previous filter only while a
- *   rollback returns to it. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS
- *   if kept keys take that many bytes; -ENOMEM; as weir_insert() of the next filter, and the key
+ * Errors: as weir_insert() of the current or the next filter, and while a rollback runs also of the
+ *   previous filter. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS if the
+ *   kept keys take keep_inserts bytes; -ENOMEM; as weir_insert() of the next filter, and the key
  *   stays kept for a later filter. The first filter may hold fewer copies of a key than were kept
  *   (cuckoo, see filter.h). Then remove the key no more often than the filter can hold copies.
  * Threads, Order, Progress: as weir_handle_contains().
@@ -320,7 +320,7 @@ WEIR_API int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys
 
 /**
  * Hash a key as the filters of a handle do, by weir_hash(). All filters have one hash function, and
- * one seed or secret: weir_reload_begin() and weir_handle_refresh() refuse any other. But with
+ * one seed or secret: weir_reload_begin() and weir_handle_refresh() refuse any other filter. With
  * WEIR_HANDLE_ANY_SEED the hash is that of the current filter, and valid only for the filter that
  * weir_handle_get() returns in the same section. Call weir_hash() of that filter instead.
  * Threads, Progress: as weir_handle_contains().
@@ -335,9 +335,9 @@ WEIR_API void weir_handle_hash_keys(const struct weir_handle *h, struct weir_key
 /**
  * Remove a key of a handle: weir_remove() of the current filter. See <weir/handle.h> (Removal).
  * Return: 1 if the key was removed; 0 if it is absent; or a negative errno.
- * Errors: as weir_remove(); -EAGAIN if the handle has no filter yet; -EBUSY if a reload runs (of
- *   the key's shard) or a previous filter that is not void is kept. A removal could then reach a
- *   filter before the insert does, which would make a false negative.
+ * Errors: as weir_remove(); -EAGAIN if the handle has no filter yet; -EBUSY if a reload runs (in a
+ *   sharded set: of the key's shard), or if a previous filter is kept and has refused no key. A
+ *   removal could then reach a filter before the insert does, which would make a false negative.
  * Threads: any, registered with the flavor, with all verbs of the handle.  Order: as weir_remove().
  * Progress: as weir_remove(); it waits for no writer.  Cost: as weir_remove(), and a section.
  */
@@ -477,10 +477,10 @@ struct weir_handle_stats {
 
 /**
  * Measure a handle. refused_since and refused_sentence cover commits that the gate refused or that
- * failed, and refreshes (also of a follower) that failed. A refresh that is tried again (no such
- * file, no memory) also sets them, but does not count in refused. A refresh that found another
- * writer, or that progress stopped, does not set them. A success clears refused_since, and so does
- * a refresh that finds the file of the current filter.
+ * failed, and refreshes (also of a follower) that failed. A refresh that fails for a reason that
+ * may pass (no such file, no memory) sets both fields too, but does not count in refused. A refresh
+ * that found another writer, or that progress stopped, sets neither field. A success clears
+ * refused_since, and so does a refresh that finds the file of the current filter.
  * @out: from WEIR_HANDLE_STATS_INIT.
  * @filter: from WEIR_STATS_INIT: receives the figures of the current filter, as weir_measure(). For
  *   a sharded set counts are summed over the shards, and shares are averaged. May be NULL.

@@ -315,8 +315,8 @@ WEIR_API WEIR_MUST_CHECK int64_t weir_save(const struct weir_filter *f, struct w
  * @out: receives the filter; untouched on failure.
  * @from: any location except weir_location_room(). From a descriptor the call reads one image at
  *   the position; other bytes may follow the image.
- * @options: NULL for the defaults. Mapping allows no flags, memory and keyless. Reading allows no
- *   no_verify, and a chain no flags and memory. lock_dir needs WEIR_MAP_LIVE.
+ * @options: NULL for the defaults. Mapping allows none of flags, memory and keyless. Reading does
+ *   not allow no_verify, and a chain allows neither flags nor memory. lock_dir needs WEIR_MAP_LIVE.
  * Return: 0 or a negative errno; never an empty or partial filter.
  * Errors: -EBADMSG if the image is damaged: not an image, a field out of its range or in
  *   contradiction to another, a wrong checksum, trailing bytes (the sentence names the field, its
@@ -382,8 +382,8 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * @f: mapped with WEIR_MAP_LIVE.
  * Return: 0 or a negative errno. After a failure the image is still live and takes inserts, with
  *   two exceptions, which the sentence reports. If only the last sync failed, the image is sealed,
- *   but a power cut may bring the live mark back. If it has no name any more (-ESTALE), it is
- *   sealed too.
+ *   but a power cut may bring the live mark back. If the image has no name any more (-ESTALE),
+ *   it is sealed too.
  * Errors: -ESTALE if the image was removed or replaced since it was mapped, so that no file has the
  *   inserts; -EBUSY if the image is mapped live elsewhere too, or if strangers can rename its lock
  *   file (lock_dir) and a process has locked the image; -EINVAL if it is not mapped live; -ENOTSUP
@@ -445,8 +445,8 @@ WEIR_API WEIR_MUST_CHECK int weir_image_measure(struct weir_location from, uint3
                                                 struct weir_stats *out);
 
 /**
- * Copy an image and check every byte. Use it to compress or unpack an image, to put one into memory
- * that processes share, or to apply deltas. Identity, generation and marks stay, so without
+ * Copy an image and check every byte. Use it to compress or unpack an image, to put an image into
+ * memory that processes share, or to apply deltas. Identity, generation and marks stay, so without
  * zstd_level the result has the bytes that weir_save() writes.
  * @to: a path (which may be that of the old image), a descriptor, or memory, 64-byte aligned
  *   (weir_location_room()).

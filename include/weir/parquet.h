@@ -156,8 +156,8 @@ struct weir_parquet_chunk {
 	uint64_t filter_length; /* bytes of header and bits; 0: the footer does not have them */
 	uint32_t encrypted;     /* 1: the column is encrypted, so its filter cannot be read; else
 	                           0 */
-	uint32_t elsewhere;     /* 1: the column is in another file, which this file only
-	                           describes; else 0 */
+	uint32_t elsewhere;     /* 1: this file only describes the column, whose values are in
+	                           another file; else 0 */
 };
 
 #define WEIR_PARQUET_CHUNK_INIT WEIR__INIT(weir_parquet_chunk)

@@ -41,9 +41,9 @@ struct weir_refresh_options {
 	double pace;                  /* as in struct weir_reload_options. The call sleeps after
 	                                 each MiB that is read, counted or merged, and calls
 	                                 progress every 20 ms of sleep, with the same bytes_done.
-	                                 Pages of a mapped file are mapped before it is published
-	                                 (Linux 5.14 and later), 2 MiB at a time, with a call of
-	                                 progress after each. */
+	                                 Before the call publishes a mapped file, it has the kernel
+	                                 map the file's pages (Linux 5.14 and later), 2 MiB at a
+	                                 time, and calls progress after each 2 MiB. */
 	bool deltas;                  /* apply the deltas beside the file, see below */
 };
 #define WEIR_REFRESH_OPTIONS_INIT WEIR__INIT(weir_refresh_options)
@@ -71,7 +71,7 @@ struct weir_refresh_options {
  *
  * With map a plain image is mapped, privately if the current filter takes inserts, else read-only.
  * A compressed image is still read. If a program later shortens a mapped file in place, SIGBUS
- * kills this process; if it overwrites the file, answers change. The two ways:
+ * kills this process; if it overwrites the file, answers change. The two ways to load an image:
  *              memory                                       time
  *   read       the file's bytes, private to the process,    the file is read once; lookups take no
  *              as weir_load() allocates them (huge pages)   page faults
@@ -98,7 +98,7 @@ struct weir_refresh_options {
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
  *   record (bytes 504 to 511 of the image) differ, or with deltas the names or any of these of a
  *   delta. So chmod and a new hard link are changes too.
- * Errors: three groups. The first is verdicts on the file: the call reports one once and returns 0
+ * Errors: three groups. The first is verdicts on the file: the call returns each once, and then 0
  *   until the file changes (it reads a damaged file again for some 2.5 s, since the file may
  *   change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_load(); -EISDIR; -EINVAL
  *   for another seed or hash function without WEIR_HANDLE_ANY_SEED, or a router with other sets;
@@ -106,15 +106,15 @@ struct weir_refresh_options {
  *   filter's, or for any steps before the first filter (lengths and numbers of labels may differ;
  *   carry adds those of the current filter); -EKEYREJECTED if the image is keyed and the current
  *   filter is not, or the reverse, or the secrets differ; -ECANCELED if the gate refused.
- *   The second is verdicts on the file and the current filter: the call reports one once and
- *   returns 0 until the file changes or another filter is current (a reload, a rollback).
- *   -ECANCELED if the rate is too high or the keys too few, as above; -ENOTSUP if the image lacks
- *   an ability in weir_handle_options.can, or its kind is built once (build.h) and the handle takes
- *   inserts or keeps them for the first filter; before the first filter the errors of
- *   weir_insert(), for a kept key; with carry -ECANCELED if the gate refused, -EINVAL for
- *   different shapes or seeds, -EROFS for a read-only mapping, -ENOSPC if a growing or cuckoo
- *   filter cannot hold the keys to merge. Inserts and removals do not make another filter current:
- *   touch the file if a removal has freed slots, or has removed a must_miss key.
+ *   The second is verdicts on the file and the current filter: the call returns each once, and then
+ *   0 until the file changes or another filter is current (a reload, a rollback): -ECANCELED if the
+ *   rate is too high or the keys too few, as above; -ENOTSUP if the image lacks an ability in
+ *   weir_handle_options.can, or its kind is built once (build.h) and the handle takes inserts or
+ *   keeps them for the first filter; before the first filter the errors of weir_insert(), for a
+ *   kept key; with carry -ECANCELED if the gate refused, -EINVAL for different shapes or seeds,
+ *   -EROFS for a read-only mapping, -ENOSPC if a growing or cuckoo filter cannot hold the keys to
+ *   merge. Inserts and removals do not make another filter current: touch the file if a removal has
+ *   freed slots, or has removed a must_miss key.
  *   The third is all other errors, after which the next call tries again: -EBUSY if the image is
  *   marked live, if a process marked, sealed or overwrote it during the call, or if a reload or
  *   another refresh runs;

@@ -66,12 +66,13 @@ struct weir_reload;
  * replace the shards before the first shard with a canary. The figures are those of the set with
  * the new shard in it. max_fill and max_fp_rate refuse a shard only if the shard and the set both
  * break the limit. min_keys refuses a shard with fewer keys than chance allows in a set of min_keys
- * keys. If the set would have fewer than min_keys, it also refuses a shard with fewer keys than
- * both its predecessor and its share of min_keys, and the last shard of a round (all other shards
- * are newer than its predecessor). So a first load passes, and an empty or short source is refused,
- * mostly at its first shard. A commit reads up to 64 MiB of the other shards and 4 KiB of each, and
- * before a refusal all of them. weir_reload_begin() refuses a gate with check set. Instead look up
- * rotated hashes (weir_handle_get_shard()) in weir_reload_next() before the commit.
+ * keys. If the set would have fewer keys than min_keys, the gate also refuses a shard with fewer
+ * keys than both the shard that it replaces and its share of min_keys. It then also refuses the
+ * last shard of a round, when all other shards are newer than the shard to replace. So a first load
+ * passes, and an empty or short source is refused, mostly at its first shard. A commit reads up to
+ * 64 MiB of the other shards and 4 KiB of each, and before a refusal all of them.
+ * weir_reload_begin() refuses a gate with check set. Instead look up rotated hashes
+ * (weir_handle_get_shard()) in weir_reload_next() before the commit.
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */
@@ -210,9 +211,9 @@ WEIR_API int64_t weir_reload_insert_keys(struct weir_reload *r, struct weir_keys
                                          uint64_t *bitmap);
 
 /**
- * Seal the included keys of a reload; exclude lists follow. Only kinds that are exact on both lists
- * (layered) have one. Without this call the exclude list is empty. The shape of the next filter has
- * the numbers of the current filter's, unless the options give others.
+ * Seal the included keys of a reload, before weir_reload_exclude_keys(). Only kinds that are exact
+ * on both lists (layered) have an exclude list. Without this call it is empty. If the options have
+ * no params, the next filter gets fp_rate and fingerprint_bits of the current filter.
  * @r: the reload.
  * Return: 0 or a negative errno; after a failure the reload can only be aborted.
  * Errors: -ENOTSUP if the next filter's kind has no exclude list; as weir_builder_seal().
@@ -262,8 +263,8 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  * the copy may count once too often in the next filter, never too seldom.
  * @sets: a mask of the sets to merge: WEIR_ALL_SETS; to clear set i of a router, all but bit i.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(), but the next filter may have some keys of the current filter. If its
- *   kind removes keys, abort the reload, since a second copy would count keys twice (as it would
+ * Errors: as weir_merge(), but the next filter may have some keys of the current filter. If the
+ *   kind can remove keys, abort the reload, since a second copy would count keys twice (as it would
  *   after a first copy that succeeded); -EINVAL if the two differ in kind, size, shape, seed or
  *   secret. Before the first filter the call merges nothing and succeeds.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep. A cuckoo

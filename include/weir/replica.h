@@ -65,9 +65,10 @@
  * text, so such a set is replicated by images alone.
  *
  * Signatures. With trusted_keys a node accepts only generations signed by one of these keys. This
- * needs state_file, with which it accepts no generation older than one it accepted before. The log
- * is not signed: a client with redis's password can add keys, but cannot remove keys from a running
- * node. The comment of trusted_keys tells which keys such a client can withhold from other nodes.
+ * needs state_file, in which the node records the newest version that it has accepted, so that it
+ * refuses older generations, even after a restart. The log is not signed: a client with redis's
+ * password can add keys, but cannot remove keys from a running node. The comment of trusted_keys
+ * tells which keys such a client can withhold from other nodes.
  *
  * Fork. A child of fork() does not have the two threads: open after the last fork(). */
 #ifndef WEIR_REPLICA_H
@@ -143,9 +144,9 @@ struct weir_replica_options {
 	                                  down-after-milliseconds (30 s by default); 0: 60000 */
 
 	/* Publishing. */
-	uint32_t publish_seconds;      /* time after the last generation when one node publishes the
-	                                  set, if there were inserts; 0: publish only when a call or
-	                                  the node's own rules require it */
+	uint32_t publish_seconds;      /* seconds after the last generation. Then one node publishes
+	                                  the set, if there were inserts; 0: publish only when a
+	                                  call or the node's own rules require it */
 	uint32_t keep;                 /* generations to keep for a rollback, the newest included:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
 	int zstd_level;                /* of images; 0: not compressed */
@@ -282,11 +283,11 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
 /**
  * Publish a filter made from the application's own record, as a new era. The set loses each key
  * that is neither in the filter nor inserted since.
- * @make: called once, on the calling thread. Before this call the node notes its position in the
- *   log. It adds all later inserts to the filter. @make reads the record and makes a filter of the
- *   set's own seed (weir_replica_params()). No key is lost if applications write their record
- *   before they insert, and @make reads all that was written (not from a database replica that
- *   lags). It returns 0 or a negative errno.
+ * @make: called once, on the calling thread. The node first notes its position in the log, then
+ *   calls @make, and adds all later inserts to the filter. @make reads the record and makes a
+ *   filter of the set's own seed (weir_replica_params()). No key is lost if applications write
+ *   their record before they insert, and @make reads all that was written (not from a database
+ *   replica that lags). @make returns 0 or a negative errno.
  * Return: 0 or a negative errno.
  * Errors: as weir_replica_publish(), but missing inserts are no error; the value of @make;
  *   -ESTALE if redis lost its log during the call, -EEXIST if another generation was published
@@ -345,7 +346,8 @@ struct weir_replica_stats {
 	                             may */
 	bool overflowed;          /* max_pending_bytes were used up, so this node will publish */
 	uint64_t lacking_ms;      /* how long complete has been false */
-	struct weir_replica_version joined, newest; /* joined: of its set; newest: in redis */
+	/* the version of this node's set, and the newest version in redis */
+	struct weir_replica_version joined, newest;
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
 	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
