@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Measures each operation of weir and of its alternatives: inserts, hits, misses, batches, latency
- * and strings, by size, rate and threads. Google Benchmark reports the results: its column Time is
- * per key, along with each filter's bits per key and measured rate. An iteration is the median of
- * some rounds. One thread's time is CPU time, several threads' time is the clock's. */
+ * and strings, by size, rate and threads. Google Benchmark prints a line for each case: the column
+ * Time is the time per key, and other columns are the filter's bits per key and measured rate. An
+ * iteration is the median of some rounds. With one thread the time is CPU time, with several
+ * threads it is the clock's time. */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

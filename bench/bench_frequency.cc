@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How much do the counts of a frequency filter exceed the truth? Compares it with two count-min
 // sketches of four rows, with equally wide counters in as many bytes: a plain sketch, and a
-// conservative one, which needs a lock to raise several words at once ([WORD-DECIDES]). Keys are
-// inserted by Zipf's law, then each is counted. For each class of true counts, prints the mean and
-// the 99th percentile of the excess, and the share of exact answers. Measures no times.
+// conservative sketch, which needs a lock to raise several words at once ([WORD-DECIDES]). Inserts
+// keys by Zipf's law, then counts each key. For each class of true counts, prints the mean and the
+// 99th percentile of the excess, and the share of exact answers. Measures no times.
 #include <algorithm>
 #include <array>
 #include <cstdio>

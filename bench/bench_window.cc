@@ -2,8 +2,8 @@
 // Compares lookups and inserts in a window with those in a blocked filter of as many bytes and
 // keys. Layouts: columns, a ring with one word per key, and the ring of the least memory. All run
 // interleaved in one process. Prints CPU times, and medians and quartiles of the rounds' ratios. A
-// section of qsbr costs nothing, so windows with qsbr show the cost of their layouts. With bp, the
-// default flavor, the cost of sections ([SECTION-IF-ADVANCED]) is added.
+// section of qsbr costs nothing, so a window with qsbr shows the cost of its layout alone. A window
+// with bp, the default flavor, also has the cost of sections ([SECTION-IF-ADVANCED]).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

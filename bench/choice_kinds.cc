@@ -51,7 +51,7 @@ void ask_words(struct weir_params &params, uint32_t z)
 }
 
 /* Fills @params. Return: false if the kind has no such filter, or if the filter's rate would be
- * below a sixteenth of @rate, which would not be comparable. */
+ * below a sixteenth of @rate, since such a filter could not be compared with the others. */
 bool wanted(struct weir_params &params, uint32_t kind, uint32_t z, size_t n, double rate,
             double bits)
 {
@@ -91,7 +91,8 @@ void ask_verbs(Kind &kind, uint32_t id)
 }
 
 /* Adds a kind. Blocked (the default) and classic run at every point, blocked with each number of
- * words per key. Other kinds choose their number; a full run adds each number. */
+ * words per key. Other kinds choose the number of words per key themselves, and a full run also
+ * measures them with each number. */
 void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
 	bool words = shape_has(kind, "words_per_key"), usual = kind <= WEIR_CLASSIC;

@@ -29,8 +29,9 @@ struct Kind {
 	std::string name;
 	uint32_t words_per_key; /* 0: the kind has no such number, or chooses it */
 	Make make;
-	/* How often to measure the kind. few, slow: at fewer rates and sizes, except in a full run.
-	 * slow: also not in a quick run. rare: only in a full run. */
+	/* When to measure the kind. A full run measures all kinds at all rates and sizes. Other
+	 * runs measure few and slow kinds at fewer rates and sizes. A quick run leaves out slow
+	 * kinds, and only a full run has rare kinds. */
 	enum { always, few, slow, rare } when;
 	bool batch_only = false; /* true: only batches; another Kind has single keys */
 	bool weir = false;

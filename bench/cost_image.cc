@@ -80,8 +80,8 @@ public:
 	const int fd;
 };
 
-/* @cold: asks the kernel to drop the file from the page cache; otherwise reads the file into it.
- * Return: the share of the file that is in the page cache afterwards. */
+/* If @cold is true, asks the kernel to drop the file from the page cache. Otherwise reads the file
+ * into the page cache. Return: the share of the file that is in the page cache afterwards. */
 double settle(const std::string &path, bool cold)
 {
 	Descriptor file(path);

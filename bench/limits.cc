@@ -3,7 +3,7 @@
  * - reads of independent random 64-byte lines, in as many bytes and on the same pages as the
  *   filter has, prefetched as is best on this machine;
  * - a call through a pointer, which is expensive if indirect branches are not predicted;
- * - arithmetic alone: two idle cores do twice the work of one. */
+ * - arithmetic alone, which two idle cores do twice as fast as one core. */
 #include <cstdint>
 #include <stdexcept>
 #include <weir/weir.h>

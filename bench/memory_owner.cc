@@ -106,8 +106,8 @@ private:
 	unsigned parts_;
 };
 
-/* CPU time of the visits to own lines, and of those to the whole filter: the longest thread's time,
- * multiplied by the number of threads. */
+/* own_ns: CPU time of visits to a thread's own lines; together_ns: CPU time of visits to the whole
+ * filter. Both are the longest thread's time, multiplied by the number of threads. */
 struct Price {
 	double keys = 0, own_ns = 0, together_ns = 0, wall_ns = 0, waited_ns = 0;
 	void add(const Price &p)
@@ -209,8 +209,9 @@ std::string name_of(const Pair &pair)
 	       std::to_string(cpus[pair.second]);
 }
 
-/* Adds to @ns. Without @how: the time for a line to get from one CPU to the other. With @how: how
- * much more a visit costs if both CPUs visit the same lines than if each visits its own. */
+/* Adds a time to @ns. If @how is NULL, this is the time for a line to get from one CPU to the
+ * other. Otherwise it is how much longer a visit takes if both CPUs visit the same lines than if
+ * each CPU visits lines of its own. */
 Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 {
 	Tally t;

@@ -35,8 +35,8 @@ Readers::~Readers()
 		reader.thread.join();
 }
 
-/* Waits until @count readers rest. The caller may be registered with the flavor too, so it reports
- * quiescent states, which keeps grace periods from waiting for it. */
+/* Waits until @count readers rest. The caller may be registered with the flavor too. So the caller
+ * reports quiescent states while it waits: otherwise a grace period would wait for the caller. */
 void Readers::wait_for(unsigned count)
 {
 	while (resting_.load() != count) {

@@ -21,8 +21,8 @@ struct Room {
 /* The sizes are half of the L2, half of the L3 (left out if this half is at most twice the L2), and
  * four times the largest cache, but at least 64 MiB and at most a sixteenth of memory. If @seconds
  * is not 0, a size that takes longer to fill and look up is halved until it is fast enough or at
- * most 16 MiB. A halved size may fit a cache, and then counts for that cache. If a level would get
- * two sizes, the larger one stays. */
+ * most 16 MiB. A halved size that fits a cache counts as the size for that cache. If two sizes
+ * count for one level, the larger size stays. */
 const std::vector<Size> &sizes(double seconds);
 /* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);

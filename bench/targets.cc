@@ -182,7 +182,8 @@ void wide(std::vector<Comparison> &out)
 }
 
 /* Kinds that remove keys. The counting filter fits the L2, so its larger words cost no cache
- * misses. For the cuckoo filter nanoseconds are promised, up to 95 % of its slots. */
+ * misses. For the cuckoo filter weir promises nanoseconds, as long as at most 95 % of its slots are
+ * in use. */
 void removing(std::vector<Comparison> &out)
 {
 	auto counting = [&](const char *question, Op op, Op other, double limit) {
