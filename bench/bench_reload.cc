@@ -51,8 +51,9 @@ public:
 	{
 	}
 
-	/* Replaces the set once without timing. A reload evicts lines from the readers' caches,
-	 * which is part of its cost. So another reload must precede each timed reload. */
+	/* Replaces the set once without timing, before timed reloads. A reload evicts lines from
+	 * the readers' caches, which still slows the readers after the reload. So the readers must
+	 * begin each measurement with the caches that an earlier reload has left. */
 	void lead() { target_.replace(0); }
 	/* Replaces the set at least once, and for long enough to measure. */
 	void replace()

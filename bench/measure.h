@@ -40,7 +40,7 @@ struct Cost {
 	/* per key: CPU time, which excludes the time of other processes, or the clock's time with
 	 * @wall */
 	double ns;
-	double busy; /* share of the clock's time that a thread had its CPU, 0 to 1 */
+	double busy; /* share of the elapsed time in which a thread had its CPU, 0 to 1 */
 	double keys; /* number of keys in this round */
 };
 

@@ -50,7 +50,7 @@ public:
 	void clear() { filter_.region->clear(); }
 
 	/* Makes hashes. The high half of hash * lines is the line's index ([PARTITION-BITS]), so a
-	 * range of hashes is a range of lines. @part: parts_ for the whole filter. */
+	 * range of hashes is a range of lines. @part: a part's number; parts_: the whole filter. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
 		bool all = part == parts_;

@@ -79,7 +79,7 @@ public:
 	Readers &operator=(const Readers &) = delete;
 
 	/* The readers read while the calling thread runs @meanwhile. If @times is not NULL, it
-	 * receives the time of each call. */
+	 * receives the time of each lookup call. */
 	Reading run(struct histogram *times, const std::function<void()> &meanwhile);
 
 private:

@@ -4,8 +4,8 @@
  *
  * The test loads the vectors before it branches on the layout. Compilers move out of a loop only
  * code that every round executes, so a loop of lookups loads the vectors once. After a branch on
- * the layout it would load them for each key. gcc -O3 then splits the loop into one loop for each
- * branch. */
+ * the layout it would load them for each key. gcc -O3 also splits such a loop into one loop for
+ * each branch. */
 #ifndef WEIR_INLINE_LANES_H
 #define WEIR_INLINE_LANES_H
 

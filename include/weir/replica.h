@@ -289,9 +289,10 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_publish_with(struct weir_replica *r,
  *   their record before they insert, and @make reads all that was written (not from a database
  *   replica that lags). @make returns 0 or a negative errno.
  * Return: 0 or a negative errno.
- * Errors: as weir_replica_publish(), but missing inserts are no error; the value of @make;
- *   -ESTALE if redis lost its log during the call, -EEXIST if another generation was published
- *   during the call: call again; -EKEYREJECTED for another seed or secret.
+ * Errors: as weir_replica_publish(), but the call does not fail if this node lacks inserts of
+ *   others; the value of @make; -ESTALE if redis lost its log during the call (call again); -EEXIST
+ *   if another generation was published during the call (call again); -EKEYREJECTED for another
+ *   seed or secret.
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_publish_from(
@@ -320,7 +321,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct 
  * Save this node's set, as weir_save(): for a start without redis, or for other programs. After a
  * failure weir_replica_measure() and weir replicate status show its sentence until a save succeeds.
  * Return: 0; as weir_save().
- * Threads: any, outside of read-side sections.  Progress: blocking; others' inserts wait for it.
+ * Threads: any, outside of read-side sections.  Progress: blocking. During the call this node
+ *   neither sends its inserts nor applies inserts of other nodes.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_save(struct weir_replica *r, const char *path,
                                                const struct weir_save_options *options);
