@@ -44,7 +44,7 @@ MISUSED = [
     ("publish --state=x b", "--state is for --trusted, which is missing"),
     ("publish --image-url=x b", "unrecognized option '--image-url=x'"),
     ("follow", "-o FILE is missing"),
-    ("follow -o x y", "'y' is too much"),
+    ("follow -o x y", "'y': an argument too many"),
     ("follow -o -", "-o -: a file is replaced, again and again; ./- is one of that name"),
     ("follow --secret=secret -o x", "--secret has no effect here"),
     ("status --no-url", NO_URL),
@@ -57,7 +57,7 @@ MISUSED = [
     ("status --insecure --ca-file=x", "--insecure takes any certificate: --ca-file has no effect "
      "beside it"),
     ("rollback", "--generation=ERA.NUMBER is missing: weir replicate status shows what is kept"),
-    ("rollback --generation=1.1 x", "'x' is too much"),
+    ("rollback --generation=1.1 x", "'x': an argument too many"),
     *(("rollback --generation=" + bad, VERSION % bad)
       for bad in ("1", "0.1", "1.0", "1.1.1", "-1.1", "1.x", "", "1." + "9" * 20)),
     ("key secret", FILES),
