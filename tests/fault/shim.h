@@ -32,8 +32,9 @@ struct shim {
 	const char *refused;  /* every call of this name fails (a sandbox), even if not armed */
 	const char *refused2; /* a second name that is refused */
 	int refused_error;    /* the errno of refused calls */
-	/* Called before each wrapped call, and again after a successful fsync or msync. Not called
-	 * for close, unlinkat and munmap unless die is set, or for calls that look() makes. */
+	/* Called before each wrapped call, and again after a successful fsync or msync. Two sorts
+	 * of calls are left out: the calls that look() makes and, unless die is set, close,
+	 * unlinkat and munmap. */
 	void (*look)(const struct shim_call *call);
 	/* Called on a follower's thread before a wait of this many ms; true skips the wait. */
 	bool (*wait)(int milliseconds);

@@ -34,8 +34,9 @@ static int go_live(void *arg, uint64_t done, uint64_t total)
 	       weir_load(arg, weir_location_map(path, WEIR_MAP_LIVE), &options);
 }
 
-/* The argument of go_live_and_seal(), which maps the image live, inserts and seals, once, between
- * two shards. @done: go_live_and_seal() has run. @answer: the answer that the seal must give. */
+/* The argument of go_live_and_seal(). Its first call, between two shards, maps the image live,
+ * inserts and seals; later calls do nothing. @done: the first call has begun. @answer: the answer
+ * that the seal must give. */
 struct sealed {
 	bool done;
 	int answer;

@@ -332,8 +332,8 @@ static void test_is_the_lock_file_of_a_new_mapper_removed(void **state)
 	assert_int_equal(access(its_lock, F_OK), -1);
 }
 
-/* A mapping releases its lock and closes its descriptors once, at its seal. A file that is opened
- * later may get one of the closed numbers, and may be the same file. */
+/* A mapping releases its lock and closes its descriptors only once, at its seal. A second close or
+ * unlock would hit a file that is opened later, because the kernel reuses descriptor numbers. */
 static void test_a_sealed_mapping_closes_nothing_more(void **state)
 {
 	struct weir_filter *f = map_live();

@@ -203,8 +203,8 @@ static void test_one_of_two_saves_of_one_image_is_refused(void **state)
 }
 
 /* A saver without write access to the image cannot lock it, so it may notice the mapper only after
- * the rename. The answer is then -ENOTRECOVERABLE: after -EAGAIN, which means "not replaced", a
- * caller would save again over the new image. */
+ * the rename. The answer is then -ENOTRECOVERABLE. An answer of -EAGAIN would mean "not replaced",
+ * and the caller would save again over the new image. */
 static void test_a_mapper_is_noticed_without_a_lock(void **state)
 {
 	unsigned late = 0, refused = 0;
@@ -247,8 +247,8 @@ static void another_makes(const struct shim_call *call)
 }
 
 /* Two savers each save the first image at the path, and one of the saves must fail. @empty: the
- * path has an empty file; otherwise it has none. @refused: a call that the shim refuses, or
- * NULL. */
+ * path has an empty file; otherwise the path has no file. @refused: a call that the shim refuses,
+ * or NULL. */
 static void save_in_place_of_nothing(bool empty, const char *refused)
 {
 	unsigned first = 0, second = 0;

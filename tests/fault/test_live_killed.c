@@ -51,8 +51,8 @@ static void test_killed_at_every_step(void **state)
 	assert_in_range(left_live, 10, n);
 }
 
-/* A sealer is killed while this process has mapped the image live. The child never seals, and no
- * insert is lost. */
+/* This process has mapped the image live. A child that maps, inserts and seals is killed at each of
+ * its steps. The child's seal never succeeds, and no insert of this process is lost. */
 static void test_killed_beside_a_live_mapping(void **state)
 {
 	unsigned n;

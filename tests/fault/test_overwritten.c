@@ -113,8 +113,9 @@ static void test_a_damaged_file_whose_rights_change_while_it_is_read(void **stat
 	assert_int_equal(stats_of(h).refused, 1);
 }
 
-/* The file has the new head and the old bits. The new bits follow within a tick of the clock, so
- * times, size and commit record stay the same. */
+/* At first the file has the new head and the old bits, so a refresh fails. The new bits follow
+ * within a tick of the clock, so the file's times, size and commit record stay the same. A later
+ * refresh must still notice the new bits. */
 static void test_a_file_that_was_half_overwritten_within_a_tick(void **state)
 {
 	struct weir_handle_stats before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Two copies of the library in one process, as two plugins would load them: each with RTLD_LOCAL,
- * and with handles, reloads and a follower. Then both are closed while threads that used them still
- * run, and loaded again. The process has only one liburcu, so the copies share liburcu's state of
- * each thread. */
+ * and with handles, reloads and a follower. Then the test closes both copies while threads that
+ * used them still run, and loads both copies again. The process has only one liburcu, so the copies
+ * share liburcu's state of each thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>

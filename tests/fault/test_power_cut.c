@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * Power cuts at every step of a save, and of a live mapping and its seal (power.h). The test checks
- * the code for what model/save.pml and model/seal.pml prove of the protocols. A cut leaves the old
- * image or the new one; a live image is live, or sealed and valid. After an answer of 0 only the
- * new state is allowed. The cuts must also find a disk that ignores one sync; otherwise the test
- * would prove nothing. Planted bugs: schedule/mutants_image.py. */
+ * Power cuts at every step of a save, and of a live mapping and its seal (power.h). The models
+ * save.pml and seal.pml in tests/model check the protocols; this test checks the code. After a cut
+ * in a save the path is as before the save, or names the new image. After a cut in a live mapping
+ * the image is live, or sealed and valid. After an answer of 0 only the new state is allowed. The
+ * test must also notice a disk that ignores one sync, unless another sync repeats the ignored sync.
+ * Planted bugs: schedule/mutants_image.py. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "faults.h"

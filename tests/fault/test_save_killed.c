@@ -2,7 +2,8 @@
  * A saver is killed before each of its system calls, and 200 times at a random moment. The path
  * names the whole old image or the whole new image. A temporary file is left only if the saver dies
  * between linkat and renameat, because no system call links a file over an existing name. Without
- * O_TMPFILE the new image has a temporary name from the start. The next save removes the file. */
+ * O_TMPFILE the new image has a temporary name from the start. The next save removes a temporary
+ * file that a killed saver has left. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
