@@ -10,8 +10,9 @@
 #include "../short.h"
 #include "stress.h"
 
-/* Return: the number of layouts of a kind; 0 for a kind that is built once, whose threads never
- * meet, and for windows, because all keys would enter one generation (test_window.c). */
+/* Return: the number of layouts of a kind that the stress tests run. The number is 0 for kinds that
+ * are built once, because they take no inserts. It is also 0 for windows, because all keys would
+ * enter one generation (test_window.c tests windows). */
 static size_t rows_of(const struct test_kind *kind)
 {
 	return kind->reference.build || test_forgets(kind->id) ? 0 : kind->layouts.n;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Sets of kinds that are built once are replaced under readers. Several threads fill a reload; some
- * reloads are aborted, refused by the gate or rolled back; and a sharded set is reloaded shard by
- * shard. Readers always find the keys that all sets have, and find a set's own keys while the set
- * is current. In the layered kind they never find a key that every set excludes. */
+ * Sets of kinds that are built once are replaced under readers. Several threads fill a reload. Some
+ * reloads are aborted, refused by the gate (struct weir_gate) or rolled back. A sharded set is
+ * reloaded shard by shard. Readers always find the keys that all sets have, and find a set's own
+ * keys while the set is current. In the layered kind readers never find a key that every set
+ * excludes. */
 #include <errno.h>
 #include <stdio.h>
 #include "flavor.h"
@@ -23,9 +24,9 @@ static struct built {
 	unsigned readers;
 	atomic_bool over;
 	_Atomic uint64_t lookups;
-	/* A sequence counter, odd while a commit or a rollback may change the current set. A lookup
-	 * used the set of a round if the counter is even, and is the same before and after the
-	 * lookup. */
+	/* A sequence counter, odd while a commit or a rollback may change the current set. If the
+	 * counter is even and has one value before and after a lookup, the lookup used the set that
+	 * @round names. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;
 	/* used only by the loader */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Bulk loads that own the whole filter, and bulk loads that first collect the hashes of each part
  * in buckets (src/filter/bulk.c). With one thread or several, the bits are those of single inserts.
- * The library is linked statically, so that the test sets the sizes of the caches, and the part
- * that other threads own when a load waits. */
+ * The library is linked statically, so that the test can choose the sizes of the caches, and the
+ * part that other threads own when a load waits. */
 #include <errno.h>
 #include <pthread.h>
 #include "../short.h"
@@ -196,8 +196,8 @@ static void load_together(struct weir_filter *f, size_t call)
 	pthread_barrier_destroy(&begin);
 }
 
-/* With long and short calls, threads compete for the whole filter and for single parts, and each
- * thread changes between the two. */
+/* Several threads load with long calls or with short calls. The threads compete for the whole
+ * filter and for single parts. */
 static void by_several_threads(void **state)
 {
 	static const size_t calls[] = { KEYS, 100000, 1000 };
@@ -288,8 +288,8 @@ static void rounds_of_every_length(void **state)
 	unmake(&s);
 }
 
-/* Load more hashes than the library loads by rounds at a time (ROUND in src/filter/bulk.c). Only
- * the last KEYS / 2 hashes are new. The hashes before them repeat KEYS / 2 others. */
+/* Load more hashes than the library loads by rounds at a time (ROUND in src/filter/bulk.c). First
+ * come KEYS / 2 hashes, again and again. The last KEYS / 2 hashes are new. */
 static void rounds_after_rounds(void **state)
 {
 	enum { MANY = 5 * KEYS, FIRST = MANY - KEYS / 2 };
@@ -305,9 +305,9 @@ static void rounds_after_rounds(void **state)
 }
 
 /* The number of parts is a power of two. It is 16, so that loaders can work at once, or the least
- * number whose parts fit into half of a core's own cache, but at most 1,024. There are fewer parts
- * if the filter has fewer shards, if [PARTITION-BITS] allows the kind fewer, or if a part would not
- * have whole blocks. */
+ * larger number at which one part fits into half of a core's own cache, but at most 1,024. There
+ * are fewer parts if the filter has fewer shards, if [PARTITION-BITS] allows the kind fewer, or if
+ * a part would not have whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;

@@ -28,8 +28,8 @@ static uint64_t hash_of(const struct house *h, unsigned thread, uint64_t i)
 	return stress_hash(((h->seed * MOST_THREADS + thread) << 36) + i);
 }
 
-/* Insert and remove keys at random, about HELD / 2 of them at a time. A refusal must lose no
- * key. */
+/* Insert and remove keys at random, so that this thread has about HELD / 2 keys in the filter. A
+ * refusal must lose no key. */
 static void change(struct house *h, unsigned thread)
 {
 	uint64_t held[HELD], next = ALWAYS, refused = 0, random = h->seed * MOST_THREADS + thread;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Handles are destroyed while readers arrive and find them through a pointer of the application.
- * Threads insert and end, with or without unregistering from liburcu, while reloads run. */
+ * Two tests. A handle is destroyed while new readers still load its address from a pointer of the
+ * application. Threads insert and end, with or without unregistering from liburcu, while reloads
+ * run. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Threads insert into a handle whose filters are full at times, and remove keys again. Another
  * thread reloads the handle from the application's record, into larger filters, or into filters
- * that are too small, whose load is aborted. Sometimes the old filter is kept, and a rollback
- * returns to it unless it was full in between. An acknowledged key is never missed. Each counter
- * belongs to a key that stays and a key that goes. A removal leaves the count of the staying key.
+ * that are too small, whose load is aborted. Sometimes the handle keeps the old filter, and a
+ * rollback returns to the old filter unless that filter has refused a key. An acknowledged key is
+ * never missed. Each counter belongs to a key that stays and a key that goes. A removal leaves the
+ * count of the staying key.
  *
  * The order of calls is that of handle.h: record, then insert; remove, then delete the record, and
  * after -EBUSY remove again later. A refused key is inserted again until there is room. */

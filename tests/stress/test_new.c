@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Several threads insert the same new keys with words_per_key = 1 while another thread reloads by
- * copy. At least one thread gets WEIR_NEW for each key, and without a reload exactly one thread. A
- * commit replaces the filter that decides, so a key that is inserted during a commit may be new in
- * both filters. The test prints the number of such keys.
+ * copy. At least one thread gets WEIR_NEW for each key; without a reload exactly one thread does.
+ * A commit replaces the filter whose bits decide whether a key is new, so a key that is
+ * inserted during a commit may be new in both filters. The test prints the number of these keys.
  *
  * The filter is nearly empty, so that no key is found by chance. */
 #include <sched.h>

@@ -5,8 +5,8 @@
  *
  * In this test a sleep of the loader ends only after other threads have made progress. Each
  * inserter must insert some keys into the handle and the sharded set, and sometimes another thread
- * must see a grace period end. Neither may need the sleeping loader. The library is linked
- * statically, so that the test replaces the sleeps. */
+ * must see a grace period end. So neither an insert nor a grace period may wait for the sleeping
+ * loader. The library is linked statically, so that the test can replace the sleeps. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -26,8 +26,9 @@ enum {
 	LOOKS = 8,
 	DEADLINE = 60, /* seconds */
 };
-/* After 100 us of work a loader sleeps for 100 ms, in five pieces. A load from the source takes
- * longer, and sleeps after 1 ms of work. */
+/* The shares of the time in which a loader works. At 0.001 a loader sleeps for 100 ms, in five
+ * pieces, after 100 us of work. A load from the source has more work, so its share is larger: it
+ * sleeps after 1 ms of work. */
 static const double pace = 0.001, pace_of_source = 0.01;
 
 enum kind { FROM_SOURCE, BY_COPY, REFRESHED, MAPPED, ROLLED, ABORTED, STOPPED, KINDS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A router in a handle, while one thread clears its sets one after the other. An inserting thread
- * must find each of its keys. The only exception: a reload clears the key's set, and its
+ * must find each of its keys. The only exception: a reload clears the key's set, and that reload's
  * weir_reload_begin() returned after the insert began. A reload that clears other sets loses no key
  * of this set. */
 #include <stdio.h>
@@ -37,9 +37,9 @@ static void insert(struct race *r, struct note *note, uint64_t number)
 	check(answer >= 0, "%s", weir_error_detail());
 }
 
-/* Look up the key of an insert. A key may be missing only if some weir_reload_begin() that clears
- * its set returned after the insert began. Then beginning is larger now than begun was before the
- * insert. */
+/* Look up the key of an insert. The key may be missing only if a reload clears the key's set and
+ * its weir_reload_begin() returned after the insert began. In that case the count @beginning of the
+ * set is now larger than the count @begun was before the insert. */
 static void look(struct race *r, const struct note *note)
 {
 	uint64_t mask = weir_handle_route_hash(r->h, note->hash);
@@ -52,8 +52,8 @@ static void look(struct race *r, const struct note *note)
 	atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
 }
 
-/* Clear a set by a reload. beginning rises before weir_reload_begin(), and begun rises after it. So
- * the two counts are equal unless a weir_reload_begin() is under way. */
+/* Clear a set by a reload. The count @beginning rises before weir_reload_begin(), and the count
+ * @begun rises after it. So the two counts are equal unless a weir_reload_begin() is running. */
 static void clear(struct race *r, uint64_t turn, uint64_t *random)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Short read-side sections: threads measure a handle, look a key up in it and insert into it, while
- * another thread swaps its filter as fast as possible. The set is so small that there is a swap for
- * every few sections. A thread that read the record outside its section would read freed memory. */
+ * Short read-side sections: threads measure a handle, look up a key and insert a key, while another
+ * thread swaps the handle's filter as fast as possible. The set is so small that there is a swap
+ * for every few sections. A thread that read the record outside its section would read freed
+ * memory. */
 #include <stdio.h>
 #include "flavor.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A thousand swaps of a filter of some megabytes during lookups and inserts. Memory returns to its
- * size at the start, and there are never more filters than the header allows: two, or three while
- * the previous one is kept. */
+ * size at the start, and there are never more filters than weir/handle.h allows: two, or three
+ * while the handle keeps the previous filter. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,8 +73,8 @@ static void swap(struct swaps *s)
 	check(err == 0, "%s", weir_error_detail());
 }
 
-/* The memory of the program, once call_rcu has freed its filters and malloc() has returned its
- * spare memory. */
+/* Return: the memory of the program, after call_rcu has freed the old filters and malloc() has
+ * returned its spare memory. */
 static uint64_t settled(const struct swaps *s)
 {
 	s->flavor->barrier();
@@ -123,9 +123,9 @@ static void run(const struct stress *options, bool keep_previous, bool defer_fre
 	       keep_previous ? ", previous kept" : "", defer_free ? ", freed by call_rcu" : "",
 	       (unsigned long long)s.swaps);
 	stress_run(options->threads + 1, work, &s);
-	/* The current filter, and the previous one if it is kept, exist at the start. At the peak
-	 * there is one more: the next. Filters that call_rcu has not freed yet have no such
-	 * bound. */
+	/* The current filter exists at the start, and so does the previous filter if the handle
+	 * keeps it. At the peak there is one filter more, the filter of the reload. The number of
+	 * filters that call_rcu has not freed yet has no bound. */
 	check(defer_free || s.peak < stats.bytes + SLACK + 2 * MEBI,
 	      "%llu bytes more at the peak: a filter has %llu", (unsigned long long)s.peak,
 	      (unsigned long long)stats.bytes);

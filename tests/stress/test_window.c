@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A window with a short span, while its own thread advances it. A key is found until its span is
- * over. If several threads offer one nonce, at most one thread gets WEIR_NEW within the span.
- * Sometimes a long section delays an advance, and a save makes an image with all keys that were in
- * the window when the save began. */
+ * A window with a short span, which the window's own thread advances. A key is found until its span
+ * is over. If several threads offer one nonce, at most one thread gets WEIR_NEW within the span.
+ * One thread sometimes delays an advance by a long read-side section. Another thread sometimes
+ * saves the window: the image must have all keys that were in the window when the save began. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
