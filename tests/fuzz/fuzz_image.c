@@ -93,8 +93,8 @@ static bool keeps_copies(uint32_t kind)
 	return known[kind].keeps;
 }
 
-/* Check that two filters have equal bits: each contains the other, so their union equals either,
- * unless the kind stores a copy for each insert. */
+/* Check that two filters have equal bits. The filters have the same fill, and a merge of @a into @b
+ * must not change the fill, unless the kind stores a copy for each insert. */
 static void must_be_alike(struct weir_filter *a, struct weir_filter *b)
 {
 	struct weir_stats sa = WEIR_STATS_INIT, sb = WEIR_STATS_INIT, both = WEIR_STATS_INIT;

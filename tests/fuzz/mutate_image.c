@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * A mutator that corrects the checksums, because inputs with wrong checksums would reach little
- * code. A mutation mostly changes a few bytes or one field. Often it also adjusts the fields that
- * depend on others (offsets, lengths), so that the loader believes a changed size, or it moves all
- * fields into their ranges. Only compressed images then get several shards, because only they stay
- * small. One mutation in sixteen corrects nothing. */
+ * code. A mutation mostly changes a few bytes or one field. Often the mutator also adjusts the
+ * fields that depend on others (offsets, lengths), so that the loader believes a changed size. Or
+ * it moves all fields into their ranges, and then gives several shards only to compressed images,
+ * because a plain image of several shards would be large. One mutation in sixteen corrects
+ * nothing. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

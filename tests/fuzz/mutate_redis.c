@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A mutator for fuzz_redis.c that corrects the checksums of the images in a value, and of a dump's
- * header and chunks. It changes a number of the value or of a header, an image's head, or some
- * bytes. Then it mostly adjusts what must agree with the change. */
+ * header and chunks. The mutator changes a number of the value or of a header, an image's head, or
+ * some bytes. Mostly it also adjusts the fields that must agree with the change. */
 #include <stdbool.h>
 #include <string.h>
 #include "../image_bytes.h"
