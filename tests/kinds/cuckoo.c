@@ -115,7 +115,7 @@ static int visit(struct visit *seen, int n, uint64_t bucket, int from, unsigned 
 }
 
 /* Search breadth-first for a bucket with a free slot, then move each copy on the path to the next
- * bucket. Return: true if one of the two buckets has a free slot now. */
+ * bucket. Return: true if one of the two buckets of @bucket now has a free slot. */
 static bool make_room(struct reference *ref, const uint64_t bucket[2])
 {
 	static struct visit seen[SEARCHED];

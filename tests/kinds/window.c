@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The window kind. The array contains a spare generation, and in columns all generations lie side
- * by side, so this file has no reference. golden/test_window.c pins the bits, which are those of
- * blocked filters. unit/test_window*.c test which keys a window forgets, and when. */
+ * The window kind. This file has no reference, because the array contains a spare generation, and
+ * because in the layout named columns each line holds words of several generations. The test
+ * golden/test_window.c pins the bits, which are those of blocked filters. unit/test_window*.c test
+ * which keys a window forgets, and when. */
 #include "kind.h"
 
 static const struct test_layout layouts[] = {
