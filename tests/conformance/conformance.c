@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The same tests for every kind, layout and verb, on the instruction set that the argument names.
  * The library must give the reference's bits and answers, and -ENOTSUP for verbs that the kind
- * lacks. Exit status 77 (skipped) only if the CPU lacks the instruction set. */
+ * lacks. The exit status is 77 (skipped) only if the CPU lacks the instruction set. */
 #include <errno.h>
 #include "../test.h"
 #include "subject.h"
