@@ -72,8 +72,9 @@ static uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n
 	return found;
 }
 
-/* Check that the rate is as expected +- 5 %. From a million keys on the size is at most 5 % above
- * 1.125 * (w bits for each included key, 1 bit for each key that passes the first level). */
+/* Check that the rate is as expected, +- 5 % and 5 standard deviations. From a million keys on the
+ * size is less than 5 % above 1.125 * (@width + 1 bits for each included key, and 1 bit for each
+ * excluded key that passes the first level). */
 static void layered(uint64_t n, uint64_t m, double fp_rate, unsigned width)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
