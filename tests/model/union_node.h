@@ -64,8 +64,8 @@ end:	do
 		n[i].lacks = 1;
 		n[i].hole = L(i).first
 	}
-	/* [CALL-FOR-KEYS]: request a generation that has what the node lacks, or one that can be
-	 * read. */
+	/* [CALL-FOR-KEYS]: request a generation that has the keys that the node lacks, or a
+	 * generation that the node can read. */
 	:: d_step { !packed && sure(i) && H(i).gen != 0 && !n[i].called &&
 		    ((n[i].lacks && !behind(i) && n[i].hole > H(i).pos)
 #ifndef UNREAD_SILENT
