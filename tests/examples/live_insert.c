@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A program for tests of the weir command: it maps an image live, inserts a key and seals the
- * image. live_insert IMAGE KEY [LOCK_DIR]. The seal waits for the end of standard input, if that is
- * open. */
+ * image. live_insert IMAGE KEY [LOCK_DIR]. The seal waits for the end of standard input, if
+ * standard input is open. */
 #include <stdio.h>
 #include <string.h>
 #include <weir/weir.h>

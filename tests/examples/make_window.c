@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Makes an image of a window of three generations, a second each, because the weir command cannot.
+ * Makes an image of a window of three generations of one second. The weir command cannot do that.
  * Each KEY gets its own generation. The last KEY gets the newest generation, which is SECONDS old
  * in the image. =N adds N more keys to the newest generation. make_window IMAGE LEVEL KEYED SECONDS
  * KEY... [=N] */

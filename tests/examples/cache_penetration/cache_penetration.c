@@ -4,9 +4,9 @@
  *
  * A real cache (redis-server, on its own socket) stands before a real database (database.h). The
  * requests come twice, the second time with a guard before cache and database: a filter that is
- * filled from the table. Meanwhile users sign up: each is written to the table first and then
- * inserted. A reload rebuilds the set from the table, as a nightly job would. Each request's answer
- * is known: a user who has signed up must never be answered no. */
+ * filled from the table. Meanwhile users sign up: each user is written to the table first and then
+ * inserted into the filter. A reload rebuilds the set from the table, as a nightly job would. The
+ * answer to a user who has signed up must never be no. */
 #include <stdatomic.h>
 #include <weir/guard.h>
 #include "cache.h"
@@ -41,8 +41,8 @@ static void again(void *reload, int64_t id)
 	must(weir_reload_insert(reload, &id, sizeof id), "insert");
 }
 
-/* Inserts after the begin go to both sets. So no user is lost, even one who signs up after the
- * reload has read the table. */
+/* After weir_reload_begin() an insert goes to the old set and to the new set. So no user is lost,
+ * even a user who signs up after the reload has read the table. */
 static void rebuild(struct database *db, uint64_t from, uint64_t to)
 {
 	struct weir_reload *reload;

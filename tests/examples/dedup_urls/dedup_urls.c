@@ -4,7 +4,7 @@
  *
  * For each new key exactly one insert is answered WEIR_NEW, because with words_per_key = 1 a single
  * atomic OR decides. The thread that gets WEIR_NEW fetches the URL. A URL that is a false positive
- * is never fetched: at most RATE of all URLs, and fewer while the filter fills.
+ * is never fetched. At most RATE of all URLs are false positives, and fewer while the filter fills.
  *
  * Each URL is found three times, in a random order, and perhaps by two threads at once. A table
  * counts how often each URL was fetched. The memory of a hash set, the crawler's alternative, is
@@ -55,8 +55,8 @@ static void *race(void *unused)
 	return unused;
 }
 
-/* The bytes of a hash set of the URLs: their text, each from malloc, and a table of pointers that
- * is at most three quarters full. */
+/* Return: the bytes of a hash set of the URLs, which are the texts of the URLs, each in a block of
+ * malloc(), and a table of pointers that is at most three quarters full. */
 static double hash_set(uint64_t *different)
 {
 	uint64_t slots = 1, bytes;

@@ -3,10 +3,10 @@
  * object from its peer. Usage: digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER
  *
  * First each proxy sends its digest as a compressed image. In each round new objects replace some
- * of its old objects. The proxy then makes a digest of its objects, with the same size and seed,
- * and sends the delta from the last digest. The peer applies the delta to its copy of the image.
- * Between two digests the peer's requests use a digest that grows stale. A table of each cache's
- * objects gives the truth for each request. */
+ * old objects of each proxy. The proxy then makes a digest of its objects, with the same size and
+ * seed, and sends the delta from the last digest. The peer applies the delta to its copy of the
+ * image. The peer uses each digest until the next digest arrives, so the digest grows stale
+ * meanwhile. A table of each cache's objects gives the truth for each request. */
 #include "../example.h"
 
 static const char usage[] = "digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A clone is a filter of its own: later inserts are in one of the two.
+ * A clone is a filter of its own: a later insert changes only one of the two filters.
  * Prints:
  *     copy: ann 1, bob 0
  */

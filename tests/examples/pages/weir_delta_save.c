@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Save what changed from one image to the next, and make the next one from it.
+ * Save the changes from an old image to a new image, and load the old image with the changes.
  * Prints:
  *     bob: 1
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Follow a file on a thread of its own. Until there is one, every key may exist.
+ * Follow a file on a thread of its own. Until the file exists, every key may exist.
  * Prints:
  *     ann: 1
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Insert a batch of texts. The bitmap marks the new ones.
+ * Insert a batch of texts. The bitmap marks the new texts.
  * Prints:
  *     2 new: 0 1
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Replace the set by that of the records, while readers go on.
+ * Replace the set by a new set made from the records, while readers go on.
  * Prints:
  *     bob: 1, eve: 0
  */

@@ -3,13 +3,13 @@
  * accepted once. Usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE
  *
  * The server refuses a request older than the span by its stamp, and asks the window about all
- * others. At its end the server saves the window, and the next start loads the file and removes it.
- * So a file has every accepted nonce. Without a file, the server was killed, and it refuses
- * requests that were stamped before its start.
+ * others. At its end the server saves the window to a file, and the next start loads and removes
+ * the file. So a file has every accepted nonce. If a start finds no file, the server was killed
+ * before, and the new server refuses requests that were stamped before its start.
  *
  * Half of the requests come before a restart, and half after it. After every fourth request the
- * client replays an earlier request. It sends every hundredth request twice in a row. A table
- * counts how often each request was accepted. */
+ * client replays an earlier request. The client sends every hundredth request twice in a row. A
+ * table counts how often each request was accepted. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,9 +42,10 @@ static uint64_t real_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return: true if the request is new, and young enough for the window to know. The time is read
- * first. A request younger than the span is still in the window when the window is asked, because
- * the window's own span is longer by more than these two steps can take. */
+/* Return: true if the request is new, and young enough for the window to know. The server reads the
+ * time first and asks the window second. A request that was younger than the span at the first step
+ * is still in the window at the second step, because the window's own span is longer by more than
+ * the two steps can take. */
 static bool accept_once(struct server *s, const struct request *r, bool *stale)
 {
 	uint64_t now = real_ns();

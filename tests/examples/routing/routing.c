@@ -3,9 +3,9 @@
  * only the shards that may have the session. Usage: routing SHARDS KEYS LOOKUPS
  *
  * Each shard is an exact store: a sorted array of addresses. The router has one set for each shard.
- * A lookup asks the router, then the stores whose bits are set; without a router it would ask all
- * stores. Half of the lookups are for addresses that some shard has, and half for other addresses
- * from the same networks. */
+ * A lookup asks the router, then the stores whose bits are set in the answer; without a router it
+ * would ask all stores. Half of the lookups are for addresses that some shard has, and half for
+ * other addresses from the same networks. */
 #include "../example.h"
 
 static const char usage[] = "routing SHARDS KEYS LOOKUPS";

@@ -2,11 +2,11 @@
  * A browser warns of unsafe pages. It asks its own filter, and asks the exact list on a server only
  * if the filter answers yes. Usage: safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER
  *
- * The kind is blocked, fuse or layered. A layered filter never answers yes for the well-known
- * pages, which most visits are to, because they are its exclude list. Each hour some pages leave
+ * The kind is blocked, fuse or layered. Most visits are to well-known pages. A layered filter
+ * never answers yes for these pages, because they are its exclude list. Each hour some pages leave
  * the list and as many others enter it. The server builds a new image and sends the delta from the
- * last image, or the whole image if that is smaller. The browser stores the delta next to its image
- * and refreshes. */
+ * last image, or the whole image if that is smaller. The browser stores the delta next to the
+ * browser's copy of the image, and refreshes its filter. */
 #include "../example.h"
 
 static const char usage[] = "safe_browsing KIND LISTED CHANGED HOURS VISITS FOLDER";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * An example: a server that asks a set before it asks its store. It has worker threads, each with
- * its own epoll. A job rebuilds the set from the record, and the server follows the file. It may
- * start before the job's first run; until then every answer is "maybe".
+ * its own epoll. A job rebuilds the set from the record, and the server follows the file. The
+ * server may start before the job's first run; until that run every answer is "maybe".
  *
  *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
  *
@@ -10,9 +10,9 @@
  *     stats     name and value a line, ended by an empty line
  *
  * The job runs once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces
- * the file by renaming, and keeps the old one if anything fails; cron mails the output. Each run
- * keeps the seed of the image that it replaces, and the same -n keeps the size. "carry" below needs
- * both.
+ * the file by renaming, and keeps the old file if anything fails; cron mails the output. Each run
+ * keeps the seed of the image that it replaces, and the same -n keeps the size. refresh.carry
+ * below needs both.
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record

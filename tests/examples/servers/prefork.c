@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An example: a server of processes that share one mapped image. The parent maps it before it
- * forks, so that all children read the same pages. SIGHUP maps the image anew, starts new children
- * and lets the old ones end. A set that no child changes needs no handle.
+ * An example: a server of processes that share one mapped image. The parent maps the image before
+ * it forks, so that all children read the same pages. At SIGHUP the parent maps the image anew,
+ * starts new children and lets the old children end. A set that no child changes needs no handle.
  *
  *     prefork IMAGE CHILDREN [PORT]    listens on 127.0.0.1; SIGTERM ends it
  *

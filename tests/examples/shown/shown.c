@@ -54,7 +54,8 @@ static void start(bool fresh)
 }
 
 /* Rule A2. @bits: the new filter's contents, or NULL. @old: receives the user's old slot. Return:
- * the old filter. Both are unused after a grace period. Only one thread may switch users. */
+ * the old filter. After a grace period no thread uses the old filter or the old slot. Only one
+ * thread may switch users. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;

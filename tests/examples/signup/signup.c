@@ -4,7 +4,7 @@
  *
  * The kind is blocked, classic or fuse. The threads make and hash the numbers in blocks. A kind
  * with inserts is loaded block by block; a kind that is built once collects the hashes first. Then
- * every number is looked up, and as many others. */
+ * the threads look up every number, and as many numbers that are not in the filter. */
 #include <stdatomic.h>
 #include "../example.h"
 
@@ -65,8 +65,8 @@ static void *fill(void *thread)
 	return NULL;
 }
 
-/* Look up all numbers in batches, and each number of every eighth batch also alone; then look up as
- * many other numbers. */
+/* Look up all numbers, and as many absent numbers, in batches. After every eighth batch, look up
+ * the numbers of a batch at a random place one by one. */
 static void *look(void *unused)
 {
 	struct batch *b = room_for(1, sizeof *b);
