@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A long run: rounds of random operations on every kind, on a filter or on a handle that a loader
- * keeps reloading. Each thread records which of its own keys are in the filter, and checks every
+ * keeps reloading. Each thread records its own keys that the filter must have, and checks every
  * answer "absent" against this record.
  *
  * soak --state=FILE [--seconds=N] [--threads=N] [--operations=N]
