@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that exist only in tests, to show how a handle treats filters that refuse and remove keys.
  * A bounded filter has an array of counters and a limit of copies. Keys whose hashes are equal
- * modulo the number of counters share a counter. Any number of threads may use the filter. One of
- * the two kinds can remove. */
+ * modulo the number of counters share a counter. Any number of threads may use the filter. Only one
+ * of the two kinds can remove keys. */
 #ifndef WEIR_TESTS_BOUNDED_H
 #define WEIR_TESTS_BOUNDED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A private folder for the test, and the path of an image in the folder. Tests and groups use these
- * functions as setup and teardown, or call them from their own. */
+ * functions as setup and teardown, or call them from their own setup and teardown functions. */
 #ifndef WEIR_TESTS_FOLDER_H
 #define WEIR_TESTS_FOLDER_H
 

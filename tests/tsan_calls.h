@@ -21,9 +21,9 @@ void __tsan_func_exit(void)
 {
 }
 
-/* The library tells ThreadSanitizer with these calls about liburcu, whose order ThreadSanitizer
- * does not see. Programs here have the order from liburcu, or from the grace periods of
- * schedule/det.h, so these functions must add none. */
+/* With these calls the library tells ThreadSanitizer the order that liburcu makes between threads,
+ * because ThreadSanitizer does not see that order. A program with this header runs liburcu itself,
+ * or the grace periods of schedule/det.h, so these functions must add no order. */
 void __tsan_acquire(void *address)
 {
 	(void)address;
