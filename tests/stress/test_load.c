@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Several threads call weir_fill_keys() on one private filter, which uses plain stores and one
- * owner for each part. The bits must be those that atomic inserts set, and ThreadSanitizer must see
- * no race. Every second filter has a single part, so the threads take turns. */
+ * Several threads call weir_fill_keys() on one filter, which no other thread uses. The call uses
+ * plain stores and one owner for each part. The bits must be those that atomic inserts set, and
+ * ThreadSanitizer must see no race. Every second filter has a single part, so the threads take
+ * turns. */
 #include <stdio.h>
 #include <string.h>
 #include "stress.h"

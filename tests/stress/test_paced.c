@@ -137,8 +137,8 @@ static void insert(unsigned thread)
 	uint64_t random = s.first + thread;
 	for (uint64_t i = 0; i < KEYS_EACH; i++) {
 		uint64_t key = key_of(thread, i);
-		/* This store and the next one release: a thread that reads a count also sees
-		 * all earlier writes. */
+		/* This store and the store after the inserts release: a thread that reads a
+		 * count also sees all earlier writes. */
 		atomic_store_explicit(&s.recorded[thread], i + 1, memory_order_release);
 		stress_delay(&random);
 		succeeds(weir_handle_insert(s.handle, &key, sizeof key));
