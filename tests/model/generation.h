@@ -2,9 +2,9 @@
  * Filters, and the record that names them (src/set/generation.h), for the models. That file defines
  * the rules [DUAL-WRITE] to [PREVIOUS-WRITTEN].
  *
- * A filter has one word for each key, and each word has one bit. The models need no word that two
- * keys share, because a fetch-or for one key leaves the other key's bits as they are. Filters and
- * records are numbered upwards, and no number is reused, so that a use after a free is noticed.
+ * A filter has a bit for each key, which stands for a word of its own. The models need no word that
+ * two keys share, because a fetch-or for one key leaves the other key's bits as they are. Filters
+ * and records are numbered upwards, and no number is reused, so that a use after a free is noticed.
  * Number 0 means none.
  *
  * The model that includes this file defines INSERTERS (each has its own key), READERS, FILTERS,
