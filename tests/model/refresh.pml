@@ -15,16 +15,22 @@
  *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]). There are never
  *    more than two filters.
  *
- * Variants, and what they must show (run.sh reads these lines): variant: holds variant CARRY:
- *  holds, all inserts are found variant ALL_FOUND: fails, without carry: what was inserted after
- *  the making began can be in the old filter alone variant SOURCE_LATE: fails, the application
- *  inserts first and writes its record then variant CARRY NO_GRACE_COPY: fails, an inserter that
- *  read the old record writes behind the copy's back ([BEGIN-WAITS]) variant CARRY NO_NEXT: fails,
- *  so does any if the image is published at once, with the bits carried over before ([BEGIN-WAITS])
+ * Variants, and what they must show (run.sh reads these lines):
+ *  variant: holds
+ *  variant CARRY: holds, all inserts are found
+ *  variant ALL_FOUND: fails, without carry: what was inserted after the making began can be in the
+ *      old filter alone
+ *  variant SOURCE_LATE: fails, the application inserts first and writes its record then
+ *  variant CARRY NO_GRACE_COPY: fails, an inserter that read the old record writes behind the
+ *      copy's back ([BEGIN-WAITS])
+ *  variant CARRY NO_NEXT: fails, so does any if the image is published at once, with the bits
+ *      carried over before ([BEGIN-WAITS])
  *  variant CHECK_LATE: fails, inserts have changed the bits of a good image that is published
- *  before it is checked variant REFUSED_AT_ONCE: fails, an inserter still writes to an image that
- *  is refused after begin ([FREE-AFTER-GRACE]) variant NO_GRACE_FREE: fails, a section still uses
- *  the old record and the old filter ([FREE-AFTER-GRACE])
+ *      before it is checked
+ *  variant REFUSED_AT_ONCE: fails, an inserter still writes to an image that is refused after begin
+ *      ([FREE-AFTER-GRACE])
+ *  variant NO_GRACE_FREE: fails, a section still uses the old record and the old filter
+ *      ([FREE-AFTER-GRACE])
  *
  *  full ROUNDS=2: a second file, made at any time since the first
  */

@@ -20,28 +20,38 @@
  * has the one that matters here, the application's own plain stores, which reach the loader when
  * they like or with a grace period.
  *
- * Variants, and what they must show (run.sh reads these lines): variant: holds variant SOURCE:
- *  holds variant SOURCE STORE_BUFFER: holds, the grace period brings what was stored before the
- *  sections it waited for variant CALL_RCU: holds, the next reload may begin before the old filter
- *  is freed variant NEXT_FIRST: holds, an inserter may write the filters of its record in any order
- *  variant READ_BOTH: holds, a lookup may ask next too and need not variant TWO_LOADERS: holds, one
- *  at a time ([ONE-WRITER]) variant TWO_POINTERS: fails, an inserter pairs an old current with a
- *  new next ([DUAL-WRITE]) variant READ_TWICE: fails, so does one that reads the record again for
- *  next ([DUAL-WRITE]) variant NEXT_ONLY: fails, during a reload readers look in current
- *  ([DUAL-WRITE]) variant SEEN_LEAVES: fails, an inserter that meets its bits in current leaves
- *  before they are in next ([DUAL-WRITE]) variant NO_SECTION: fails, no grace period waits for a
- *  reader outside a section variant NO_GRACE_COPY: fails, an inserter that read the old record
- *  writes behind the copy's back ([BEGIN-WAITS]) variant COPY_FIRST: fails, so does one between the
- *  copy and begin ([BEGIN-WAITS]) variant COPY_STORE: fails, a copy that stores wipes out an insert
- *  into next variant SOURCE NO_GRACE_COPY: holds, where each store is seen at once variant SOURCE
- *  STORE_BUFFER NO_GRACE_COPY: fails, the store that comes before the insert is not seen yet
- *  ([BEGIN-WAITS]) variant SOURCE SNAPSHOT_BEFORE: fails, what a snapshot older than begin lacks
- *  may be in the old current alone variant SOURCE SOURCE_LATE: fails, the application inserts first
- *  and writes its record then variant NO_GRACE_FREE: fails, a section still uses the old record and
- *  the old filter ([FREE-AFTER-GRACE]) variant NO_GRACE_RECORD: fails, the record that begin
- *  replaces needs its grace period too ([FREE-AFTER-GRACE]) variant GUARD: fails, a section that
- *  keeps one filter for two lookups can miss what was promised between them variant TWO_LOADERS
- *  NO_FLAG: fails, two that begin at once free one record twice ([ONE-WRITER])
+ * Variants, and what they must show (run.sh reads these lines):
+ *  variant: holds
+ *  variant SOURCE: holds
+ *  variant SOURCE STORE_BUFFER: holds, the grace period brings what was stored before the sections
+ *      it waited for
+ *  variant CALL_RCU: holds, the next reload may begin before the old filter is freed
+ *  variant NEXT_FIRST: holds, an inserter may write the filters of its record in any order
+ *  variant READ_BOTH: holds, a lookup may ask next too and need not
+ *  variant TWO_LOADERS: holds, one at a time ([ONE-WRITER])
+ *  variant TWO_POINTERS: fails, an inserter pairs an old current with a new next ([DUAL-WRITE])
+ *  variant READ_TWICE: fails, so does one that reads the record again for next ([DUAL-WRITE])
+ *  variant NEXT_ONLY: fails, during a reload readers look in current ([DUAL-WRITE])
+ *  variant SEEN_LEAVES: fails, an inserter that meets its bits in current leaves before they are in
+ *      next ([DUAL-WRITE])
+ *  variant NO_SECTION: fails, no grace period waits for a reader outside a section
+ *  variant NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back
+ *      ([BEGIN-WAITS])
+ *  variant COPY_FIRST: fails, so does one between the copy and begin ([BEGIN-WAITS])
+ *  variant COPY_STORE: fails, a copy that stores wipes out an insert into next
+ *  variant SOURCE NO_GRACE_COPY: holds, where each store is seen at once
+ *  variant SOURCE STORE_BUFFER NO_GRACE_COPY: fails, the store that comes before the insert is not
+ *      seen yet ([BEGIN-WAITS])
+ *  variant SOURCE SNAPSHOT_BEFORE: fails, what a snapshot older than begin lacks may be in the old
+ *      current alone
+ *  variant SOURCE SOURCE_LATE: fails, the application inserts first and writes its record then
+ *  variant NO_GRACE_FREE: fails, a section still uses the old record and the old filter
+ *      ([FREE-AFTER-GRACE])
+ *  variant NO_GRACE_RECORD: fails, the record that begin replaces needs its grace period too
+ *      ([FREE-AFTER-GRACE])
+ *  variant GUARD: fails, a section that keeps one filter for two lookups can miss what was promised
+ *      between them
+ *  variant TWO_LOADERS NO_FLAG: fails, two that begin at once free one record twice ([ONE-WRITER])
  *
  *  full INSERTERS=3: three inserters
  */

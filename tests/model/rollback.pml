@@ -10,15 +10,21 @@
  *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]).
  *  - There are never more than three filters; only a deferred free can leave more.
  *
- * Variants, and what they must show (run.sh reads these lines): variant: holds variant CALL_RCU:
- *  holds variant NO_PREVIOUS: fails, what was inserted into the new filter alone is gone after a
- *  rollback ([PREVIOUS-WRITTEN]) variant KEEP_LATER: fails, so is what was inserted before a second
- *  record named previous ([PREVIOUS-WRITTEN]) variant PREVIOUS_ASIDE: fails, so is what was
- *  inserted during a reload that left previous out of its record ([PREVIOUS-WRITTEN]) variant
- *  FREE_KEPT: fails, previous is freed by the commit whose record names it ([FREE-AFTER-GRACE])
+ * Variants, and what they must show (run.sh reads these lines):
+ *  variant: holds
+ *  variant CALL_RCU: holds
+ *  variant NO_PREVIOUS: fails, what was inserted into the new filter alone is gone after a rollback
+ *      ([PREVIOUS-WRITTEN])
+ *  variant KEEP_LATER: fails, so is what was inserted before a second record named previous
+ *      ([PREVIOUS-WRITTEN])
+ *  variant PREVIOUS_ASIDE: fails, so is what was inserted during a reload that left previous out of
+ *      its record ([PREVIOUS-WRITTEN])
+ *  variant FREE_KEPT: fails, previous is freed by the commit whose record names it
+ *      ([FREE-AFTER-GRACE])
  *  variant DROP_AT_ONCE: fails, an inserter that read the old record still writes to previous
- *  ([FREE-AFTER-GRACE]) variant NO_GRACE_FREE: fails, a reader still looks in the filter that was
- *  rejected, replaced or dropped ([FREE-AFTER-GRACE])
+ *      ([FREE-AFTER-GRACE])
+ *  variant NO_GRACE_FREE: fails, a reader still looks in the filter that was rejected, replaced or
+ *      dropped ([FREE-AFTER-GRACE])
  *
  *  full INSERTERS=2: two inserters
  */

@@ -11,18 +11,24 @@
  * The loader claims the set for one shard at a time, and may stop at any: the set is mixed then, as
  * it is while it rolls.
  *
- * Variants, and what they must show (run.sh reads these lines): variant: holds variant TWO_LOADERS:
- *  holds, their shards take turns ([ONE-WRITER]) variant TWO_POINTERS: fails, a table of filters
- *  with next beside it is two pointers ([DUAL-WRITE]) variant READ_TWICE: fails, an inserter reads
- *  its shard's record again for next ([DUAL-WRITE]) variant ROUTE_TWICE: fails, it asks another
- *  shard's record for next ([DUAL-WRITE]) variant LOOKUP_TWICE: fails, a lookup that reads the
- *  record for each word is half old, half new variant NO_GRACE_COPY: fails, an inserter that read
- *  the old record writes behind the copy's back ([BEGIN-WAITS]) variant NO_GRACE_FREE: fails, a
- *  reader still looks in the shard's old filter ([FREE-AFTER-GRACE]) variant CALL_RCU: fails, the
- *  next shard is begun before the last one's old filter is freed: the peak variant TWO_LOADERS
- *  FLAG_EACH: fails, a flag for each shard lets two shards be held twice: the peak ([ONE-WRITER])
+ * Variants, and what they must show (run.sh reads these lines):
+ *  variant: holds
+ *  variant TWO_LOADERS: holds, their shards take turns ([ONE-WRITER])
+ *  variant TWO_POINTERS: fails, a table of filters with next beside it is two pointers
+ *      ([DUAL-WRITE])
+ *  variant READ_TWICE: fails, an inserter reads its shard's record again for next ([DUAL-WRITE])
+ *  variant ROUTE_TWICE: fails, it asks another shard's record for next ([DUAL-WRITE])
+ *  variant LOOKUP_TWICE: fails, a lookup that reads the record for each word is half old, half new
+ *  variant NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back
+ *      ([BEGIN-WAITS])
+ *  variant NO_GRACE_FREE: fails, a reader still looks in the shard's old filter
+ *      ([FREE-AFTER-GRACE])
+ *  variant CALL_RCU: fails, the next shard is begun before the last one's old filter is freed: the
+ *      peak
+ *  variant TWO_LOADERS FLAG_EACH: fails, a flag for each shard lets two shards be held twice: the
+ *      peak ([ONE-WRITER])
  *  variant WHOLE_VIEW: fails, two keys looked up in one section can be of two generations of the
- *  set: not promised
+ *      set: not promised
  *
  *  full INSERTERS=3: two keys in one shard
  */

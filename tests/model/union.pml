@@ -25,34 +25,53 @@
  * NO_RESEND ([OTHER-MARK]), MARK_IGNORED, REVIVES ([PUBLISH-ATOMIC]). SWAP_TRUSTS ([HEAD-JOIN]) and
  * RECORD_TRUSTS ([NEW-ERA]) are found with RECORDS RESTORES NO_TURN, after five million states.
  *
- * Variants, and what they must show (run.sh reads these lines): variant: holds variant DROPS: holds
- *  variant DELETES: holds variant IMAGES: holds variant NO_ROOM: holds variant TWO_KEYS NO_ROOM
- *  NO_TURN: holds variant RECORDS NO_ROOM: holds variant RECORDS RESTORES NO_TURN ONE_INSERTS:
- *  holds variant CRASHES ONE_INSERTS: holds variant CRASHES DEATHS ONE_INSERTS: holds, what was
- *  acknowledged and saved outlives the node variant SPLIT ONE_INSERTS: holds variant FLUSHES
- *  ONE_INSERTS: holds variant RESTORES ONE_INSERTS: holds variant DELETES GIVEUPS ONE_INSERTS:
- *  holds variant THREE_NODES SPLIT NO_TURN: holds variant CRASHES DROP_ON_ACK: fails, the log's
- *  tail takes what was acknowledged ([RING-RELEASE]) variant CRASHES NO_RELIED: fails, a generation
- *  is lost and nobody owes it ([RING-RELEASE]) variant CRASHES MARK_IGNORED TAGS_IGNORED: fails, a
- *  position of another log ([PUBLISH-ATOMIC]) variant CRASHES RELY_TOO_LITTLE: fails, the head does
- *  not have all that was relied on ([RING-RELEASE]) variant NO_ROOM NO_RELIED: fails variant
- *  NO_ROOM TOKEN_IGNORED: fails, a key without room is in no image ([RING-FIRST]) variant NO_ROOM
- *  TOKEN_FIRST: fails, the image has the token and not the key ([RING-FIRST]) variant NO_ROOM
- *  PURE_ALWAYS: fails, a follower does not fetch what is not in the log ([WHEN-TO-PUBLISH]) variant
- *  TWO_KEYS NO_ROOM NO_TURN TOKEN_REUSED: fails, a key after the copy has its token
- *  ([WHEN-TO-PUBLISH]) variant DELETES HOLE_IGNORED: fails ([LOG-READING]) variant DELETES
- *  OWN_UNFILLED: fails ([LOG-READING]) variant RECORDS SET_FIRST: fails, a key is in the set that a
- *  record replaces ([RING-FIRST]) variant RECORDS NO_RING: fails ([HEAD-JOIN]) variant RECORDS
- *  BASE_IGNORED: fails, a record is undone ([PUBLISH-ATOMIC]) variant RECORDS RECORD_EMPTY: fails,
- *  what a record removes comes back ([NEW-ERA]) variant POS_LATE: fails, what came while the set
- *  was copied ([WHEN-TO-PUBLISH]) variant RECORDS SPLIT ONE_INSERTS OWE_TOKENS: fails, the other
- *  master's generation ([HEAD-JOIN]) variant DELETES GIVEUPS GIVEUP_QUIET: fails, an image covers
- *  what is given up ([GIVE-UP]) variant RESTORES TAGS_IGNORED: fails ([LOG-READING]) variant
- *  RESTORES CRASHES NO_TURN BASE_TRUSTED: fails, another entry is at base ([OTHER-MARK]) variant
- *  RESTORES TWO_TURNS JUMP_SILENT: fails, a position covers what was put back ([LOG-READING])
+ * Variants, and what they must show (run.sh reads these lines):
+ *  variant: holds
+ *  variant DROPS: holds
+ *  variant DELETES: holds
+ *  variant IMAGES: holds
+ *  variant NO_ROOM: holds
+ *  variant TWO_KEYS NO_ROOM NO_TURN: holds
+ *  variant RECORDS NO_ROOM: holds
+ *  variant RECORDS RESTORES NO_TURN ONE_INSERTS: holds
+ *  variant CRASHES ONE_INSERTS: holds
+ *  variant CRASHES DEATHS ONE_INSERTS: holds, what was acknowledged and saved outlives the node
+ *  variant SPLIT ONE_INSERTS: holds
+ *  variant FLUSHES ONE_INSERTS: holds
+ *  variant RESTORES ONE_INSERTS: holds
+ *  variant DELETES GIVEUPS ONE_INSERTS: holds
+ *  variant THREE_NODES SPLIT NO_TURN: holds
+ *  variant CRASHES DROP_ON_ACK: fails, the log's tail takes what was acknowledged ([RING-RELEASE])
+ *  variant CRASHES NO_RELIED: fails, a generation is lost and nobody owes it ([RING-RELEASE])
+ *  variant CRASHES MARK_IGNORED TAGS_IGNORED: fails, a position of another log ([PUBLISH-ATOMIC])
+ *  variant CRASHES RELY_TOO_LITTLE: fails, the head does not have all that was relied on
+ *      ([RING-RELEASE])
+ *  variant NO_ROOM NO_RELIED: fails
+ *  variant NO_ROOM TOKEN_IGNORED: fails, a key without room is in no image ([RING-FIRST])
+ *  variant NO_ROOM TOKEN_FIRST: fails, the image has the token and not the key ([RING-FIRST])
+ *  variant NO_ROOM PURE_ALWAYS: fails, a follower does not fetch what is not in the log
+ *      ([WHEN-TO-PUBLISH])
+ *  variant TWO_KEYS NO_ROOM NO_TURN TOKEN_REUSED: fails, a key after the copy has its token
+ *      ([WHEN-TO-PUBLISH])
+ *  variant DELETES HOLE_IGNORED: fails ([LOG-READING])
+ *  variant DELETES OWN_UNFILLED: fails ([LOG-READING])
+ *  variant RECORDS SET_FIRST: fails, a key is in the set that a record replaces ([RING-FIRST])
+ *  variant RECORDS NO_RING: fails ([HEAD-JOIN])
+ *  variant RECORDS BASE_IGNORED: fails, a record is undone ([PUBLISH-ATOMIC])
+ *  variant RECORDS RECORD_EMPTY: fails, what a record removes comes back ([NEW-ERA])
+ *  variant POS_LATE: fails, what came while the set was copied ([WHEN-TO-PUBLISH])
+ *  variant RECORDS SPLIT ONE_INSERTS OWE_TOKENS: fails, the other master's generation ([HEAD-JOIN])
+ *  variant DELETES GIVEUPS GIVEUP_QUIET: fails, an image covers what is given up ([GIVE-UP])
+ *  variant RESTORES TAGS_IGNORED: fails ([LOG-READING])
+ *  variant RESTORES CRASHES NO_TURN BASE_TRUSTED: fails, another entry is at base ([OTHER-MARK])
+ *  variant RESTORES TWO_TURNS JUMP_SILENT: fails, a position covers what was put back
+ *      ([LOG-READING])
  *  variant RECORDS RESTORES NO_TURN ONE_INSERTS OLDER_IGNORED: fails, all lack what is there
- *  ([DOUBT]) variant IMAGES UNREAD_SILENT: fails ([CALL-FOR-KEYS]) full CRASHES=1 RECORDS=1
- *  NO_TURN=1: holds full THREE_NODES=1 RECORDS=1 NO_TURN=1: holds
+ *      ([DOUBT])
+ *  variant IMAGES UNREAD_SILENT: fails ([CALL-FOR-KEYS])
+ *
+ *  full CRASHES=1 RECORDS=1 NO_TURN=1: holds
+ *  full THREE_NODES=1 RECORDS=1 NO_TURN=1: holds
  */
 #ifdef THREE_NODES
 #define NODES 3
