@@ -167,7 +167,7 @@ static void test_a_follower_without_inotify(void **state)
 /* The waits so far, recorded on the follower's thread until the array is full. */
 static struct {
 	int milliseconds[12];
-	unsigned n, comes, goes; /* the file appears after @comes waits and goes after @goes */
+	unsigned n, comes, goes; /* the file appears at wait @comes and is removed at wait @goes */
 	bool failed;
 	sem_t all;
 } waits;
@@ -186,7 +186,7 @@ static bool wait_over(int milliseconds)
 	return true;
 }
 
-/* Follow until all waits are recorded. Each must be the expected one, within 1 ms. */
+/* Follow until all waits are recorded. Each wait must last as long as @due says, +- 1 ms. */
 static void waits_are(double poll_seconds, unsigned comes, unsigned goes, const int due[])
 {
 	waits.n = 0, waits.failed = false;

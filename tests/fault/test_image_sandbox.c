@@ -86,8 +86,8 @@ static void test_saves_without(void **state)
 	for (unsigned c = 0; c < COUNT_OF(calls); c++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++)
 			saves_without(calls[c][0], calls[c][1], errors[e]);
-	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* no list in the file system */
-	saves_without("fgetxattr", "fremovexattr", ENODATA); /* the file has no list */
+	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* no access lists there */
+	saves_without("fgetxattr", "fremovexattr", ENODATA); /* the file has no access list */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
 	saves_without("fallocate", NULL, EINVAL);
@@ -336,7 +336,8 @@ static void claim_is_private(const struct shim_call *call)
 	opened += strcmp(call->what, "renameat") == 0 && (st.st_mode & 07777) == 0644;
 }
 
-/* A user who could open the claim file before its rename could lock it if the saver is killed. */
+/* The claim file is private before its rename. Otherwise another user could open the file, and lock
+ * it after the saver is killed. */
 static void test_claim_is_private_until_it_is_renamed(void **state)
 {
 	(void)state;

@@ -246,8 +246,8 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* A load of a whole filter yields to a thread that has slept for a part: the first load collects
- * hashes and fills part by part. */
+/* A load of a whole filter yields to a thread that has slept for a part. So the first load in this
+ * test collects hashes and fills part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;
