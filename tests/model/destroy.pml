@@ -2,12 +2,12 @@
  * The end of a handle (src/set/handle.c): the application clears its pointer to the handle, then
  * destroy waits and frees all.
  *
- * Readers find the handle through the application's pointer, in a section; the last reload may be
- * open when destroy is called, and what it left to call_rcu may be pending.
+ * Readers find the handle through the application's pointer, in a section. When destroy is called,
+ * the last reload may still be open, and the filters that it left to call_rcu may not be freed yet.
  *
- *  - Nothing is used, nor freed again, after it was freed: filters, records and the handle itself
+ *  - No filter, no record and no handle is used or freed again after it was freed
  *    ([FREE-AFTER-GRACE]).
- *  - Once all have ended everything is freed.
+ *  - When all processes have ended, everything is freed.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
@@ -16,7 +16,7 @@
  *  variant STILL_SHOWN: fails, a reader that arrives after the grace period finds the handle
  *  variant FIND_OUTSIDE: fails, no grace period waits for a reader that found the handle outside a
  *      section
- *  variant NO_FLAG: fails, destroy frees what an open reload still needs ([ONE-WRITER])
+ *  variant NO_FLAG: fails, destroy frees records that an open reload still needs ([ONE-WRITER])
  *  variant CALL_RCU NO_BARRIER: fails, a callback uses the handle
  *
  *  full READERS=3: three readers

@@ -6,25 +6,25 @@
  * at any time and a word at a time. The refresh maps the file it finds and checks it, and then
  * reloads with the image as next: begin, carry, the gate, commit.
  *
- *  - Found in the image's filter are the inserts that had returned before its making began, and
- *    those that started after begin's grace period ([BEGIN-WAITS]). Those between are in the old
- *    filter alone, unless the image happens to have them.
- *  - If it carries over the old filter's bits, nothing is missing.
- *  - As long as the old filter serves, and if the image is refused, before a reader has seen it or
- *    by the gate after the carry, nothing is missing either.
- *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]). There are never
- *    more than two filters.
+ *  - The image's filter has the keys whose inserts had returned before the making of the image
+ *    began, and the keys whose inserts started after begin's grace period ([BEGIN-WAITS]). A key
+ *    that was inserted in between may be in the old filter alone.
+ *  - If the refresh carries over the old filter's bits, no key is missing.
+ *  - While the old filter serves, no key is missing. So no key is missing if the image is refused,
+ *    by its check or by the gate after the carry.
+ *  - No filter and no record is used or freed again after it was freed ([FREE-AFTER-GRACE]). There
+ *    are never more than two filters.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
  *  variant CARRY: holds, all inserts are found
- *  variant ALL_FOUND: fails, without carry: what was inserted after the making began can be in the
- *      old filter alone
+ *  variant ALL_FOUND: fails, without carry a key that was inserted after the making of the image
+ *      began can be in the old filter alone
  *  variant SOURCE_LATE: fails, the application inserts first and writes its record then
  *  variant CARRY NO_GRACE_COPY: fails, an inserter that read the old record writes behind the
  *      copy's back ([BEGIN-WAITS])
- *  variant CARRY NO_NEXT: fails, so does any if the image is published at once, with the bits
- *      carried over before ([BEGIN-WAITS])
+ *  variant CARRY NO_NEXT: fails, the image is published at once, and an inserter writes to the old
+ *      filter after its bits were carried over ([BEGIN-WAITS])
  *  variant CHECK_LATE: fails, inserts have changed the bits of a good image that is published
  *      before it is checked
  *  variant REFUSED_AT_ONCE: fails, an inserter still writes to an image that is refused after begin

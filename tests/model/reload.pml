@@ -4,21 +4,21 @@
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it, whatever
  *    reload has begun or ended since.
- *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]).
+ *  - No filter and no record is used or freed again after it was freed ([FREE-AFTER-GRACE]).
  *  - There are never more than two filters; only a deferred free can leave one more for each
  *    commit.
  *
- * From the application's record (SOURCE): it writes the record before it inserts, and the loader
- * reads it after begin.
+ * SOURCE: the loader fills next from the application's record. The application writes the record
+ * before it inserts, and the loader reads the record after begin.
  *
- * How a key is hashed ([ANY-SEED]) does not appear: a filter has a bit for each key, whichever bits
- * those are in a filter of that seed, and two seeds add no step. What is kept before the first set
- * ([PLACEHOLDER]) is such a record, which inserters write themselves, in their section, before they
- * insert.
+ * The model does not hash keys ([ANY-SEED]). A filter has one bit for each key, whatever the seed,
+ * so filters with two seeds need no further step. The keys that a handle keeps before its first set
+ * ([PLACEHOLDER]) are also such a record: inserters write it themselves, in their section, before
+ * they insert.
  *
- * Spin knows no stale reads: what needs an order of memory is shown by tests/schedule. STORE_BUFFER
- * has the one that matters here, the application's own plain stores, which reach the loader when
- * they like or with a grace period.
+ * Spin knows no stale reads, so tests/schedule checks the memory orders. STORE_BUFFER models the
+ * only stale read that matters in a reload: a plain store of the application reaches the loader at
+ * any time, at the latest by the grace period that waits for the store's insert.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
@@ -30,14 +30,14 @@
  *  variant READ_BOTH: holds, a lookup may ask next too and need not
  *  variant TWO_LOADERS: holds, one at a time ([ONE-WRITER])
  *  variant TWO_POINTERS: fails, an inserter pairs an old current with a new next ([DUAL-WRITE])
- *  variant READ_TWICE: fails, so does one that reads the record again for next ([DUAL-WRITE])
+ *  variant READ_TWICE: fails, an inserter reads the record again for next ([DUAL-WRITE])
  *  variant NEXT_ONLY: fails, during a reload readers look in current ([DUAL-WRITE])
  *  variant SEEN_LEAVES: fails, an inserter that meets its bits in current leaves before they are in
  *      next ([DUAL-WRITE])
  *  variant NO_SECTION: fails, no grace period waits for a reader outside a section
  *  variant NO_GRACE_COPY: fails, an inserter that read the old record writes behind the copy's back
  *      ([BEGIN-WAITS])
- *  variant COPY_FIRST: fails, so does one between the copy and begin ([BEGIN-WAITS])
+ *  variant COPY_FIRST: fails, an insert between the copy and begin is lost ([BEGIN-WAITS])
  *  variant COPY_STORE: fails, a copy that stores wipes out an insert into next
  *  variant SOURCE NO_GRACE_COPY: holds, where each store is seen at once
  *  variant SOURCE STORE_BUFFER NO_GRACE_COPY: fails, the store that comes before the insert is not

@@ -2,23 +2,23 @@
  * Rollback (src/set/reload/reload.c): a commit keeps the old filter as previous, and inserts go
  * there too until it is dropped.
  *
- * The loader does what it likes each round: reload (commit and keep, commit and drop, abort),
- * rollback, drop. So a reload also runs while previous is kept, with a record of three.
+ * In each round the loader chooses one action: reload (commit and keep, commit and drop, or abort),
+ * rollback, or drop. So a reload also runs while previous is kept, with a record of three filters.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it, whatever was
  *    published since ([PREVIOUS-WRITTEN]).
- *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]).
+ *  - No filter and no record is used or freed again after it was freed ([FREE-AFTER-GRACE]).
  *  - There are never more than three filters; only a deferred free can leave more.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
  *  variant CALL_RCU: holds
- *  variant NO_PREVIOUS: fails, what was inserted into the new filter alone is gone after a rollback
- *      ([PREVIOUS-WRITTEN])
- *  variant KEEP_LATER: fails, so is what was inserted before a second record named previous
- *      ([PREVIOUS-WRITTEN])
- *  variant PREVIOUS_ASIDE: fails, so is what was inserted during a reload that left previous out of
- *      its record ([PREVIOUS-WRITTEN])
+ *  variant NO_PREVIOUS: fails, a key that was inserted into the new filter alone is missing after a
+ *      rollback ([PREVIOUS-WRITTEN])
+ *  variant KEEP_LATER: fails, a key is missing that was inserted before a second record named
+ *      previous ([PREVIOUS-WRITTEN])
+ *  variant PREVIOUS_ASIDE: fails, a key is missing that was inserted during a reload that left
+ *      previous out of its record ([PREVIOUS-WRITTEN])
  *  variant FREE_KEPT: fails, previous is freed by the commit whose record names it
  *      ([FREE-AFTER-GRACE])
  *  variant DROP_AT_ONCE: fails, an inserter that read the old record still writes to previous

@@ -3,13 +3,13 @@
  * replaced one shard after another.
  *
  *  - Once an insert has returned, every lookup of its key that starts later finds it.
- *  - Each key lives in one shard, so each lookup is of one filter, wholly old or wholly new.
- *  - Nothing is used, nor freed again, after it was freed ([FREE-AFTER-GRACE]).
- *  - There is never more than one filter beyond one for each shard: the peak is the set and one
- *    shard.
+ *  - Each key lives in one shard, so each lookup reads one filter, either the old or the new.
+ *  - No filter and no record is used or freed again after it was freed ([FREE-AFTER-GRACE]).
+ *  - There is at most one filter more than there are shards, so the peak of memory is the set and
+ *    one shard.
  *
- * The loader claims the set for one shard at a time, and may stop at any: the set is mixed then, as
- * it is while it rolls.
+ * The loader claims the set for one shard at a time, and may stop after any shard. Some shards then
+ * have new filters and the others have old filters, as during a rolling reload.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds

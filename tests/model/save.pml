@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Saving under a power cut, and two savers of one path at once (src/image/replace.c, temporary.c).
- * tests/fault/test_power_cut.c asks the code itself.
+ * tests/fault/test_power_cut.c tests the code.
  *
- * The worst that POSIX allows: what is written, data and names, reaches the disk in any order or
- * not at all, until an fsync. After a cut only the disk is left. Each saver has a temporary name of
- * its own, since it is random.
+ * The model assumes the worst that POSIX allows: until an fsync, data and names reach the disk in
+ * any order or not at all. After a cut only the disk is left. Temporary names are random, so each
+ * saver has its own.
  *
  *  - At any moment a reader finds a whole file under the name, also after a cut.
  *  - After a save has answered 0, a cut does not bring the old file back.
@@ -18,9 +18,9 @@
  *  variant NO_FSYNC: fails, the name can point to a file whose data is not on the disk
  *  variant NO_FOLDER_SYNC: fails, a save that answered 0 can be undone
  *  variant IN_PLACE: fails, a reader and a cut meet half a file
- *  variant UNLOCKED: fails, a saver removes the name of another that is at work
- *  variant NAMED UNCHECKED: fails, the same between its creation and its lock
- *  variant NO_SWEEP: fails, what a killed saver left stays
+ *  variant UNLOCKED: fails, a saver removes the temporary name of a saver that is at work
+ *  variant NAMED UNCHECKED: fails, a saver removes a temporary name that is not locked yet
+ *  variant NO_SWEEP: fails, the temporary file of a killed saver stays
  */
 #define OLD 0      /* files: what stood under the name, */
 #define LEFT 3     /* what a killed saver left under a temporary name, */

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT
- * The commit record of a live image under a power cut and kills (src/image/live.c, map.h): it is
- * live from before the first insert until bits and checksums are on the disk. Two processes map the
- * image live, insert and seal, each at any moment killed; a lock keeps them apart ([LIVE-LOCKS] to
- * [SEALED-READ-ONLY]). Pages reach the disk in any order, at any time; msync waits for those it
- * names. tests/fault/test_power_cut.c and test_image_live.c ask the code itself.
+ * The commit record of a live image under a power cut and kills (src/image/live.c, map.h). The
+ * record says "live" from before the first insert until bits and checksums are on the disk. Two
+ * processes map the image live, insert and seal, and either may be killed at any moment. By a lock
+ * a process seals only if no other process has mapped the image live ([LIVE-LOCKS] to
+ * [SEALED-READ-ONLY]). Pages reach the disk in any order, at any time; msync waits for the pages
+ * that it names. The tests test_power_cut.c and test_image_live.c in tests/fault test the code.
  *
- *  - An image that is sealed has the bits that its checksums were made of: for a loader at any
- *    moment, and on the disk after a cut.
+ *  - The checksums of a sealed image match its bits, for a loader at any moment and on the disk
+ *    after a cut.
  *
  * Variants, and what they must show (run.sh reads these lines):
  *  variant: holds
  *  variant NO_SYNC_LIVE: fails, new bits can reach the disk under the old seal
  *  variant NO_SYNC_BITS: fails, the seal can reach the disk before the bits
- *  variant SEAL_WITH_SUMS: fails, the same: both are in the first page
- *  variant NO_LOCK: fails, a seal takes away the mark of another that inserts
- *  variant LOCKED_LATE: fails, the same, if the mark is stored before the lock is taken
- *  variant INSERTS_AFTER: fails, who has sealed inserts once more
+ *  variant SEAL_WITH_SUMS: fails, seal and checksums are in one page, which can reach the disk
+ *      before the bits
+ *  variant NO_LOCK: fails, a seal removes the live mark of a process that inserts
+ *  variant LOCKED_LATE: fails, a process stores its live mark before it takes the lock
+ *  variant INSERTS_AFTER: fails, a process that has sealed inserts once more
  */
 #define LIVE 0
 #define SEALED 1
