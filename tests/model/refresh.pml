@@ -147,7 +147,7 @@ proctype loader(byte g)
 		map();
 		if
 		:: swap()
-		:: free_filter(next) /* damaged, or of another seed or shape: nobody saw it */
+		:: free_filter(next) /* damaged, or another seed or shape; no reader has it */
 		fi;
 		d_step { mapped = 0; covers = 0 }
 		RELEASE

@@ -42,7 +42,7 @@
  *  variant DELETES GIVEUPS ONE_INSERTS: holds
  *  variant THREE_NODES SPLIT NO_TURN: holds
  *  variant CRASHES DROP_ON_ACK: fails, the log's tail takes what was acknowledged ([RING-RELEASE])
- *  variant CRASHES NO_RELIED: fails, a generation is lost and nobody owes it ([RING-RELEASE])
+ *  variant CRASHES NO_RELIED: fails, a generation is lost and no node owes it ([RING-RELEASE])
  *  variant CRASHES MARK_IGNORED TAGS_IGNORED: fails, a position of another log ([PUBLISH-ATOMIC])
  *  variant CRASHES RELY_TOO_LITTLE: fails, the head does not have all that was relied on
  *      ([RING-RELEASE])
