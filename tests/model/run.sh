@@ -67,6 +67,10 @@ for model; do
 	sed -n "s@^ \*  variant \{0,1\}\([A-Z_ ]*\): \(holds\|fails\).*@\2|$model|\1|@p" "$model" \
 		> "$work/variants"
 	[ -s "$work/variants" ] || { echo "$model: names no variant" >&2; exit 1; }
+	# A variant that does not begin its line would not run.
+	[ "$(grep -oE 'variant ?[A-Z_ ]*: (holds|fails)' "$model" | wc -l)" -eq \
+		"$(wc -l < "$work/variants")" ] ||
+		{ echo "$model: begin each variant with a line of its own" >&2; exit 1; }
 	[ -z "$full" ] || sed -n "s@^ \*  full \([A-Z_0-9= ]*\):.*@holds|$model||\1@p" "$model" \
 		>> "$work/variants"
 	cat "$work/variants" >> "$work/all"
