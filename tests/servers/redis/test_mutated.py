@@ -101,7 +101,7 @@ class Mutated(Enemy, Sets):
             try:
                 self.run_(verb, key, "SET", name)
             except redis.exceptions.ResponseError as e:
-                self.assertRegex(str(e), "set x|set y|WRONGTYPE|is not a name of a set|not found")
+                self.assertRegex(str(e), "set x|set y|WRONGTYPE|is not a set's name|not found")
         self.assertEqual(self.client.slowlog_get(), [])
         self.restore()
         self.load("l")

@@ -27,7 +27,7 @@ class Refused(Sets):
                 self.refuse(command, *words, text="wrong number of arguments")
             self.refuse(command, "k", "OF", "x", text="after the key comes SET")
             for name in ("", "a b", "x\r\n", "x\0y", "}", "y" * 65):
-                self.refuse(command, "k", "SET", name, text="is not a name of a set")
+                self.refuse(command, "k", "SET", name, text="is not a set's name")
             self.refuse("EVAL", "return redis.call('%s', 'k', 'SET', 'x')" % command, 0,
                         text="not allowed from script")
         self.refuse("WEIR.LOAD", "k", "SET", "x", text="has no generation here")
