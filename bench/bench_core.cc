@@ -225,8 +225,8 @@ void add_threads(const Contender &contender, size_t n, double rate)
 				add({ contender, op, n, rate, threads }, false);
 }
 
-/* Adds reads of random lines in as many bytes as a filter of @n keys has, for comparison with the
- * lookups. */
+/* Registers a benchmark of reads of random lines, to compare the lookups with. The lines take as
+ * much memory as a filter of @n keys. */
 void add_limits(size_t n)
 {
 	static const Contender lines = { "machine_random_lines", random_lines, m100, false, true,

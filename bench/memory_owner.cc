@@ -186,7 +186,7 @@ void run_owner(benchmark::State &state, Visit how, size_t bytes, unsigned thread
 
 /* ---- each pair of CPUs ---- */
 
-/* with at most this many CPUs, each pair has its own counter */
+/* with at most this many CPUs, each pair's figure is reported by itself */
 constexpr size_t most_shown = 32;
 
 using Pair = std::pair<size_t, size_t>; /* indices in allowed_cpus() */

@@ -356,9 +356,9 @@ int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 	return take_view(out, f);
 }
 
-/* Ask for the filter's own number of shards if the plan would choose another number. An image from
- * elsewhere may have any number of shards, and so may the fold of a filter of more than 8 GiB. For
- * such a fold the plan's own choice would also round the size. */
+/* Ask for the filter's own number of shards if the plan would choose another number or size. Other
+ * numbers come from params.shards, from an image made elsewhere, and from the fold of a filter of
+ * 8 GiB or more. */
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -153,7 +153,7 @@ struct verb {
 	const char *name;
 	int (*run)(void);
 	bool no_tmpfile, replaces, creates, lives, large, grown;
-	int level; /* zstd level of the image before the verb */
+	int level; /* zstd level of the image that run() works on */
 };
 
 static const struct verb verbs[] = {

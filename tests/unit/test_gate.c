@@ -219,7 +219,7 @@ static void test_malformed_gates_are_refused(void **state)
 	assert_malformed(&gate, "min_keys -1");
 }
 
-/* All keys are in the last line of each shard, which no sample reads. */
+/* All keys are in the last line of each shard, which WEIR_SAMPLED does not read. */
 static void test_every_line_is_counted(void **state)
 {
 	struct weir_params p = WEIR_PARAMS_INIT;

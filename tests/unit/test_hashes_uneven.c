@@ -158,8 +158,8 @@ static double rate(const struct weir_filter *f, const struct hash *h, bool mixed
 	return (double)yes / ABSENT;
 }
 
-/* Return: true if the array looks as if it had only a few keys. Only a count of the keys could
- * reveal that many keys share few hashes. */
+/* Return: true if the array looks as if it had only a few keys. Many keys that share few hashes
+ * leave such an array; only a count of the keys could tell them from few keys. */
 static bool as_of_few_keys(const struct weir_stats *s)
 {
 	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;

@@ -111,7 +111,7 @@ static void test_a_fill_of_a_live_map_stores_no_bit_twice(void **state)
 		int status;
 		if (!weir_kind_can(test_kinds[k], WEIR_CAN_MAP_LIVE) ||
 		    weir_kind_can(test_kinds[k], WEIR_CAN_COUNT))
-			continue; /* a kind that counts stores each key again */
+			continue; /* in a kind that counts, an insert of a stored key writes too */
 		save_fresh(test_kinds[k], COUNT_OF(hashes));
 		assert_ok(weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 		pid_t child = fork();

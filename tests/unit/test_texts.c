@@ -304,7 +304,7 @@ static void test_a_file_with_other_steps_needs_a_flag(void **state)
 	unlink(path);
 }
 
-/* The file may have other steps, and no key of an equal length. */
+/* The file may have other steps, and prefix lengths that differ from those of the kept texts. */
 static void test_kept_texts_are_found_in_the_first_file(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

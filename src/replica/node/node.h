@@ -109,7 +109,8 @@ struct weir_node {
 	struct weir_version floor;         /* the newest version that this machine ever accepted;
 	                                      0.0: none. Lower ones are never published */
 	struct weir_head head;             /* the last answer of touch */
-	struct weir_manifest newest;       /* the head's manifest, if its id is head.generation */
+	struct weir_manifest newest;       /* the head's manifest; stale unless newest.id is
+	                                      head.generation */
 	struct weir_manifest joined;       /* the set has all of this generation; id 0: none */
 	uint64_t followed;                 /* the joined generation, if every later head of this
 	                                      epoch and era includes its keys ([RING-RELEASE]);

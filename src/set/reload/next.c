@@ -275,8 +275,8 @@ static int check_options(const struct weir_reload_options *o)
 	                  "already", o->params ? "params" : "build");
 }
 
-/* [FREE-AFTER-GRACE], [BITS-IN-USE]: refuse a filter that a record names, or whose bits overlap
- * with the handle's filters. */
+/* [FREE-AFTER-GRACE], [BITS-IN-USE]: refuse a filter that a generation record of the handle names,
+ * or whose bits overlap with those of the handle's filters. */
 static int check_unused(struct weir_handle *h, const struct weir_filter *next)
 {
 	const struct weir_generation *g = h->generation;

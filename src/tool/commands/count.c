@@ -48,7 +48,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-#define KEYS 512 /* keys of one call of the library, and lines of a group */
+#define KEYS 512 /* most keys in a call of the library, and most lines read at a time */
 
 struct count {
 	struct lines_options from;

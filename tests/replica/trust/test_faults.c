@@ -312,8 +312,7 @@ static void a_process_that_hangs_with_the_lock_is_reported(void **state)
 }
 
 /* Other users may create files in the folder. If such a file is in the way, weir__trust_accept()
- * must not return -EEXIST, which means that the version exists twice: a node would then use the
- * version without writing it to the file. */
+ * must not return -EEXIST, which says that the state has another generation of this version. */
 static void an_obstacle_to_the_state_is_no_second_version(void **state)
 {
 	char way[sizeof state_path + 8];
