@@ -90,8 +90,8 @@ static void test_two_mount_namespaces_share_the_lock(void **state)
 		struct weir_filter *g;
 		char seen[4300];
 		snprintf(seen, sizeof seen, "%s/set.weir", other_dir);
-		if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-		    mount(folder, other_dir, NULL, MS_BIND, NULL))
+		if (unshare(CLONE_NEWNS) || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) ||
+		    mount(folder, other_dir, "none", MS_BIND, NULL))
 			_exit(SKIPPED);
 		weir_destroy(f);
 		if (map_in(&g, seen, NULL))
