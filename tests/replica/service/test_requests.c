@@ -208,7 +208,10 @@ static void test_publish_works_after_a_record_has_failed(void **state)
 	struct record of = { .r = a, .others = 500000 };
 	eventually(!ask(&server, NULL, "EXISTS {weir:test}:2:lease"));
 	pthread_create(&thread, NULL, kill_at_the_lease, NULL);
-	assert_refused(weir_replica_publish_from(a, make, &of), -ECONNREFUSED, "unix", "");
+	/* A kill between a request and its answer resets the connection. */
+	int err = weir_replica_publish_from(a, make, &of);
+	assert_true(err == -ECONNREFUSED || err == -ECONNRESET);
+	assert_non_null(strstr(weir_error_detail(), "unix"));
 	pthread_join(thread, NULL);
 	server_start(&server, NULL, NULL);
 	eventually(stats(a).state != WEIR_REPLICA_OFFLINE);
