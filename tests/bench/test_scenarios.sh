@@ -28,7 +28,7 @@ help=$(bench/scenarios.sh --help)
 names=0
 for source in tests/examples/*/; do
 	name=$(basename "$source")
-	[ "$name" != servers ] && [ "$name" != replay ] || continue
+	[[ $name != @(servers|replay|pages) ]] || continue # these are no scenarios
 	names=$((names + 1))
 	programs="$name(_[a-z]+)?" # one for each database, say
 	check "--help has $name" grep -qwE "$programs" <<< "$help"

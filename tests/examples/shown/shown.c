@@ -54,8 +54,7 @@ static void start(bool fresh)
 }
 
 /* Rule A2. @bits: the new filter's contents, or NULL. @old: receives the user's old slot. Return:
- * the old filter. After a grace period no thread uses the old filter or the old slot. Only one
- * thread may switch users. */
+ * the old filter. After a grace period no thread uses it or its slot. One thread alone switches. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;
@@ -121,8 +120,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* The first thread resets users, and the others look up. Items of users that are never reset must
- * be found. */
+/* Thread 0 resets users. The others must find the items of users that are never reset. */
 static void *reset_or_look(void *thread)
 {
 	struct weir_filter *left[SPARE / 2];
@@ -166,8 +164,7 @@ static void choose(const char *layout)
 	params.seed = SEED; /* the same for all; a real server draws and stores it */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
-	must(weir_params_shape(&params, &plan.shape),
-	     "shape"); /* the same for every filter */
+	must(weir_params_shape(&params, &plan.shape), "shape"); /* of every filter */
 	rate = plan.fp_rate;
 }
 
