@@ -124,9 +124,10 @@ static void report(const struct change *add)
 	const struct weir_stats *s = &add->after;
 	const bool copies = weir_kind_can(s->shape.kind, WEIR_CAN_HOLD_COPIES) &&
 	                    !(s->marks & WEIR_MARK_ONCE);
-	/* a kind that stores each copy of a key does not count distinct keys */
+	/* In a kind that stores each copy of a key, keys_estimated counts copies, so the number of
+	 * new distinct keys is unknown. */
 	double fresh = copies ? INFINITY : s->keys_estimated - add->before.keys_estimated;
-	if (isfinite(fresh) && fresh > (double)add->keys) /* the estimates may err */
+	if (isfinite(fresh) && fresh > (double)add->keys) /* an estimate may be too high */
 		fresh = (double)add->keys;
 	report_saturated(add->image, s, guard_advice(&add->guard, s));
 	if (add->quiet)

@@ -88,7 +88,8 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-/* Reports @err with the file whose name begins the library's message. Return: TOOL_TROUBLE. */
+/* Reports @err for the delta whose name the library's message begins with. If it begins with no
+ * delta's name, reports @err for the old image. Return: TOOL_TROUBLE. */
 static int failed(const struct apply *a, int err)
 {
 	for (size_t i = 0; i < a->n; i++)
@@ -127,7 +128,7 @@ static int make(struct apply *a)
 	if (!err)
 		return TOOL_OK;
 	(void)failed(a, err);
-	/* -EINVAL with regular files: a delta was made from another image */
+	/* If all files are regular, -EINVAL means that a delta was made from another image. */
 	return err == -EINVAL && all_read(a) ? TOOL_NO : TOOL_TROUBLE;
 }
 

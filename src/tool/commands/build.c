@@ -309,8 +309,9 @@ static void limit_memory(struct build *build)
 	}
 	build->guard.max_memory = half < build->max_memory ? half : build->max_memory;
 #ifdef __GLIBC__
-	/* By default malloc() keeps up to 64 MiB of freed memory, and more in each thread's
-	 * arena. */
+	/* Make malloc() return freed memory to the system, because max_memory counts the whole
+	 * process. By default malloc() keeps up to 64 MiB of freed memory, and more in each
+	 * thread's arena. */
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 	mallopt(M_ARENA_MAX, 1);
 #endif

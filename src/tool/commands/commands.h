@@ -34,9 +34,9 @@ int cmd_drill(int argc, char **argv);
 
 /* ---- weir help ---- */
 
-/* Opens the manual page of a command with man(1), or that of its @part if not NULL. Both names come
- * from tables of this command, never from the user's text. Return: false, after a message, if man
- * shows no page. */
+/* Runs man(1) for the manual page of a command. If @part is not NULL, shows the page of that part
+ * of the command instead. Both names come from tables of this program, never from the user's text.
+ * Return: false, after a message, if man shows no page. */
 bool help_shows(const char *command, const char *part);
 /* Return: the part of weir replicate that has this name, or NULL. */
 const char *replicate_part(const char *name);

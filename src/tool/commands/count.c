@@ -59,7 +59,7 @@ struct count {
 	struct weir_filter *filter;
 	struct lines *lines;
 	uint64_t full; /* the value of a full counter */
-	bool keyed;    /* false: each line is a key as it is */
+	bool keyed;    /* keys are made from the lines; false: each line is a key */
 	bool plain;    /* standard output is a terminal, so lines are escaped */
 	uint64_t printed, bad;
 };

@@ -10,9 +10,10 @@
 #include "commands.h"
 #include "output/say.h"
 
-enum { NO_MAN = 127 }; /* the status of a shell that does not find a program */
+enum { NO_MAN = 127 }; /* man could not be run; shells exit with 127 in this case */
 
-/* Only for a child of fork(). man gets the signals as a shell would leave them to it. */
+/* Replaces this process, a child of fork(), by man. First restores the default actions of the
+ * signals that weir ignores, since man would inherit them as ignored. */
 static _Noreturn void become_man(char *page)
 {
 	static char man[] = "man";
@@ -27,7 +28,7 @@ static _Noreturn void become_man(char *page)
 /* Return: the exit status of man; NO_MAN if it could not run or a signal ended it. */
 static int run_man(char *page)
 {
-	/* Ctrl-C is for man and its pager, as in system(). */
+	/* Ignore Ctrl-C and Ctrl-\ while man runs, so that they act only on man and its pager. */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	int status = 0;

@@ -114,7 +114,7 @@ static int run(const char *name, int argc, char **argv)
 	return misuse("'%s' is not a command%s", name, meant(name));
 }
 
-/* The manual page; without it the text of --help. */
+/* Shows the manual page of a command. If there is no page, prints the text of --help instead. */
 static int help(int argc, char **argv)
 {
 	static char dash_help[] = "--help";
@@ -127,7 +127,7 @@ static int help(int argc, char **argv)
 	if (argc > 2 && command && command->run == cmd_replicate) {
 		part = replicate_part(argv[2]);
 		if (!part)
-			return run(argv[1], 2, argv + 1); /* an error that lists the parts */
+			return run(argv[1], 2, argv + 1); /* prints an error with all parts */
 	}
 #endif
 	if (command && help_shows(command->name, part))
@@ -160,8 +160,8 @@ static void on_bus_error(int number)
 }
 
 /* Opens the standard descriptors that are closed. Otherwise the next file that weir opens would get
- * the number of a closed descriptor, and weir could read an image as the keys of standard input. An
- * O_PATH descriptor can be neither read nor written. Return: false if an open fails. */
+ * the number of a closed descriptor, and weir could read an image as the keys of standard input.
+ * O_PATH makes each read and write of the new descriptors fail. Return: false if an open fails. */
 static bool standard_taken(void)
 {
 	bool taken = true;

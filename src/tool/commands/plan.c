@@ -121,8 +121,8 @@ static json_t *row_json(const struct weir_plan *plan, bool marked)
 	return json;
 }
 
-/* Adds a note on the bits per key of a kind that grows: when the filter is full, and just after it
- * adds a layer. */
+/* Adds a note on the bits per key of a kind that grows, at three moments: when the filter is full,
+ * just after it adds its second layer, and just after it adds its last layer. */
 static void note_growth(struct table *notes, const struct layout *layout,
                         const struct weir_plan *plan)
 {

@@ -21,12 +21,12 @@ struct sift {
 	bool invert;     /* select lines that are not in the set */
 	bool print;      /* print lines on standard output, not only count them */
 	bool plain;      /* set by sift_lines(): the output is a terminal, so lines are escaped */
-	/* at the first line found, end the process with TOOL_OK and print nothing */
+	/* at the first selected line, end the process with TOOL_OK; print no lines */
 	bool first_only;
 	unsigned threads;
 	/* the result */
 	uint64_t lines, selected;
-	uint64_t bad; /* number of skipped lines, not counted in @lines and @selected */
+	uint64_t bad; /* number of wrong lines, which @lines and @selected do not count */
 };
 
 /* Looks up all lines. Return: false after a message, if a file is unreadable, or if a line is wrong

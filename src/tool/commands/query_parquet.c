@@ -24,7 +24,7 @@ struct asking {
 	uint64_t asked, selected, bad;
 	uint64_t *maybe; /* for each row group, the number of lines that may be in it */
 	/* for the current group of lines */
-	uint64_t in[WEIR_BITMAP_WORDS(LINES)];    /* lines that are looked up */
+	uint64_t in[WEIR_BITMAP_WORDS(LINES)];    /* bitmap of the lines that are looked up */
 	/* for each row group, a bitmap of the lines that may be in it */
 	uint64_t (*held)[WEIR_BITMAP_WORDS(LINES)];
 	uint64_t *hashes;

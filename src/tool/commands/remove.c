@@ -51,10 +51,10 @@ static int report_none_found(const struct change *rm)
 	return TOOL_NO;
 }
 
-/* Return: an upper bound on the number of removed keys that were never added. A key that was never
+/* Return: an estimate of the number of removed keys that were never added. A key that was never
  * added is found at the false-positive rate, and its removal then removes a copy of another key.
- * The bound follows from the number of keys that were not found. Lines that repeat too often are
- * not found either, so the bound may be too high. */
+ * The estimate follows from the number of keys that were not found. Lines that repeat too often are
+ * not found either, so the estimate may be too high. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;

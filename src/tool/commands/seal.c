@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * weir seal: seals images that a process had mapped for inserts in place (live) when it was
+ * weir seal: seals live images. An image stays live if a process that inserts into it in place is
  * killed. */
 #include <stdio.h>
 #include "commands.h"

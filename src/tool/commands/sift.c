@@ -13,7 +13,7 @@
 #include "output/say.h"
 #include "query.h"
 
-#define KEYS 512 /* keys of one call of the library, which splits them into smaller groups */
+#define KEYS 512 /* most keys in a call of the library, and most lines looked up at a time */
 
 struct sifting {
 	struct sift *sift;
@@ -21,7 +21,7 @@ struct sifting {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	uint64_t next_to_print; /* number of the chunk to be printed next */
-	bool keyed;    /* false: each line is a key as it is */
+	bool keyed;    /* keys are made from the lines; false: each line is a key */
 	atomic_uint_fast64_t bad;
 	struct slashed slashed;
 };
@@ -60,8 +60,9 @@ static void is_bad(struct sifting *s, const struct chunk *chunk, const struct ke
 		keyer_report(keyer, s->lines, chunk, line, why);
 }
 
-/* Looks up a group of lines. @in: receives a bitmap of the lines that are looked up, which leaves
- * out comments and wrong lines. @maybe: receives a bitmap of the lines that may be in the set. */
+/* Looks up a group of lines, except comments and wrong lines. Both bitmaps must be zero before the
+ * call. @in: receives a bitmap of the lines that were looked up. @maybe: receives a bitmap of the
+ * lines that may be in the set. */
 static void ask_keyed(struct sifting *s, const struct chunk *chunk, struct keyer *keyer,
                       const struct iovec *lines, size_t n, uint64_t *in, uint64_t *maybe)
 {

@@ -122,7 +122,7 @@ static int verify_delta(const struct verify *v, const char *path)
 		snprintf(what, sizeof what, "a delta from image %s: head, map and frames whole; "
 		         "their contents are checked by --from=IMAGE or by weir apply", ids);
 	if (err && v->from && detail_without(path) == weir_error_detail())
-		say_weir(err, v->from); /* the message begins with another file's name */
+		say_weir(err, v->from); /* the message names another file than @path */
 	else if (err)
 		(void)trouble_delta(err, path);
 	put(v, &r, path, err ? NULL : what);

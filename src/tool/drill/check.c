@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Records the findings of a drill: lost keys and errors. At the end, looks up every key of the
- * files and every inserted key once more, and measures the rate. */
+ * files and every inserted key once more, and measures the false-positive rate. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

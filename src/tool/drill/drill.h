@@ -80,7 +80,8 @@ struct loads {
 	uint64_t rollbacks, aborted;
 	double busy;              /* seconds during which a reload ran */
 	uint64_t bytes_most;      /* peak size of all filters together */
-	double fp_rate_most;      /* highest rate of a filter just before it was published */
+	double fp_rate_most;      /* highest false-positive rate of a filter, measured just before
+	                             the filter was published */
 };
 
 struct drill {
@@ -133,7 +134,8 @@ void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
 /* Reports the first error of a thread, and ends all threads. */
 void drill_fail(struct drill *d, int err);
 
-/* The main functions of the threads: load.c has drill_load(), and threads.c the others. */
+/* The main functions of a reader, an inserter and the loader. load.c defines drill_load(), and
+ * threads.c defines drill_read() and drill_insert(). */
 void drill_read(struct reader *r);
 void drill_insert(struct inserter *i);
 void drill_load(struct drill *d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Log-linear histograms. The class of a value is its highest set bit and the six bits below that
- * bit. */
+ * Log-linear histograms. The highest set bit of a value and the six bits below that bit determine
+ * the class of the value. */
 #include "ticks.h"
 
 static unsigned class_of(uint64_t value)

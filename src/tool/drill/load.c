@@ -58,8 +58,8 @@ static int from_source(struct drill *d, struct weir_reload *r)
 	return err;
 }
 
-/* Measures the rate of the new filter and the memory of all filters, before the new filter is
- * published. */
+/* Measures the false-positive rate of the new filter and the memory of all filters. Call before the
+ * new filter is published. */
 static int inspect(struct loader *l, const struct weir_reload *r)
 {
 	struct loads *loads = &l->drill->loads;

@@ -61,7 +61,7 @@ static void look(struct drill *d, struct reader *r, const struct block *b, bool 
 	uint64_t found = one_by_one ? found_one_by_one(d, b, took) : found_as_a_whole(d, b);
 	uint64_t all = ticks_between(began + ticks.cost, ticks_now());
 	unsigned after = atomic_load_explicit(&d->phase, memory_order_relaxed);
-	/* A block counts as one during a reload if a reload began or ended within the block. */
+	/* A block counts as measured during a reload even if a reload ran for only a part of it. */
 	unsigned with = before % 2 || before != after;
 	if (one_by_one) {
 		for (uint64_t i = 0; i < b->n; i++)

@@ -24,8 +24,8 @@ extern struct ticks ticks;
 
 /* Call before any ticks_now(). */
 void ticks_start(void);
-/* Return: nanoseconds per tick, on average since ticks_start(). The result is more exact the longer
- * ago that call was. */
+/* Return: nanoseconds per tick, on average since ticks_start(). The more time has passed since that
+ * call, the more exact is the result. */
 double ticks_ns(void);
 
 /* Return: the time in ticks. RDTSCP reads the counter after all earlier instructions have
@@ -56,7 +56,7 @@ enum { HISTOGRAM_SUB_BITS = 6,
 
 /* Start from { 0 }. */
 struct histogram {
-	uint64_t total, most; /* number of values; largest value, exactly */
+	uint64_t total, most; /* @total: number of values; @most: exact largest value */
 	uint64_t counts[HISTOGRAM_CLASSES];
 };
 

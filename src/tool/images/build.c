@@ -17,7 +17,7 @@
 /* ---- the kind ---- */
 
 /* Without -k and --like, takes the kind, WEIR_ONCE and the width of counters from the replaced
- * image. Then checks that the options fit the kind. */
+ * image, unless that image is a router or a window. Then checks that the options fit the kind. */
 static int choose_kind(struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -37,8 +37,9 @@ static int choose_kind(struct build *build)
 	return TOOL_OK;
 }
 
-/* Refuses to change the kind of the replaced image without --force. -k also allows the change,
- * unless the image has an exclude list, sets or generations, which the user may have forgotten. */
+/* Refuses another kind than that of the replaced image, unless -k or --force is given. If the image
+ * has an exclude list, sets or generations, only --force allows another kind, since the user may
+ * have forgotten that the image has them. */
 static int check_kind(const struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -52,7 +53,7 @@ static int check_kind(const struct build *build)
 
 /* ---- normalisation ---- */
 
-/* Gets the steps of the replaced image. Return: false if the steps are unknown. */
+/* Gets the normalisation steps of the replaced image. Return: false if the steps are unknown. */
 static bool replaced_steps(const struct build *build, uint32_t *steps)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -265,7 +266,7 @@ static int no_keys(const struct build *build)
 	return guard_empty(&build->guard, &build->fill.from, build->found.bad, so);
 }
 
-/* Refuses input without keys, and single files without keys. */
+/* Refuses the input if it has no keys at all, or if one of its files has no keys. */
 static int check_files(const struct build *build)
 {
 	return build->keys ? guard_keyless(&build->guard, &build->found.keyless,

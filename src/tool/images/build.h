@@ -11,7 +11,8 @@
 #include "probe.h"
 #include "saving.h"
 
-/* The source of max_memory. */
+/* The source of max_memory: the machine's memory, the limit of its control group (cgroup), or
+ * --max-memory. */
 enum build_limit { BY_MACHINE, BY_GROUP, BY_OPTION };
 
 struct build {
@@ -32,7 +33,7 @@ struct build {
 	struct model model;
 	struct model_wish wish;
 	struct model_taken taken;
-	bool steps_taken;   /* the steps come from the model */
+	bool steps_taken;   /* the normalisation steps come from the model */
 	bool steps_changed; /* the steps differ from those of the replaced image (--force) */
 	/* the result */
 	struct weir_filter *filter;
@@ -49,9 +50,9 @@ int build_make(struct build *build);
 /* Checks that the kind supports an exclude list if one is given, and prepares to read the list.
  * Return: as build_make(). */
 int build_excludes(struct build *build);
-/* Return: true if the build needs the number of lookups per answer, which is known only after all
- * keys are read. The build divides the asked rate by this number, and a set with WEIR_TEXT_CLOSED
- * must know all prefix lengths or numbers of labels before its first key. */
+/* Return: true if a first pass over the keys must find the prefix lengths or numbers of labels.
+ * Their count is the number of lookups per answer, by which the build divides the asked rate. A set
+ * with WEIR_TEXT_CLOSED must also know them before its first key. */
 bool build_lookups_unknown(const struct build *build);
 /* Builds a kind that is built once. Call after the parameters are settled. Return: as
  * build_make(). */

@@ -44,7 +44,8 @@ static char *copy_of(const void *bytes, size_t len)
 	return copy;
 }
 
-/* Records the normalised key, since the two lists may spell a key differently. */
+/* Records where the key was found. Also records the normalised key, since the two lists may spell
+ * the same key differently. */
 static void found(struct search *s, const struct chunk *chunk, const struct iovec *line,
                   const struct iovec *text)
 {
@@ -209,9 +210,9 @@ static int new_builder(struct build *build, uint64_t kept, struct weir_builder *
 	return weir_builder_create(out, &params, &options) ? trouble_refused() : TOOL_OK;
 }
 
-/* Refuses an exclude list without keys, and single files without keys. If the list is empty by
- * mistake, the set may answer yes for every key that should be excluded. @keys: number of keys that
- * a pass found. */
+/* Refuses the exclude list if it has no keys at all, or if one of its files has no keys. If the
+ * list is empty by mistake, the set may answer yes for every key that should be excluded. @keys:
+ * number of keys that a pass found in the list. */
 static int check_list(const struct build *build, uint64_t keys)
 {
 	static const char so[] = "excludes the keys of the other lists";
@@ -250,8 +251,8 @@ static int include(struct build *build, struct spool *spool, struct weir_builder
 	return err ? TOOL_TROUBLE : TOOL_OK;
 }
 
-/* Return: true if there are more different keys than -n. A full disk has the same errno, so the
- * error's code decides. */
+/* Return: true if there are more different keys than -n allows. A full disk has the same errno, so
+ * the function also checks the code of the library's error. */
 static bool too_many(int err)
 {
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;
@@ -259,8 +260,8 @@ static bool too_many(int err)
 	return err == -ENOSPC && info.code == WEIR_ERROR_MORE_KEYS;
 }
 
-/* Builds with the current seed. @both: set to true if a key of each list has the hash
- * built.equal_hash. */
+/* Builds with the current seed. @both: set to true if a key of the set and a key of the exclude
+ * list have the same hash, built.equal_hash. Then no filter is built. */
 static int try(struct build *build, struct spool *spool, struct weir_builder *builder, bool *both)
 {
 	*both = false;

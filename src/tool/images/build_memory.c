@@ -75,7 +75,8 @@ uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shard
 {
 	const int level = build->saving.zstd_level;
 	const uint64_t piece = 1 << 20, shard = level ? bytes / shards : 0;
-	/* weir_save() copies the whole filter if the output is a stream or keys can move. */
+	/* weir_save() copies the whole filter if the output is a stream, or if inserts move keys
+	 * within the filter. */
 	const bool copied = build->params.kind == WEIR_CUCKOO || strcmp(build->output, "-") == 0;
 	return piece + (copied ? build_filter_memory(bytes) : 0) + zstd_memory(level) +
 	       2 * shard + shard / 128;
@@ -101,8 +102,8 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 #define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */
 
 /* Computes the memory of the filter in bytes. @out: receives 0 if the size depends on the number of
- * keys. A kind with an exclude list has its first level in memory twice at the end of the build.
- * Return: 0 or a negative errno. */
+ * keys. For a kind with an exclude list, the call doubles the memory, since its first level is in
+ * memory twice at the end of the build. Return: 0 or a negative errno. */
 static int filter_bytes(const struct weir_params *p, uint64_t *out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

@@ -67,7 +67,7 @@ static void keys(struct report *r, const struct build *b)
 {
 	const bool counted = weir_kind_can(b->stats.shape.kind, WEIR_CAN_BUILD);
 	double distinct = b->stats.keys_estimated;
-	if (distinct > (double)b->keys) /* the estimate may err in both directions */
+	if (distinct > (double)b->keys) /* the estimate may be too high */
 		distinct = (double)b->keys;
 	if (counted) {
 		distinct = (double)b->built.keys;
@@ -91,8 +91,8 @@ static void keys(struct report *r, const struct build *b)
 	hint_repeats(r, b, distinct, counted);
 }
 
-/* An answer for prefixes or domains takes several lookups, and each lookup gets a part of the
- * rate. */
+/* Describes the asked rate. An answer for prefixes or domains takes several lookups, among which
+ * the asked rate is divided. */
 static const char *asked(char text[100], const struct build *b)
 {
 	const uint32_t lookups = weir_text_most(&b->found.noted);
@@ -135,7 +135,8 @@ static void sizes(struct report *r, const struct build *b)
 	double bits_per_key = keys > 0 ? (double)b->stats.bytes * 8.0 / keys : 0;
 	report_count(r, "bytes", NULL, b->stats.bytes);
 	report_real(r, "bits_per_key", NULL, bits_per_key);
-	if (b->stats.capacity < FEW) /* the 64 bytes of the smallest filter would dominate */
+	/* Bits per key say little if the size is mostly due to rounding up to cache lines. */
+	if (b->stats.capacity < FEW)
 		report_line(r, "memory", "%s", show_bytes(SHOW, b->stats.bytes));
 	else
 		report_line(r, "memory", "%s, %.2f bits for each key%s",
@@ -151,7 +152,8 @@ static void speed(struct report *r, const struct build *b)
 	report_real(r, "seconds", NULL, b->seconds);
 	report_real(r, "keys_per_second", NULL, per_second);
 	report_count(r, "threads", NULL, b->fill.threads);
-	if (b->keys < MANY) /* the start of the threads would dominate */
+	/* Keys a second say little if the start of the threads takes much of the time. */
+	if (b->keys < MANY)
 		report_line(r, "time", "%.2f s", b->seconds);
 	else
 		report_line(r, "time", "%.2f s, %s keys a second with %u thread%s", b->seconds,

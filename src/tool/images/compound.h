@@ -27,7 +27,7 @@ void window_report(struct report *r, const struct weir_stats *whole,
 /* ---- routers ---- */
 
 struct route_build {
-	/* a capacity of 0 means the number of lines of the longest file */
+	/* if the capacity is 0, it becomes the number of lines of the longest file */
 	struct weir_params params;
 	struct lines_options from;
 	const char *output;

@@ -72,16 +72,16 @@ static uint64_t keys_in(const struct guard *guard, const struct fill *fill)
 	return guard->keys ? guard->keys : keys;
 }
 
-/* Return: a capacity for the @keys of the input and the keys that were in the filter before.
- * @taken: keys of the input that the filter accepted. */
+/* Return: a capacity for the @keys of the input together with the older keys of the filter.
+ * @taken: number of keys of the input that the filter has accepted. */
 static uint64_t capacity_for_all(uint64_t keys, uint64_t taken, const struct weir_stats *stats)
 {
 	double before = stats->keys_estimated - (double)taken;
 	return round_up(keys + (before >= 1 && isfinite(before) ? (uint64_t)before : 0));
 }
 
-/* Reports that the filter is too small. The message says first that nothing was saved, although the
- * filter in memory accepted some keys. */
+/* Reports that the filter is too small. The message begins with "not written", because no key is
+ * saved, although the filter in memory has accepted @taken of the keys. */
 static int report_too_small(const struct guard *guard, const struct weir_stats *stats,
                             const char *path, uint64_t taken, uint64_t keys)
 {
@@ -146,9 +146,9 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
 	return TOOL_NO;
 }
 
-/* Return: true if fewer than min_keys keys differ. The limit allows for the error of the estimate,
- * so that complete lists pass. At rates up to 10 %, complete lists of 100 to 20,000 keys passed for
- * each of 60 seeds, and at 50 % nearly all passed. */
+/* Return: true if the set has fewer than min_keys different keys. If their number is an estimate,
+ * the limit allows for its error, so that complete lists pass. At rates up to 10 %, complete lists
+ * of 100 to 20,000 keys passed for each of 60 seeds, and at 50 % nearly all lists passed. */
 static bool fewer_differ(const struct guard *guard, const struct weir_stats *fresh,
                          const char *path)
 {

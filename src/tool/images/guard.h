@@ -16,7 +16,7 @@ struct guard {
 	uint64_t most; /* upper bound on the keys in the set after weir add; 0: unknown */
 	uint64_t min_keys;  /* --min-keys, a number of different keys; 0: not given */
 	uint64_t different; /* number of different keys, if the builder counted them; else 0 */
-	uint64_t max_memory; /* limit for unpacking an old image, or for reading all of it */
+	uint64_t max_memory; /* limit in bytes on an old image that is unpacked or read whole */
 };
 
 /* Checks a new set before it is saved to @path. Refuses a set with more keys than its capacity and
@@ -37,8 +37,8 @@ int guard_empty(const struct guard *guard, const struct lines_options *from, uin
 int guard_few(const struct guard *guard, const struct weir_stats *fresh,
               const struct lines_options *from, const char *path);
 
-/* Refuses single files without keys, although other files have keys. @so: as in guard_empty().
- * Return: TOOL_OK, or TOOL_NO after a message. */
+/* Refuses the input if one of its files has no keys, although other files have keys, unless
+ * --allow-empty is given. @so: as in guard_empty(). Return: TOOL_OK, or TOOL_NO after a message. */
 int guard_keyless(const struct guard *guard, const struct keyless *keyless, const char *so);
 
 /* Refuses a set that is too full, like guard_check(), but does not compare it with an old image. */

@@ -16,9 +16,9 @@
 #include "output/units.h"
 
 /* Return: true if the path is an open pipe, a socket or a device. The path of an open pipe is in
- * /dev or /proc, or does not resolve. Any other FIFO gets false, so that the library refuses it and
- * no call opens it: the open could block until a writer opens the FIFO, and a waiting writer would
- * take the tool for its reader. */
+ * /dev or /proc, or does not resolve. Any other FIFO gets false, so that the library refuses it
+ * without an open. An open could block until a writer opens the FIFO. A writer that already waits
+ * would take the tool for its reader. */
 static bool is_stream(const char *path)
 {
 	struct stat st;
@@ -67,8 +67,8 @@ int image_swapped(const char *image, char **others, size_t n)
 	return TOOL_OK;
 }
 
-/* Return: a descriptor of the stream at @path, or -1. At -1, the library opens the path or reports
- * the failure. */
+/* Return: a descriptor of the stream at @path. -1 if @path is no stream or cannot be opened; then
+ * the library opens the path or reports the failure. */
 static int open_stream(const char *path)
 {
 	return is_stream(path) ? open_to_read(path) : -1;
@@ -248,7 +248,7 @@ int image_open(struct weir_filter **out, const char *path, const struct image_ho
 	prepare_sentences(path);
 	int err = weir_load(out, weir_location_map(path, WEIR_MAP_READ), &options);
 	end(how);
-	/* -EINVAL: a compressed image cannot be mapped */
+	/* After -EINVAL, load the image: it may be compressed, and then it cannot be mapped. */
 	return err == -EINVAL ? image_load(out, path, how) :
 	                        report_result(no_window_mapped(err, path), path, how);
 }
@@ -259,7 +259,8 @@ int image_stats(const char *path, const struct weir_image_info *info, bool exact
 	struct weir_load_options options = begin(how, "reading");
 	prepare_sentences(path);
 	options.no_verify = !how->check;
-	/* A plain image is mapped, but a compressed image may have replaced it by now. */
+	/* A plain image is mapped, and needs no limit. But a compressed image may have replaced it
+	 * since weir_image_inspect(), so the size of the plain image is the limit. */
 	options.max_bytes = info->compressed ? most_bytes(how) : info->bytes;
 	int err = weir_image_measure(weir_location_path(path), exact ? WEIR_EXACT : WEIR_SAMPLED,
 	                             &options, out);

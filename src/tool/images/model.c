@@ -69,8 +69,8 @@ static bool trusted(int fd, const char *path)
 	return false;
 }
 
-/* Return: true if the image's keys were hashed like the new keys, both with a key or both without.
- * Whether the hash keys are equal shows only when the image is opened. */
+/* Return: true if the image and the new image are both keyed (--keyed-by), or both not keyed.
+ * Whether they have the same secret key shows only when the image is opened. */
 static bool same_hash(const struct weir_image_info *info, bool keyed, const char *path)
 {
 	if (info->keyed != keyed)
@@ -199,8 +199,9 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	return taken;
 }
 
-/* Return: how many times to double the capacity for @keys or, if negative, to halve it. Half of an
- * odd number is rounded up. */
+/* Return: the number of doublings after which the capacity holds @keys keys. If the capacity is
+ * already large enough: the negative number of halvings that keep it above @keys, or 0 with
+ * @never_smaller. Half of an odd number is rounded up. */
 static int doublings_for(uint64_t capacity, uint64_t keys, bool never_smaller)
 {
 	int n = 0;

@@ -14,9 +14,11 @@
 struct model {
 	const char *path;          /* path of the image; NULL: no model */
 	double fp_rate;            /* asked rate of one lookup */
-	/* normalisation of the keys; also set if only the seed cannot be used (path is NULL) */
+	/* normalisation of the keys. If only the seed of an image cannot be used, path is NULL, but
+	 * this field is set */
 	struct weir_text normal;
-	bool normal_known;         /* @normal comes from an image that may be trusted */
+	bool normal_known;         /* @normal comes from an image that is trusted, or whose seed is
+	                              not needed */
 	/* parameters of an equal filter; for a keyed image with the caller's secret and seed 0 */
 	struct weir_params params;
 };

@@ -49,8 +49,9 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-/* Refuses to replace an image that has changed since the previous check, since a process relies on
- * the keys that it inserted. A removed or emptied file is accepted, since no keys are lost. */
+/* Records the commit of the image at @path. Refuses an image that has changed since the previous
+ * check, because another process may have inserted keys and rely on them. Accepts a file that was
+ * removed or emptied since then, because its replacement loses no keys. */
 static int note(struct image_saving *saving, const char *path, uint64_t commit)
 {
 	if (!saving)

@@ -17,7 +17,7 @@
 #include "saving.h"
 #include "shape.h"
 
-enum { KEYS = 512 }; /* keys of one call of the library */
+enum { KEYS = 512 }; /* most keys in a call of the library */
 
 /* Splits NAME=FILE. An argument without = is both name and file. */
 static bool take_set(char *argument, const char **name, char **file)
@@ -88,7 +88,7 @@ static int check_regular(char *file)
 	               "keys with -n, or save it to a file first", file);
 }
 
-/* Counts the lines of each file, to size its set. */
+/* Counts the lines of each file, for params.router.keys. */
 static int count_files(const struct route_build *b, char **files, size_t n, uint64_t *lines)
 {
 	int status = TOOL_OK;

@@ -5,18 +5,20 @@
 #include "batch.h"
 #include "output/say.h"
 
-/* Limits in hashes. Up to 128 threads share at most 32 Mi hashes, and a batch has 256 Ki to 4 Mi
- * hashes. A batch touches only the memory of its keys. */
+/* Limits on the room of batches, in hashes. A batch has room for 256 Ki to 4 Mi hashes, and the
+ * batches of up to 128 threads together for at most 32 Mi. Room without keys is never written, so
+ * it takes no memory. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)
-/* The smallest batch if memory is short. The allocator maps a batch of this size, and so returns
- * its memory to the system. */
+/* The smallest batch if memory is short, in hashes. These are 128 KiB, so malloc() maps each batch
+ * by itself, and free() returns its memory to the system. */
 #define BATCH_SHORT ((size_t)16 << 10)
 /* Bytes for one hash: 8 in the batch, and up to 24 more while the library sorts the batch. */
 #define HASH_BYTES ((size_t)32)
 
-/* 6 hashes take the memory of one text and its iovec */
+/* A batch has room for TEXT_BYTES bytes per text, on average. With its iovec of 16 bytes, such a
+ * text takes the memory of HASHES_A_TEXT hashes. */
 enum { TEXT_BYTES = 32, HASHES_A_TEXT = 6 };
 
 static struct batch *batch_new(size_t room, size_t each, size_t bytes)

@@ -9,9 +9,10 @@
 
 struct batch {
 	struct batch *next;
-	size_t n, room;      /* number of keys, and capacity */
+	size_t n, room;      /* @n: number of keys; @room: most keys */
 	struct iovec *texts; /* NULL if the keys are hashes */
-	size_t used, bytes;  /* bytes used and allocated behind the array @texts */
+	/* @used: bytes of the texts, which follow the array @texts; @bytes: most bytes of texts */
+	size_t used, bytes;
 	uint64_t hashes[];
 };
 

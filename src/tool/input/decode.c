@@ -94,8 +94,8 @@ bool form_begins(const struct form *form, const unsigned char *bytes, size_t hav
 	return true;
 }
 
-/* Reads until the first bytes identify the form. A short line from a terminal that begins no form
- * ends the loop at once. */
+/* Reads until the first bytes identify a form, or rule out every form. So a short line from a
+ * terminal ends the loop at once, if no form begins like the line. */
 static bool sniff(struct decoder *d, const struct form **out)
 {
 	*out = NULL;
@@ -165,7 +165,8 @@ static bool start(struct decoder *d)
 #define UTF_16 "in UTF-16, as its byte order mark shows"
 #define ICONV "iconv -f UTF-16 -t UTF-8 makes lines of it"
 
-/* Each known format has its bytes at offset @at. */
+/* The known formats, each recognised by the @bytes bytes of @magic at offset @at of a file. The
+ * message says that the file is @is, and advises @remedy. */
 static const struct foreign_format {
 	size_t at, bytes;
 	const char *magic, *is, *remedy;

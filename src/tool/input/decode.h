@@ -39,8 +39,8 @@ struct form {
 	const char *name, *ending; /* @ending is NULL if file names do not show the form */
 	size_t bytes;
 	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
-	/* Return: false if memory is short. The callback is NULL if weir was built without
-	 * @library. */
+	/* Begins to unpack. Return: false if memory is short. The callback is NULL if weir was
+	 * built without @library. */
 	bool (*begin)(struct decoder *d);
 	ssize_t (*read)(struct decoder *d, char *to, size_t room);
 	void (*end)(struct decoder *d);

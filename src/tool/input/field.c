@@ -227,7 +227,8 @@ enum { NAMES_SHOWN = 400 }; /* bytes */
 
 struct columns {
 	struct iovec wanted;
-	/* number of columns; the first two columns named @wanted, or 0 */
+	/* @n: number of columns; @first, @second: numbers of the first two columns named @wanted,
+	 * from 1, or 0 if there is no such column */
 	uint32_t n, first, second;
 	char names[NAMES_SHOWN + 8];
 	size_t len;

@@ -141,7 +141,7 @@ int trouble_weir(int err, const char *file)
 	return TOOL_TROUBLE;
 }
 
-static struct stat keyfile; /* st_nlink is 0 before a key file was read */
+static struct stat keyfile; /* the file of the secret key; st_nlink is 0 if no key was read */
 
 const void *keyfile_read(const char *path)
 {

@@ -14,7 +14,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define KEYS 256 /* keys of one call of the library */
+#define KEYS 256 /* most keys in a call of the library */
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
 
@@ -30,13 +30,13 @@ struct pass {
 	uint64_t *removed; /* not NULL: remove keys, and count those found */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
-	atomic_uint_fast64_t taken; /* keys that the filter accepted */
+	atomic_uint_fast64_t taken; /* number of keys that the filter accepted */
 	atomic_bool full;           /* the filter refused a key for lack of capacity */
 	struct batch *refused;
 	atomic_bool failed;
-	bool keyed; /* false: each line is a key as it is */
+	bool keyed; /* keys are made from the lines; false: each line is a key */
 	bool texts; /* batches contain texts, not hashes */
-	bool hints; /* the pass prints hints, as the first pass does */
+	bool hints; /* print hints: true in the first pass only */
 	struct tally *tally;
 };
 

@@ -13,15 +13,16 @@
 /* The findings of one pass. */
 struct fill_found {
 	struct weir_text noted; /* the steps, and the prefix lengths or label counts of the keys */
-	uint64_t bad;             /* lines that were skipped */
-	uint64_t marked;          /* files that began with the byte order mark of UTF-8 */
-	uint64_t local;           /* names in hosts files that were skipped */
+	uint64_t bad;             /* number of skipped lines */
+	uint64_t marked;          /* number of files that begin with the byte order mark of UTF-8 */
+	uint64_t local;           /* number of skipped local names, such as localhost */
 	struct slashed slashed;   /* texts with a slash, if the keys are domains */
 	struct keyless keyless;   /* files without keys */
 	bool wrong;               /* a wrong line ended the pass */
 	bool full;                /* a full filter ended the pass; the caller reports it */
-	uint64_t taken;           /* keys that the filter accepted */
-	int64_t copies;           /* number of copies of the refused key, if the kind counts */
+	uint64_t taken;           /* number of keys that the filter accepted */
+	int64_t copies;           /* number of copies of the refused key in the filter, if the kind
+	                             counts copies */
 	bool hinted;              /* a pass has printed the hints */
 	bool steps_given;         /* the set already has its steps, so hints suggest none */
 };
@@ -34,7 +35,7 @@ struct fill {
 	unsigned threads;
 	uint64_t bytes;    /* size of the files; 0: unknown */
 	uint64_t expected; /* number of keys; 0: unknown */
-	uint64_t room;     /* memory limit of a pass, besides filter and spool; 0: none */
+	uint64_t room;     /* limit on a pass's memory, filter and spool left out; 0: no limit */
 };
 
 /* Return: the smallest fill.room for a pass with @threads threads, in bytes. */

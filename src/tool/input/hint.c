@@ -7,7 +7,8 @@
 #include "keyer.h"
 #include "output/say.h"
 
-/* lines and rows to examine, fewest rows for a hint */
+/* Hints examine at most LINES lines at the start of a file. hint_first() examines only the first
+ * ROWS of them, and hints at fields only if there are at least ROWS_LEAST rows. */
 enum { LINES = 2048, ROWS = 64, ROWS_LEAST = 4 };
 
 static bool ends_in_cr(struct iovec line)
@@ -180,7 +181,7 @@ static const struct mark {
 /* The first rows of a file. */
 struct rows {
 	size_t n;
-	uint32_t fields; /* number in each row; 0: the rows differ, or are too few */
+	uint32_t fields; /* number of fields in each row; 0: the rows differ, or are too few */
 	struct iovec last;
 };
 

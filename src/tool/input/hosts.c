@@ -108,7 +108,7 @@ static const char *fault_of(struct iovec word)
 
 /* Return: true if the word is a name of this machine or its network, as at the head of a usual
  * hosts file: it has no dot, is an address, or is localhost.localdomain. As a key of a domain set,
- * "local" would match every printer. */
+ * "local" would match every name that ends in .local, such as a printer's. */
 static bool is_local(struct iovec word)
 {
 	static const char whole[] = "localhost.localdomain";

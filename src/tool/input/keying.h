@@ -62,9 +62,9 @@ struct keyer {
 	/* number of keys; an excluded text counts as all keys that its lookup probes */
 	size_t counted;
 	uint32_t lines;           /* number of lines in the group */
-	uint64_t local;           /* names of hosts files that were skipped, in all groups */
-	struct slashed slashed;   /* over all groups */
-	uint32_t texts;           /* texts in the last line; 0: nothing to look up */
+	uint64_t local;           /* number of skipped local names in hosts files, in all groups */
+	struct slashed slashed;   /* texts with a slash in all groups */
+	uint32_t texts;           /* number of texts in the last line; 0: nothing to look up */
 	bool open;                /* the last line ends within a quoted field */
 	uint32_t field;           /* how->field, or the number that the file's header gives */
 	struct arena *arena;

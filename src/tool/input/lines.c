@@ -35,12 +35,12 @@ struct lines {
 	uint32_t field;       /* number of the key's field in the open file */
 	/* file_chunks, file_lines and file_bytes count the open file after decompression */
 	uint64_t chunks, file_chunks, file_lines, file_bytes;
-	uint64_t closed_bytes;       /* read from closed files, before decompression */
-	atomic_uint_fast64_t bytes;  /* read from all files, before decompression */
+	uint64_t closed_bytes;       /* bytes read from the closed files, before decompression */
+	atomic_uint_fast64_t bytes;  /* bytes read from all files, before decompression */
 	char *rest;                  /* the start of a line whose end was not read yet */
 	size_t rest_len, rest_room;
 	uint64_t allocated;               /* size of all chunks and of @rest, in bytes */
-	uint64_t marked;             /* files that began with the byte order mark of UTF-8 */
+	uint64_t marked;             /* number of files that begin with UTF-8's byte order mark */
 };
 
 uint64_t lines_least(unsigned threads)

@@ -91,7 +91,7 @@ struct tally;
 struct keyless {
 	uint64_t files;
 	char *name;   /* name of the first file without keys */
-	uint64_t bad; /* skipped lines of the first file without keys */
+	uint64_t bad; /* number of skipped lines in that file */
 };
 
 struct tally *tally_new(const struct lines_options *from);

@@ -19,7 +19,8 @@ struct parquet_column {
 	const char *name; /* path of the column, points into the argument */
 	struct weir_parquet_column is;
 	struct parquet_group *groups;
-	uint32_t n, lacking; /* number of row groups, and of row groups without a filter */
+	/* @n: number of row groups; @lacking: number of row groups without a filter */
+	uint32_t n, lacking;
 };
 
 /* Return: true if the argument names a Parquet file, with or without a column. An argument that is

@@ -17,7 +17,8 @@
 struct version {
 	const char *type; /* file system type of the mount */
 	const char *limits[2], *use;
-	const char *limit_above; /* in memory.stat: least limit of this group and all above */
+	const char *limit_above; /* name in memory.stat of the least limit of a group and of all
+	                            groups above it; NULL: there is no such figure */
 	const char *cache[2];    /* names of the page cache's figures in memory.stat */
 };
 

@@ -75,10 +75,11 @@ struct nearest {
 	size_t distance;
 };
 
-/* Records @word if it is near, and nearer than nearest->word. The distance counts letters inserted,
- * deleted or replaced, and neighbours swapped. A word is near if it begins with @typed (2 letters
- * or more), or if its distance is below @len and at most a third of its length (at most 2 for a
- * word of under 6 letters). @len: bytes of @typed. */
+/* Records @word if it is near @typed, and nearer than nearest->word. The distance is the number of
+ * typing errors: a letter inserted, deleted or replaced, or two neighbours swapped. A word is near
+ * if @typed has 2 letters or more and the word begins with them. A word is also near if its
+ * distance is below @len and within a limit: 2 for a word of under 6 letters, else a third of the
+ * word's length. @len: bytes of @typed. */
 void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 /* ---- names and keys from outside ---- */

@@ -81,8 +81,8 @@ static bool is_as_saved(const struct following *f)
 	       st.st_mtim.tv_nsec == was->st_mtim.tv_nsec;
 }
 
-/* Return: true if the file is an undamaged image with this seed, and of this generation or a later
- * one. The image may still belong to another set. */
+/* Return: true if the file is an undamaged image with the set's seed, and its generation is the
+ * last saved generation or a later one. The image may still belong to another set. */
 static bool is_valid_image(struct following *f, const struct weir_replica *replica)
 {
 	const struct image_how how = { .only_files = true,
@@ -97,7 +97,7 @@ static bool is_valid_image(struct following *f, const struct weir_replica *repli
 	    its.generation < number_of(f->generation) ||
 	    its.seed_fingerprint != filter.seed_fingerprint)
 		return false;
-	/* unchanged since the first stat() */
+	/* is_as_saved() checks that the file has not changed since the stat() above. */
 	return image_verify(path, &how) == 0 && is_as_saved(f);
 }
 
@@ -206,7 +206,7 @@ int replicate_follow(struct replicate *r)
 		return status;
 	r->options.report = report;
 	r->options.context = &f;
-	/* This node inserts nothing, so its close has nothing to wait for. */
+	/* This node inserts nothing, so a short timeout of weir_replica_close() loses no keys. */
 	r->options.confirm_ms = 1000;
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)

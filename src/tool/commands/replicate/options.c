@@ -108,7 +108,7 @@ static bool take(struct replicate *r, const struct known *k)
 	}
 }
 
-/* Refuses options that have no effect together with another option, or without it. */
+/* Refuses options that exclude each other, and options that need another option that is missing. */
 static int check_together(const struct replicate *r, unsigned command)
 {
 	const struct weir_replica_options *o = &r->options;

@@ -120,10 +120,10 @@ static int copy_of(void *filter, struct weir_filter **out)
 	return weir_clone(out, filter);
 }
 
-/* Publishes IMAGE as the first generation. If another node has published before, this node has
- * joined that node's generation, and adds IMAGE to it. If the kind cannot merge, this node replaces
- * the set by IMAGE instead. This node was first if it has published every generation so far, and
- * all of them are of era 1. */
+/* Publishes IMAGE as the first generation. If the newest generation is not of era 1, or if its
+ * number is not the number of generations that this node has published, another node was first.
+ * This node has then joined that node's generation, and adds IMAGE to it. If the kind cannot merge,
+ * this node replaces the set by IMAGE instead. */
 static int publish_first(struct replicate *r, struct weir_replica *replica, struct weir_filter *f)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;
@@ -150,7 +150,8 @@ static int publish_more(struct replicate *r)
 		return TOOL_TROUBLE;
 	int err = open_set(r, &replica);
 	const bool first = err == 1, older = err == -EKEYREJECTED && r->options.secret_key;
-	/* A publisher whose version is newer than that of redis publishes a still newer version. */
+	/* If @older, redis has an older version than this machine has accepted, so open_set() has
+	 * failed. A node that starts from IMAGE can publish a version newer than both. */
 	if (first || older)
 		err = open_with(r, f, &replica);
 	if (!err)
@@ -164,8 +165,9 @@ static int publish_more(struct replicate *r)
 
 /* ---- removing keys: --replace, rollback ---- */
 
-/* Refuses while a node has keys that redis lacks. The node would merge its whole set into the new
- * set, and bring removed keys back. Return: TOOL_OK, or TOOL_NO after a message. */
+/* Refuses if a node that has reported within SILENT seconds has keys that redis lacks. Such a node
+ * would merge its whole set into the new set, and so bring removed keys back. --force skips this
+ * check. Return: TOOL_OK, or TOOL_NO after a message. */
 static int check_owing_nodes(const struct replicate *r)
 {
 	struct weir_replica_view *v = r->force ? NULL : view_set(r);

@@ -83,8 +83,9 @@ const char *replicate_part(const char *name)
 	return NULL;
 }
 
-/* Checks that files exist before asking redis, for the same messages as other commands print. The
- * library checks the files of TLS, since its message names the option. */
+/* Checks that the image, the password file and the files of signing keys exist, so that a missing
+ * file gets the same message as in other commands. The library checks the TLS files, since its
+ * message also names the option. */
 static bool files_there(const struct replicate *r, unsigned command)
 {
 	const struct weir_replica_options *o = &r->options;

@@ -52,8 +52,8 @@ struct alerts {
 	size_t n;
 };
 
-/* Return: the whole status, with the names in <weir/replica.h>. The caller frees it by
- * json_decref(). */
+/* Return: the whole status. Its members are named like the members of the structs in
+ * <weir/replica.h>. The caller frees it by json_decref(). */
 json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
                     const struct alerts *a);
 /* Print the status, as lines or as metrics. */
@@ -71,8 +71,8 @@ static inline bool is_version(struct weir_replica_version a, struct weir_replica
 
 /* Return: the seconds between the signing of a generation and redis's time, never negative. */
 double age_of(const struct weir_replica_view *v, const struct weir_replica_generation *g);
-/* Return: the seconds until a generation with an expiry expires, by this machine's clock. Nodes use
- * their own clocks too. */
+/* Return: the seconds until a generation with an expiry expires, by the clock of this machine. Each
+ * node also uses the clock of its own machine for the expiry. */
 double seconds_left(const struct weir_replica_generation *g);
 /* Return: the number of log entries that a node has not applied. */
 uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n);

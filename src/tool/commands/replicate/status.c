@@ -46,8 +46,9 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 		alert(a, "%s: %s", who, n->error);
 }
 
-/* Alerts about the signature of the current generation. The node with the secret key signs the
- * generation again after a quarter of its lifetime. */
+/* Alerts about the signature of the current generation. A node with the secret key signs the
+ * generation again when a quarter of its lifetime has passed. If less than a quarter is left,
+ * probably no such node runs, so the user gets an alert. */
 static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
 {
 	const struct weir_replica_generation *g = &v->current;
