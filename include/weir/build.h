@@ -43,7 +43,8 @@ struct weir_builder_options {
 	size_t struct_size;        /* sizeof(struct weir_builder_options) */
 	uint32_t threads;          /* threads that sort and build, the caller's included; 0: 1 */
 	uint64_t max_memory;       /* most bytes besides the filter, at least 63 MiB a thread; 0: no
-	                              limit. Without spill_folder a larger add fails (-EFBIG) */
+	                              limit. Without spill_folder an add that needs more
+	                              fails (-EFBIG) */
 	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
 	                              max_memory, 8 bytes each */
 	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
@@ -85,19 +86,20 @@ WEIR_API WEIR_MUST_CHECK int weir_build(struct weir_filter **out, const struct w
 /** The report of a builder. Start from WEIR_BUILD_REPORT_INIT. */
 struct weir_build_report {
 	size_t struct_size;     /* sizeof(struct weir_build_report) */
-	uint64_t added;         /* keys, each as often as it was added */
-	uint64_t keys;          /* different keys, by their hashes */
+	uint64_t added;         /* number of adds: a key added twice counts twice */
+	uint64_t keys;          /* number of different keys, counted by their hashes */
 	uint64_t spilled_bytes; /* bytes written to the file in spill_folder */
-	double sort_seconds;    /* to sort the hashes and find equal hashes; layered: those of the
-	                           second level */
-	double build_seconds;   /* to build the filter; layered: the second level */
+	double sort_seconds;    /* time to sort the hashes and find equal hashes; layered: for
+	                           the second level only */
+	double build_seconds;   /* time to build the filter; layered: its second level */
 	/* The next five fields are for a kind with an exclude list (layered). */
-	uint64_t excluded;      /* keys of the list, each as often as it was excluded */
+	uint64_t excluded;      /* number of excludes: a key excluded twice counts twice */
 	uint64_t passed;        /* different keys of the list that the first level let pass */
-	uint64_t equal;         /* hashes that both lists have; above 0 finishing returns -EEXIST */
-	uint64_t equal_hash;    /* the smallest of these hashes */
-	double seal_seconds;    /* to sort the included keys and build the first level */
-	uint32_t hashes_uneven; /* enum weir_uneven, for the included keys */
+	uint64_t equal;         /* number of hashes in both lists; if any, finishing returns
+	                           -EEXIST */
+	uint64_t equal_hash;    /* the smallest hash in both lists */
+	double seal_seconds;    /* time to sort the included keys and build the first level */
+	uint32_t hashes_uneven; /* enum weir_uneven: whether hashes of included keys are uniform */
 };
 
 #define WEIR_BUILD_REPORT_INIT WEIR__INIT(weir_build_report)
@@ -122,8 +124,8 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_create(struct weir_builder **out,
  * Hash a key for the filter that a builder will make.
  * @b: the builder.
  * Return: the value that weir_hash() will return.
- * Errors: none.  Threads: any, also while others add keys.  Progress: wait-free.  Cost: some
- *   nanoseconds.
+ * Errors: none.  Threads: any, also while other threads add keys.  Progress: wait-free.
+ *   Cost: some nanoseconds.
  */
 WEIR_API uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t len);
 
@@ -187,11 +189,12 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
  * Return: 0 or a negative errno. In both cases the builder is now empty and can only be destroyed,
  *   except after -EINVAL for @out or @report.
  * Errors: as weir_build(); -EDOM if the included hashes are not uniform, and allow_uneven is not
- *   set; -ECANCELED if progress stopped it; -EFBIG for max_memory; the errno of reading or writing
- *   the file; the error of an earlier call that failed; -EEXIST if an included and an excluded key
- *   have one hash (report->equal_hash). In 1 of 2,000 builds from 12 million and 816 million keys,
- *   two different keys have one hash; another seed separates them. A key in both lists gives this
- *   error under any seed. To find the key, compare weir_builder_hash() of each key with that hash.
+ *   set; -ECANCELED if progress stopped the call; -EFBIG for max_memory; the errno of reading or
+ *   writing the file; the error of an earlier call that failed; -EEXIST if an included and an
+ *   excluded key have one hash (report->equal_hash). In 1 of 2,000 builds from 12 million and 816
+ *   million keys, two different keys have one hash; another seed separates them. A key in both
+ *   lists gives this error under any seed. To find the key, compare weir_builder_hash() of each key
+ *   with that hash.
  * Threads: one; no other thread may use the builder during the call or afterwards.  Order: none;
  *   publish the filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

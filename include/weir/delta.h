@@ -12,9 +12,9 @@
  *
  * A delta compares the plain form of both images, which weir_save() writes without zstd_level. The
  * plain form is cut into pieces of 1 MiB. For each piece that differs, the delta stores the
- * exclusive or of old and new, compressed by zstd. So any two images have a delta, but it is small
- * only if their layout, size and seed are equal. weir build gives a new image the layout, size and
- * seed of the image that it replaces. The size of a delta depends on the kind:
+ * exclusive or of the old and the new piece, compressed by zstd. So any two images have a delta,
+ * but it is small only if their layout, size and seed are equal. weir build gives a new image the
+ * layout, size and seed of the image that it replaces. The size of a delta depends on the kind:
  *   - blocked, classic, split and growing: some bytes for each bit that changed;
  *   - counting and frequency: some bytes for each counter that changed;
  *   - fuse and layered: if one key changes, its part of the filter, with one to two million keys,
@@ -62,8 +62,8 @@ struct weir_delta_info {
 	uint64_t old_id, new_id; /* identities of the images' plain forms: weir_image_verify() */
 	uint64_t old_bytes;      /* size of the old image's plain form */
 	uint64_t new_bytes;      /* size of the new image's plain form */
-	uint64_t old_generation; /* as in struct weir_image_info */
-	uint64_t new_generation;
+	uint64_t old_generation; /* generation of the old image, as in struct weir_image_info */
+	uint64_t new_generation; /* generation of the new image */
 	uint64_t pieces;         /* number of pieces of the new image */
 	uint64_t changed;        /* number of pieces that differ, which the delta contains */
 	uint64_t file_bytes;     /* size of the delta */
@@ -82,8 +82,8 @@ struct weir_delta_info {
  *   -EFBIG if the delta would be larger than max_delta bytes; -ENOTSUP if this build lacks zstd, or
  *   @to is a descriptor.
  * Threads: any.  Progress: blocking (file system).
- * Cost: memory for both images and 2 MiB; reads both, then memory bandwidth, and zstd's time for
- *   the pieces that differ.
+ * Cost: memory for both images and 2 MiB more; the time to read both images, memory bandwidth, and
+ *   zstd's time for the pieces that differ.
  */
 WEIR_API WEIR_MUST_CHECK int64_t weir_delta_save(struct weir_location to,
                                                  struct weir_location old_image,
@@ -112,7 +112,7 @@ WEIR_API WEIR_MUST_CHECK int weir_delta_inspect(struct weir_location from,
  * Return: 0 if the delta is undamaged, or a negative errno.
  * Errors: as weir_delta_inspect(); -ENOTSUP also if this build has no zstd; -ENOMEM; -ECANCELED.
  * Threads: any.  Progress: blocking (file system).
- * Cost: memory for a piece and one bit for each piece; reads the delta once, and zstd's time.
+ * Cost: memory for one piece, and one bit for each piece; the time to read and unpack the delta.
  */
 WEIR_API WEIR_MUST_CHECK int weir_delta_verify(struct weir_location from,
                                                const struct weir_load_options *options);

@@ -50,10 +50,10 @@ WEIR_API const char *weir_error_detail(void);
  * numbers never change. */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* no values: read the sentence */
-	WEIR_ERROR_RANGE = 1,        /* values: given, least, most */
-	WEIR_ERROR_CHOICE = 2,       /* values: given, and the sum of 2^n over all allowed n */
+	WEIR_ERROR_RANGE = 1,        /* values: given value, least allowed, most allowed */
+	WEIR_ERROR_CHOICE = 2,       /* values: given value, sum of 2^n over all allowed values n */
 	WEIR_ERROR_TWO_OF_THREE = 3, /* values: capacity, fp_rate, max_bytes; 0: not given */
-	WEIR_ERROR_KIND_LACKS = 4,   /* values: given, kind */
+	WEIR_ERROR_KIND_LACKS = 4,   /* values: given value, enum weir_kind_id */
 	WEIR_ERROR_RATE_LEAST = 5,   /* values: fp_rate, capacity, least fp_rate, bits of a hash
 	                                or fingerprint */
 	WEIR_ERROR_TOO_LARGE = 6,    /* values: capacity, fp_rate, bytes needed, most bytes */
@@ -99,7 +99,8 @@ WEIR_API void weir_error_last(struct weir_error_info *out);
  * named _keys returns a negative errno. The batch stops at the first key that the filter refuses,
  * since the filter is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
  * inserted. The caller can give that key and all later keys again.
- * Return: 0 or more, but fewer than the batch has; valid until the thread's next weir call.
+ * Return: the number, less than the number of keys in the batch; valid until the thread's next weir
+ *   call.
  * Errors: none.  Threads: each thread sees its own.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API size_t weir_error_taken(void);
@@ -122,7 +123,7 @@ WEIR_API WEIR_PRINTF(2, 3) int weir_fail(int err, const char *format, ...);
  * @out: receives as many whole characters and escapes as fit, and a final NUL byte.
  * @room: size of @out in bytes; with 0 nothing is written. In 17 bytes at least one character fits.
  * @text: @len bytes, of any value; may be NULL when @len is 0. It must not overlap @out.
- * Return: how many bytes of @text were read. If fewer than @len, call again with the rest.
+ * Return: the number of bytes of @text read. If it is less than @len, call again with the rest.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some ns a byte.
  */
 WEIR_API size_t weir_escape(char *out, size_t room, const char *text, size_t len);

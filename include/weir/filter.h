@@ -68,11 +68,11 @@
  *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. If a
  *     filter gets at most capacity different keys, the chance of a refusal is one in a million.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any
- *     load. If both are the same bucket, it holds half of that. At a capacity of 1000 this is so
- *     for 1 of 200 keys, in larger filters for fewer. If every key is inserted twice, the first
- *     refusal comes at 94 % of capacity (12-bit) or 91 % (16-bit). If every key is inserted three
- *     times, it comes at 82 % or 72 %; four times, at 58 to 67 % or at 54 %. If one key in a
- *     hundred is inserted 6 times, it comes far earlier.
+ *     load. If both are the same bucket, it holds half as many copies. This happens to 1 of 200
+ *     keys at a capacity of 1000, and to fewer keys in larger filters. If every key is inserted
+ *     twice, the first refusal comes at 94 % of capacity (12-bit) or 91 % (16-bit). If every key is
+ *     inserted three times, it comes at 82 % or 72 %; four times, at 58 to 67 % or at 54 %. If one
+ *     key in a hundred is inserted 6 times, it comes far earlier.
  *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
  *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
@@ -253,9 +253,9 @@ WEIR_API int64_t weir_contains_keys(const struct weir_filter *f, struct weir_key
  * order, up to the first key that it refuses.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was WEIR_NEW. May be NULL. After
  *   -ENOSPC it has the answers of the keys that were inserted.
- * Return: how many were WEIR_NEW, or a negative errno. If a new key comes several times, in one
- *   batch or in batches of several threads, at least one of them is WEIR_NEW. If the
- *   filter has WEIR_CAN_DECIDE, exactly one is.
+ * Return: the number of keys that were WEIR_NEW, or a negative errno. If a new key comes several
+ *   times, in one batch or in batches of several threads, it is WEIR_NEW at least once. If the
+ *   filter has WEIR_CAN_DECIDE, it is WEIR_NEW exactly once.
  * Errors: as weir_insert(). After -EROFS and -ENOTSUP no key was inserted. After -ENOSPC, or
  *   -EINVAL for a text, the keys before the refused key were inserted: weir_error_taken() tells how
  *   many.
@@ -278,11 +278,11 @@ WEIR_API int64_t weir_insert_keys(struct weir_filter *f, struct weir_keys keys, 
  * Order: none; publish the filter afterwards with release order (an unlock, a thread join, an
  *   rcu_assign_pointer).
  * Progress: blocking (a caller sleeps while another thread owns a region that it needs).
- * Cost: in the L2 2 to 3 ns a key, in the last-level cache about 4, without the hashing. If the
- *   filter is larger than the last-level cache, or several threads load it, the call sorts keys by
- *   region, in scratch memory of 8 bytes a key, at most 137 MiB a thread. Without that memory it is
- *   slower, but does not fail. For such a filter give a call at least twice as many keys as the
- *   filter has lines of 64 bytes, if you have them.
+ * Cost: 2 to 3 ns a key if the filter fits in the L2 cache, about 4 ns if it fits in the last-level
+ *   cache, and the hashing. If the filter is larger than the last-level cache, or several threads
+ *   load it, the call sorts keys by region, in scratch memory of 8 bytes a key, at most 137 MiB a
+ *   thread. Without that memory it is slower, but does not fail. For such a filter give a call at
+ *   least twice as many keys as the filter has lines of 64 bytes, if you have them.
  */
 WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_keys keys);
 
@@ -311,7 +311,7 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t ha
 /**
  * As weir_remove(), for a batch. The call skips keys that cannot be removed.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was removed. May be NULL.
- * Return: how many were removed, or a negative errno.
+ * Return: the number of keys that were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove(); in both cases no key was removed.
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
@@ -377,7 +377,7 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * It has less capacity, and the rate of a filter with the same keys and 1 / @factor of the bytes.
  * @out: receives the copy; untouched on failure.
  * @factor: a power of two that divides the number of lines. Any power of two up to the plan's
- *   number of shards does.
+ *   number of shards divides it.
  *   In counting and frequency it must divide the number of blocks, of counter_bits / 4 lines each.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL for @factor; errors of the kind.
@@ -404,7 +404,7 @@ WEIR_API WEIR_MUST_CHECK int weir_grow_ahead(struct weir_filter *f);
 struct weir_stats {
 	size_t struct_size;        /* sizeof(struct weir_stats) */
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
-	uint32_t shards;           /* contiguous runs of cache lines */
+	uint32_t shards;           /* number of contiguous runs of cache lines */
 	uint64_t bytes;            /* size of the bit array; growing: of all layers so far */
 	uint64_t capacity;         /* keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for, at capacity */
@@ -413,7 +413,7 @@ struct weir_stats {
 	double fill_max;           /* fill of the fullest shard that was read */
 	double keys_estimated;     /* distinct keys, from the fill; infinite if every bit is set;
 	                              cuckoo: copies, so that a key counts once for each copy */
-	double fp_rate_estimated;  /* for random absent keys now, from the bits */
+	double fp_rate_estimated;  /* rate for random absent keys now, estimated from the bits */
 	double sampled;            /* share of the bits that was read, 0 to 1 */
 	bool saturated;            /* more keys than capacity, beyond the estimate's error; growing
 	                              and cuckoo refuse keys instead (-ENOSPC) */
@@ -426,8 +426,8 @@ struct weir_stats {
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              no longer change; extrapolated from the sample */
 	uint64_t max_capacity;     /* growing: most keys in all layers together, though up to 3 %
-	                              more may fit; the field capacity is then that of the first
-	                              layer. Other kinds: as capacity */
+	                              more may fit; the field capacity is of the first layer
+	                              alone. Other kinds: equal to capacity */
 	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
 	                              keys that fit: make a larger one now */
 	uint32_t steps;            /* enum weir_text_steps of the normalisation */

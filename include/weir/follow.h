@@ -47,10 +47,10 @@ struct weir_follow_options {
 #define WEIR_FOLLOW_OPTIONS_INIT WEIR__INIT(weir_follow_options)
 
 /**
- * Start to follow a file. A check that fails (a reload runs, memory lacks, the file is missing or
- * marked live) is repeated after 50 ms, then each time after twice as long, up to poll_seconds. A
- * refused file is checked again only when it changes. If the refusal depends on the current filter
- * too (refresh.h), the file is also checked again when another filter is current.
+ * Start to follow a file. A check that fails (since a reload runs, memory lacks, or the file is
+ * missing or marked live) is repeated after 50 ms, then each time after twice as long, up to
+ * poll_seconds. A refused file is checked again only when it changes. If the refusal depends on the
+ * current filter too (refresh.h), the file is also checked again when another filter is current.
  * @out: receives the follower; untouched on failure.
  * @path: copied. If it is relative, each check starts from the process's current folder. Replace
  *   the file by renaming, as weir_save() does.
@@ -75,7 +75,7 @@ WEIR_API WEIR_MUST_CHECK int weir_follower_start(struct weir_follower **out, str
  * keys, the check gives up at once. This says nothing about the file, so it is not reported. Once a
  * check is past these steps, the call waits until the check and its grace period have ended.
  * @f: a follower; NULL is a no-op. In a child of fork() it is freed without waiting.
- * Return: 0 or a negative errno, and the follower still runs.
+ * Return: 0 or a negative errno. After an error the follower still runs.
  * Errors: -EDEADLK inside a read-side section, or on the follower's own thread (report, the gate).
  * Threads: one. With qsbr the calling thread, if online, passes through a quiescent state.
  * Progress: blocking.  Cost: microseconds. If a check runs, the call also takes the time to read,

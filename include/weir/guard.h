@@ -62,8 +62,9 @@ struct weir_guard_options {
 	double resume_above;  /* share above which a thread ends its bypass: above bypass_below, to
 	                         1; 0: 1.25 * bypass_below, or (1 + bypass_below) / 2 if that is
 	                         less */
-	uint32_t window;      /* asks of the filter after which a thread decides whether to bypass:
-	                         1,024 to 2^24; 0: 4,096. During a bypass, a sixteenth of that */
+	uint32_t window;      /* number of asks of the filter after which a thread decides whether
+	                         to bypass it: 1,024 to 2^24; 0: 4,096. A thread that bypasses the
+	                         filter decides after a sixteenth of that number */
 	weir_guard_contains_hash_fn *contains_hash; /* with contains, for asks by hash; NULL:
 	                                               refuse asks by hash */
 };
@@ -84,7 +85,7 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_create(struct weir_guard **out,
 /**
  * Free a guard.
  * @g: a guard; NULL is a no-op. Its handle, filter or set is not destroyed.
- * Return: 0 or a negative errno, and nothing has changed.
+ * Return: 0 or a negative errno. After an error nothing has changed.
  * Errors: -EBUSY if threads have joined and not left; weir_error_detail() tells how many.
  * Threads: the last user.  Progress: blocking (memory).
  */
@@ -131,8 +132,9 @@ WEIR_API WEIR_MUST_CHECK int weir_guard_ask_hash(struct weir_guard_thread *t, ui
  * the filter only at the end of a word of @bitmap, so the decision may come up to 63 asks late.
  * @bitmap: receives WEIR_BITMAP_WORDS(n) words. A bit is set if its key may be in the store: ask
  *   the store. Bits beyond n are 0.
- * @bypassed: receives as many words. A bit is set if its key's answer was WEIR_GUARD_BYPASSED; then
- *   the bit in @bitmap is set too. With NULL every key of this batch goes to the filter.
+ * @bypassed: receives WEIR_BITMAP_WORDS(n) words. A bit is set if its key's answer was
+ *   WEIR_GUARD_BYPASSED; then the bit in @bitmap is set too. With NULL every key of this batch goes
+ *   to the filter.
  * Return: how many bits of @bitmap are set, or a negative errno.
  * Errors: as weir_guard_ask_hash(); -EINVAL for a batch of form WEIR_KEYS_NONE.
  * Threads, Order, Progress: as weir_guard_ask().  Cost: as weir_handle_contains_keys(), and some
@@ -171,11 +173,11 @@ struct weir_guard_stats {
 	uint64_t bypassed_absent; /* bypassed keys that the store did not have */
 	uint64_t unreported;     /* keys sent to the store and not yet reported by
 	                            weir_guard_saw() */
-	uint64_t switches;       /* how often a thread started or stopped bypassing */
+	uint64_t switches;       /* number of times that a thread started or stopped bypassing */
 	uint32_t threads;        /* threads that have joined and not left */
 	uint32_t bypassing;      /* threads that bypass the filter now */
-	double fp_rate;          /* false_positives / (false_positives + stopped); 0 without any */
-	double saved;            /* stopped / asked: share of store lookups saved; 0 without any */
+	double fp_rate;          /* false_positives / (false_positives + stopped); 0 for 0 / 0 */
+	double saved;            /* stopped / asked: share of store lookups saved; 0 for 0 / 0 */
 };
 #define WEIR_GUARD_STATS_INIT WEIR__INIT(weir_guard_stats)
 /**

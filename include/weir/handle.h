@@ -188,7 +188,7 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_create(struct weir_handle **out,
  * must first clear the pointer. Later readers then find no handle, and the call waits for the
  * earlier readers.
  * @h: a handle; NULL is a no-op.
- * Return: 0 or a negative errno, and nothing has happened.
+ * Return: 0 or a negative errno. After an error nothing has happened.
  * Errors: -EBUSY if a reload, refresh, rollback or follower (follow.h) runs; -EDEADLK inside a
  *   read-side section, or in a callback of call_rcu, since the call waits for callbacks. weir
  *   detects such a callback with the flavors bp, memb, mb and qsbr.
@@ -275,10 +275,10 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
  *   (Full filters in <weir/handle.h>) and not promised. If several threads insert one new key at
  *   the same time, at least one gets WEIR_NEW. If the current filter has WEIR_CAN_DECIDE,
  *   exactly one does, except across a swap, when the threads may ask different filters. (Two
- *   threads inserted each of 112,000 keys during 27,557 reloads by copy. For one key both got
- *   WEIR_NEW.) Until the commit a key that only the loader has inserted is WEIR_NEW. If one of the
- *   threads is refused, all others may get WEIR_SEEN. Before the first filter the answer is
- *   WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
+ *   threads inserted each of 112,000 keys during 27,557 reloads by copy. For one key both
+ *   threads got WEIR_NEW.) Until the commit a key that only the loader has inserted is WEIR_NEW. If
+ *   one of the threads is refused, all others may get WEIR_SEEN. Before the first filter the answer
+ *   is WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert() of the current or the next filter, and while a rollback runs also of the
  *   previous filter. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS if the
  *   kept keys take keep_inserts bytes; -ENOMEM; as weir_insert() of the next filter, and the key
@@ -354,7 +354,7 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint
  * skips absent keys.
  * @bitmap: as for weir_remove_keys(); NULL if only the count matters. It shows which keys were
  *   removed even after an error: a reload may begin between two sections.
- * Return: how many were removed, or a negative errno.
+ * Return: the number of keys that were removed, or a negative errno.
  * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
  *   weir_handle_remove_hash(): repeat the keys that were not removed. In a sharded set -EBUSY comes
  *   at the first key whose shard is being replaced, and the keys before it are removed.
@@ -392,7 +392,7 @@ WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t ha
 WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys,
                                         int64_t *counts);
 
-/* ---- sets of a router, <weir/router.h>: a filter of another kind has one set, 0 ---- */
+/* ---- sets of a router, <weir/router.h>; a filter of any other kind has one set, number 0 ---- */
 
 /**
  * Find the sets of a handle that may have a key: weir_route() of the current filter.
@@ -449,7 +449,7 @@ struct weir_handle_stats {
 	bool reloading;           /* a reload is open */
 	bool previous_kept;       /* weir_handle_rollback() can return to the previous filter; false
 	                             if that filter has refused a key (previous_void) */
-	bool absent;              /* no filter is published yet: its figures are 0 */
+	bool absent;              /* no filter is published yet: the figures in @filter are 0 */
 	uint64_t bytes;           /* bytes of bits of all filters, even of those yet to be freed */
 	uint64_t swaps;           /* commits, refreshes and rollbacks so far */
 	uint64_t refused;         /* commits and refreshes that the gate or a bad file stopped */
@@ -457,7 +457,7 @@ struct weir_handle_stats {
 	                             return of weir_reload_begin() or the call of the refresh until
 	                             its filter was published; 0: none yet */
 	double refused_since;     /* seconds since commits and refreshes began to fail or to be
-	                             refused; 0: none did since the last success */
+	                             refused; 0: no failure or refusal since the last success */
 	char refused_sentence[WEIR_SENTENCE_BYTES]; /* sentence of the last commit or refresh that
 	                             failed or was refused. A later success does not clear it.
 	                             "": none yet */

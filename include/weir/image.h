@@ -50,8 +50,8 @@ enum weir_map_mode {
 	WEIR_MAP_LIVE = 2,    /* read-write, shared: several processes insert. The file is marked
 	                         live, and its checksums are invalid until weir_seal(). The mapping
 	                         keeps three descriptors open, whose fcntl locks prevent a seal. One
-	                         is of a lock file beside the image, .weir-live-*, which only
-	                         processes that may write the image can open. */
+	                         of them is open on a lock file beside the image, .weir-live-*,
+	                         which only processes that may write the image can open. */
 };
 
 /** The source or destination of an image. Make one with the functions below. A call fails with
@@ -61,7 +61,7 @@ struct weir_location {
 	const void *memory;
 	void *room;
 	size_t bytes;              /* size of memory or room; for a chain the number of deltas */
-	const char *const *deltas; /* paths */
+	const char *const *deltas; /* for a chain: paths of the deltas */
 	int fd;
 	uint32_t form;             /* enum weir_location_form */
 	uint32_t mode;             /* enum weir_map_mode */
@@ -157,7 +157,8 @@ enum weir_image_marks {
 
 /** Limits that catch mistakes. weir build and weir_handle_refresh() refuse a new set if its rate is
  * above WEIR_SANE_RATE times fp_rate, beyond what chance explains, or if it has fewer keys than
- * WEIR_SANE_KEYS times those of the set that it replaces. The marks above allow either. */
+ * WEIR_SANE_KEYS times those of the set that it replaces. WEIR_MARK_OVERFULL_ALLOWED
+ * lifts the first limit, WEIR_MARK_SHRINK_ALLOWED the second. */
 #define WEIR_SANE_RATE 2.0
 #define WEIR_SANE_KEYS 0.1
 
@@ -180,9 +181,9 @@ struct weir_save_options {
 	uint32_t marks;             /* WEIR_MARK_OVERFULL_ALLOWED and WEIR_MARK_SHRINK_ALLOWED,
 	                               or'ed: weir_handle_refresh() then accepts such an image. A
 	                               loaded filter does not pass on the marks of its image */
-	struct stat *written;       /* receives fstat() of the new file, from just before the file
-	                               gets its name: a later write shows in st_ino, st_size or
-	                               st_mtim. May be NULL */
+	struct stat *written;       /* receives fstat() of the new file, called just before the
+	                               file gets its name. To detect a later write, compare
+	                               st_ino, st_size and st_mtim. May be NULL */
 	bool only_images;           /* keep the file at the path if it is neither empty nor an image
 	                               (-EEXIST), or unreadable (the errno of open or read) */
 	bool allow_uneven;          /* save even a filter whose hashes are not uniform, so that
@@ -190,11 +191,11 @@ struct weir_save_options {
 	                               weir_stats). A window is saved in any case, since it forgets
 	                               such keys */
 	uint64_t replaces;          /* 0: replace any file. WEIR_REPLACES_NOTHING: replace only an
-	                               empty or missing file. Else replace only the image with this
-	                               weir_image_info.commit; read the commit before the image. A
-	                               different file stays (-EAGAIN), even if it appears during the
-	                               call. An image also stays if a process maps it live, or has
-	                               inserted into it and sealed it since */
+	                               empty or missing file. Any other value: replace only the
+	                               image with this weir_image_info.commit; read the commit
+	                               before the image. A different file stays (-EAGAIN), even if
+	                               it appears during the call. An image also stays if a process
+	                               maps it live, or has inserted into it and sealed it since */
 };
 #define WEIR_REPLACES_NOTHING UINT64_MAX
 #define WEIR_SAVE_OPTIONS_INIT WEIR__INIT(weir_save_options)
@@ -209,7 +210,7 @@ struct weir_load_options {
 	                               without it */
 	bool no_verify;             /* mapping only: leave the bits to weir_verify(); the call still
 	                               checks everything before the bits */
-	void *memory;               /* reading only: for the bits, as in struct weir_params */
+	void *memory;               /* reading only: memory for the bits, as weir_params.memory */
 	size_t memory_bytes;        /* reading only: bytes at memory */
 	weir_progress_fn *progress; /* may be NULL */
 	void *progress_arg;
@@ -217,9 +218,10 @@ struct weir_load_options {
 	bool keyless;               /* reading only: load a keyed image without its secret, for
 	                               example to measure it: lookups return true, inserts fail with
 	                               -EROFS */
-	struct weir_window_run run; /* reading only: for a window */
-	uint32_t can;               /* enum weir_ability, or'ed: the filter must have all of them,
-	                               else -ENOTSUP, if possible before any bit is read */
+	struct weir_window_run run; /* reading only: how a loaded window runs */
+	uint32_t can;               /* enum weir_ability, or'ed: the filter must have all of them.
+	                               Otherwise the call fails (-ENOTSUP), if possible before it
+	                               reads any bit */
 	const char *lock_dir;       /* WEIR_MAP_LIVE only: folder of the lock file, equal in all
 	                               processes that map the image live; NULL: the image's own
 	                               folder (links are followed). If users who may not write the
@@ -233,19 +235,20 @@ struct weir_image_info {
 	size_t struct_size;        /* sizeof(struct weir_image_info) */
 	uint32_t format;           /* version of the format */
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
-	uint32_t shards;           /* contiguous runs of cache lines */
+	uint32_t shards;           /* number of contiguous runs of cache lines */
 	uint64_t capacity;         /* keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for */
 	uint64_t bytes;            /* size of the bit array */
 	uint64_t file_bytes;       /* size of the file; 0: a compressed image at a descriptor */
 	uint64_t generation;       /* as in struct weir_save_options */
-	uint64_t seed_fingerprint; /* as in struct weir_stats; for a keyed image, of the secret */
+	uint64_t seed_fingerprint; /* fingerprint of the seed, as in struct weir_stats; if keyed, of
+	                              the secret */
 	bool compressed;           /* with zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
 	bool keyed;                /* weir_load() needs the secret that the image was made with */
 	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* hash function: "XXH3", "XXH64" or "SipHash-2-4" */
-	struct weir_text text;     /* normalisation of its keys */
+	struct weir_text text;     /* normalisation of the image's keys */
 	uint64_t commit;           /* for weir_save_options.replaces: a checksum of the whole image,
 	                              equal for equal images; 0 if live */
 };
@@ -281,9 +284,9 @@ struct weir_image_info {
  * do no more than others. Access control lists are not kept.
  *
  * Descriptor. The call writes at the position, without a temporary file or fsync. The padding is a
- * hole at the end of a regular file without O_APPEND, else zeros. If you ignore SIGPIPE, the call
- * returns -EPIPE when a reader closes the pipe. After a failure a descriptor or memory may have a
- * part of the image.
+ * hole at the end of a regular file without O_APPEND, and zeros anywhere else. If you ignore
+ * SIGPIPE, the call returns -EPIPE when a reader closes the pipe. After a failure a descriptor or
+ * memory may have a part of the image.
  * @f: may be in use. An insert concurrent with the call may or may not be in the image.
  * @to: a path, a descriptor or memory (weir_location_room()).
  * @options: NULL for the defaults. mode, written, only_images and replaces are for a path. If only
@@ -293,14 +296,15 @@ struct weir_image_info {
  *   in place. Without the sync a power cut may bring the old file back, so save again.
  * Errors: the errno of open, fallocate, write, fsync, fcntl, rename and getrandom (-ENOSPC,
  *   -EACCES, -EROFS, -EIO ...); -ENOSPC also if the memory is too small; -ECANCELED if progress
- *   stopped it; -EAGAIN if the image is not the one that options->replaces names, or another save
- *   with replaces runs: read the image again; -EAGAIN if @f is the placeholder of a handle without
- *   a set (weir_handle_get()); -ENOTRECOVERABLE if the image that options->replaces names could not
- *   be locked, and a process mapped it live just before the rename: insert that process's keys
- *   again; -EINVAL if an option is out of its range, or the path is NULL or not a regular file;
- *   -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY for a link that cannot be followed; -ENOMEM; -ENOTSUP
- *   if the kind cannot be saved, or for zstd_level if this build lacks zstd; -EDOM if the hashes of
- *   the filter are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is not set.
+ *   stopped the call; -EAGAIN if the image is not the one that options->replaces names, or another
+ *   save with replaces runs: read the image again; -EAGAIN if @f is the placeholder of a handle
+ *   without a set (weir_handle_get()); -ENOTRECOVERABLE if the image that options->replaces names
+ *   could not be locked, and a process mapped it live just before the rename: insert that process's
+ *   keys again; -EINVAL if an option is out of its range, or the path is NULL or not a regular
+ *   file; -EISDIR; -ENOENT, -EACCES, -ELOOP, -EBUSY for a link that cannot be followed; -ENOMEM;
+ *   -ENOTSUP if the kind cannot be saved, or for zstd_level if this build lacks zstd; -EDOM if the
+ *   hashes of the filter are not uniform (hashes_uneven in struct weir_stats), and allow_uneven is
+ *   not set.
  * Threads: any, with lookups and inserts. If several savers save to one path, the last rename wins;
  *   with replaces only the first saver succeeds.
  * Order: relaxed.  Progress: blocking (file system).  Cost: reading the folder's names, memory

@@ -63,7 +63,7 @@ struct weir__lanes {
 static const struct weir__lanes weir__lanes[8] __attribute__((aligned(64), unused)) =
 	WEIR__ROWS(WEIR__ROW);
 
-/* For each row its layout, if the eight lanes test all bits of a key; else 0. */
+/* The layout of each row whose eight lanes test all bits of a key; 0 for all other rows. */
 #define WEIR__WHOLE(z, g) (z) * (g) <= 8 ? WEIR__LAYOUT(z, g) : 0
 static const uint32_t weir__whole[8] __attribute__((unused)) = WEIR__ROWS(WEIR__WHOLE);
 

@@ -15,7 +15,7 @@
 	X(1, 4) X(1, 5) X(1, 6) X(1, 7) X(1, 8) X(2, 5) X(4, 1) X(8, 1) X(8, 2)
 #define WEIR__LAYOUTS(X) WEIR__DEFAULT_LAYOUTS(X) WEIR__OTHER_LAYOUTS(X)
 
-/* z and g as one number, to be compared at once. Layouts with one z differ by multiples of 256. */
+/* z and g as one number, so that one comparison tests both. Layouts differ by multiples of 256. */
 #define WEIR__LAYOUT(z, g) ((uint32_t)(z) << 16 | (uint32_t)(g) << 8)
 
 #if defined(WEIR_INLINE_WORDS_PER_KEY) != defined(WEIR_INLINE_BITS_PER_WORD)
@@ -36,8 +36,9 @@
 #elif WEIR__FIXED_G < 1 || WEIR__FIXED_G > 10 || WEIR__FIXED_Z * WEIR__FIXED_G > 20
 #error "WEIR_INLINE_BITS_PER_WORD: allowed: 1 to 10, and at most 20 bits a key"
 #endif
-/* Compare even with one layout, since a view may come from a file that was compiled without the
- * macros. A verb of the wrong layout would lose keys, so other layouts take the slow path. */
+/* Compare even if only one layout is inlined, since a view may come from a file that was compiled
+ * without the macros. A verb of the wrong layout would lose keys, so other layouts take the slow
+ * path. */
 #define WEIR__SWITCH(v) \
 	switch (__builtin_expect((v)->layout, WEIR__LAYOUT(WEIR__FIXED_Z, WEIR__FIXED_G)))
 #define WEIR__INLINED(X) X(WEIR__FIXED_Z, WEIR__FIXED_G)

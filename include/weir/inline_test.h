@@ -56,13 +56,13 @@ WEIR__INLINE unsigned weir__sector_bits(unsigned z)
 	return z == 1 ? 3 : z == 2 ? 2 : z == 4 ? 1 : 0;
 }
 
-/* Shift that brings field j down to bit 0, in r (j < 10) or r2. */
+/* Return: the shift that brings field j down to bit 0. Fields 0 to 9 are in r, the others in r2. */
 WEIR__INLINE unsigned weir__field_shift(unsigned z, unsigned j)
 {
 	return j < 10 ? 58 - z * weir__sector_bits(z) - 6 * j : 58 - 6 * (j - 10);
 }
 
-/* Shift that brings the sector bits of group i down to bit 0 of r. */
+/* Return: the shift that brings the sector bits of group i in r down to bit 0. */
 WEIR__INLINE unsigned weir__sector_shift(unsigned z, unsigned i)
 {
 	return 64 - (i + 1) * weir__sector_bits(z);
@@ -206,7 +206,7 @@ WEIR__INLINE __m512i weir__step(__m512i words, unsigned s, unsigned z, unsigned 
 
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	if (z == 1 && g <= 4) /* four lanes suffice: as many instructions, half as wide */
+	if (z == 1 && g <= 4) /* four lanes suffice: no more instructions, on half the width */
 		return weir__test_avx2(block, r, z, g);
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	__m512i words = weir__words(block, z, r), all = weir__step(words, 0, z, g, r, r2);

@@ -42,7 +42,8 @@ enum weir_keys_form {
 struct weir_keys {
 	const void *at;      /* the array */
 	uint64_t n : 40;     /* number of keys */
-	uint64_t width : 16; /* bytes of a key: WEIR_KEYS_FIXED; 8 for WEIR_KEYS_U64; else 0 */
+	uint64_t width : 16; /* bytes of a key in WEIR_KEYS_FIXED, 8 in WEIR_KEYS_U64, 0 in the
+	                        other forms */
 	uint64_t form : 8;   /* enum weir_keys_form */
 };
 
@@ -80,8 +81,9 @@ static inline struct weir_keys weir_keys_u64(const uint64_t *numbers, size_t n)
 	return weir__keys(numbers, n, 8, WEIR_KEYS_U64);
 }
 
-/** Make a batch of @n hashes. All come from the hash function and seed of the object that takes the
- * batch, or all from your own function if it is uniform in all 64 bits (weir_hash()). */
+/** Make a batch of @n hashes. All hashes come from the hash function and seed of the object that
+ * takes the batch, or all come from your own function if it is uniform in all 64 bits
+ * (weir_hash()). */
 static inline struct weir_keys weir_keys_hashes(const uint64_t *hashes, size_t n)
 {
 	return weir__keys(hashes, n, 0, WEIR_KEYS_HASHES);

@@ -73,7 +73,7 @@ enum weir_kind_id {
  * other verb that a filter lacks fails with -ENOTSUP.
  */
 enum weir_ability {
-	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time; not if mapped read-only */
+	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time, unless mapped read-only */
 	WEIR_CAN_BUILD = 1 << 1,       /* is built once, from all its keys (build.h) */
 	WEIR_CAN_EXCLUDE = 1 << 2,     /* can be built with an exclude list as well */
 	WEIR_CAN_REMOVE = 1 << 3,
@@ -106,18 +106,18 @@ enum weir_ability {
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
-struct weir_growing_shape { /* the first two numbers are of each layer; layers: the most layers */
+struct weir_growing_shape { /* words_per_key, bits_per_word: of each layer; layers: the most */
 	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
 struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };
-struct weir_fuse_shape { /* segments: number in each of the filter's 2^part_bits parts */
+struct weir_fuse_shape { /* segments: number of segments in each of the 2^part_bits parts */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits, rest[3];
 };
-struct weir_layered_shape { /* the first level's numbers, then those of the second level */
+struct weir_layered_shape { /* four numbers of the first level, three of the second */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
 	uint32_t second_segment_bits, second_segments, second_part_bits;
 };
-struct weir_split_shape { uint32_t blocks, rest[6]; }; /* blocks: of 32 bytes each */
+struct weir_split_shape { uint32_t blocks, rest[6]; }; /* blocks: number of 32-byte blocks */
 struct weir_router_shape { uint32_t columns, rows_per_key, sets, rest[4]; };
 struct weir_window_shape { /* layout: enum weir_window_layout */
 	uint32_t layout, generations, words_per_key, bits_per_word, rest[3];

@@ -23,7 +23,7 @@
  * More metrics of a handle:
  *
  *     weir_generation              gauge    number of the current filter: 1, then one more a swap
- *     weir_absent                  gauge    1: no filter was published yet; its figures are 0
+ *     weir_absent                  gauge    1: no filter yet, so the metrics of a filter are 0
  *     weir_age_seconds             gauge    since the current filter was published
  *     weir_previous_void           gauge    1: no rollback, the previous filter refused a key
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
@@ -143,7 +143,7 @@ static inline struct weir_metrics weir_metrics_other(const void *object, weir_me
  *   the return value is less than @bytes. May be NULL if @bytes is 0.
  * @bytes: size of @buffer. 4096 for each object are enough if its labels have at most 100 bytes.
  * Return: the length of the whole text in bytes, without the NUL byte, as snprintf() does; or a
- *   negative errno, and nothing was written. Figures change, so the next call may need more bytes.
+ *   negative errno; then nothing was written. Figures change, so the next call may need more bytes.
  * Errors: -EINVAL if an object is NULL or its labels are malformed (see the sentence); -ENOMEM.
  * Threads: as weir_measure(), weir_handle_measure() or weir_guard_measure() of each object.
  * Progress: blocking (memory).  Cost: as these measure functions, and some microseconds.

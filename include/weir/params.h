@@ -39,11 +39,11 @@ enum weir_flags {
 
 /** How a window runs in this process. Set the fields at creation, and again at every load. */
 struct weir_window_run {
-	const struct rcu_flavor_struct *flavor; /* of liburcu; NULL: urcu-bp */
+	const struct rcu_flavor_struct *flavor; /* flavor of liburcu; NULL: urcu-bp */
 	uint64_t (*clock)(void *arg); /* a monotonic clock in nanoseconds; NULL: CLOCK_MONOTONIC. It
 	                                 is called in read-side sections and must not block. With
 	                                 timer it must be NULL */
-	void *clock_arg;
+	void *clock_arg;   /* argument of clock */
 	bool timer;        /* true: a thread of the window advances it; false: the caller advances
 	                      it by weir_window_tick() */
 	bool forget_older; /* true: a load adds the time since the save (CLOCK_REALTIME) to the age
@@ -201,22 +201,23 @@ struct weir_params {
 struct weir_plan {
 	size_t struct_size;      /* sizeof(struct weir_plan) */
 	struct weir_shape shape; /* the kind, and the numbers of its shape */
-	uint32_t shards;         /* contiguous runs of cache lines, a power of two */
-	uint64_t capacity;       /* keys */
+	uint32_t shards;         /* number of contiguous runs of cache lines, a power of two */
+	uint64_t capacity;       /* number of keys that the filter is to hold at fp_rate */
 	uint64_t bytes;          /* size of the bit array, a multiple of 64 */
 	double bits_per_key;     /* bytes * 8 / capacity */
-	double fp_rate;          /* expected at capacity with these bytes, by the kind's formula */
+	double fp_rate;          /* expected rate at capacity, by the kind's formula */
 	double fp_rate_floor;    /* capacity / 2^hash_bits: no layout can go below this rate */
 	const char *reason;      /* why the calculator chose this shape: a static sentence */
 	struct {
 		uint64_t max_capacity; /* most keys in all layers together */
 		uint64_t full_bytes;   /* size of all bit arrays with max_capacity keys */
 		double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
-		double worst_bits_per_key; /* the peak: the first layer is full, and the second was
-		                              just appended. About 5 times full_bits_per_key */
-		double late_bits_per_key;  /* just after the last layer is appended: about 4 times
-		                              full_bits_per_key, or less if max_capacity makes that
-		                              layer smaller */
+		double worst_bits_per_key; /* bits per key at the peak, when the first layer is
+		                              full and the second layer was just appended. About
+		                              5 times full_bits_per_key */
+		double late_bits_per_key;  /* bits per key just after the last layer is appended:
+		                              about 4 times full_bits_per_key, or less if
+		                              max_capacity makes that layer smaller */
 		uint64_t reserved;
 	} growing;               /* other kinds: repeats capacity, bytes and bits_per_key */
 	struct {
@@ -236,9 +237,9 @@ struct weir_plan {
  * @params: as for weir_create(); memory, seed and secret are ignored.
  * @out: receives the plan; its struct_size must be set (WEIR_PLAN_INIT).
  * Return: 0 or a negative errno.
- * Errors: -EINVAL if a parameter is out of its range, or fewer than two of the three are given;
- *   -EFBIG if the filter needs more than max_bytes; -ENOTSUP if the kind is unknown.
- *   weir_error_detail() names the parameter, its value and its range.
+ * Errors: -EINVAL if a parameter is out of its range, or fewer than two of capacity, fp_rate and
+ *   max_bytes are given; -EFBIG if the filter needs more than max_bytes; -ENOTSUP if the kind is
+ *   unknown. weir_error_detail() names the parameter, its value and its range.
  * Threads: any.  Progress: wait-free.  Cost: some milliseconds of arithmetic, under 10.
  * Source: Putze, Sanders, Singler 2007 (blocked); Lang, Neumann, Kemper, Boncz 2019
  *   (cache-sectorized).

@@ -43,8 +43,8 @@ enum weir_parquet_flags {
 struct weir_parquet_options {
 	size_t struct_size;   /* sizeof(struct weir_parquet_options) */
 	uint32_t form;        /* enum weir_parquet_form */
-	uint64_t capacity;    /* keys that the filter was made for; 0: its distinct keys, estimated
-	                         from the bits */
+	uint64_t capacity;    /* number of keys that the filter was made for; 0: its number of
+	                         distinct keys, estimated from the bits */
 	double fp_rate;       /* rate at capacity; 0: computed from capacity and size */
 	uint64_t max_bytes;   /* refuse a filter with more bytes of bits; 0: 2 GiB */
 };
@@ -71,7 +71,7 @@ WEIR_API int64_t weir_parquet_bytes(const struct weir_filter *f, uint32_t form, 
  * @flags: enum weir_parquet_flags, or'ed.
  * @out: receives the bytes.
  * @size: size of @out in bytes.
- * Return: the bytes written, or a negative errno, and nothing is written.
+ * Return: the number of bytes written; or a negative errno, and then nothing is written.
  * Errors: as weir_parquet_bytes(); -ENOSPC if @size is below the value of weir_parquet_bytes().
  * Threads: any, also during inserts.  Order: every insert that happens-before the call is in the
  *   bytes.  Progress: wait-free.  Cost: a copy.
@@ -153,7 +153,7 @@ struct weir_parquet_chunk {
 	uint64_t values;        /* values of the column, including NULL values */
 	uint64_t filter_offset; /* offset of the filter's header in the file; 0: the column has no
 	                           filter */
-	uint64_t filter_length; /* bytes of header and bits; 0: the footer does not have them */
+	uint64_t filter_length; /* bytes of header and bits; 0: the footer does not tell */
 	uint32_t encrypted;     /* 1: the column is encrypted, so its filter cannot be read; else
 	                           0 */
 	uint32_t elsewhere;     /* 1: this file only describes the column, whose values are in

@@ -23,18 +23,19 @@ struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
 	uint64_t max_bytes; /* most bytes of bits of all filters together; 0: no limit, even if a
 	                       file of some kilobytes declares more than the memory (image.h) */
-	bool carry;         /* merge the current filter into the new one, which must have its
-	                       kind, size, shape and seed. Then no insert is lost, but no key is
-	                       ever removed. In kinds that count, the counts of both are added, so
-	                       files that repeat keys fill the counters. Before the first filter
-	                       there is nothing to merge. */
+	bool carry;         /* merge the current filter into the new one. Both must have the
+	                       same kind, size, shape and seed. Then no insert is lost, but no key
+	                       is ever removed. In kinds that count, the counts of both filters are
+	                       added, so files that repeat keys fill the counters. Before the first
+	                       filter there is nothing to merge. */
 	bool keep_previous; /* as in struct weir_reload_options */
 	bool defer_free;    /* as in struct weir_reload_options */
 	const struct weir_gate *gate; /* as in struct weir_reload_options */
 	weir_progress_fn *progress;   /* called at least after each MiB that is read, counted (for
 	                                 the gate or the limits of weir_handle_refresh()) or
-	                                 merged. bytes_done starts at 0 for each of these steps. It
-	                                 may stop the call. May be NULL. */
+	                                 merged. bytes_done starts at 0 for each of these steps.
+	                                 A result other than 0 stops the call. NULL:
+	                                 no calls. */
 	void *progress_arg;
 	bool map;                     /* map a plain image instead of reading it into memory. The
 	                                 file must only be replaced by renames, see below */
@@ -60,14 +61,14 @@ struct weir_refresh_options {
  *
  * The call also refuses an image that looks like a mistake: if its bits answer true for more than
  * twice fp_rate of absent keys (WEIR_SANE_RATE), or, without carry, if it has fewer than a tenth of
- * the keys of the current filter (WEIR_SANE_KEYS). Both are estimated from a random sample of bits,
- * or from all bits if the sample does not tell the number of keys. A set of few keys may show twice
- * the rate by chance. So an image that is not saturated, by the capacity in its head, is refused
- * only if its rate exceeds twice fp_rate by more than 64 / (bytes sampled) or 0.1, whichever is
- * less. For a growing filter that bound is always 0.1. The marks of an image can allow either fault
- * (weir_save_options.marks, the builder's --allow-overfull and --allow-shrink). A set that is only
- * saturated is published, since lookups would miss its new keys otherwise. weir_handle_measure()
- * reports that it is saturated.
+ * the keys of the current filter (WEIR_SANE_KEYS). Rate and keys are estimated from a random sample
+ * of bits, or from all bits if the sample does not tell the number of keys. A set of few keys may
+ * show twice the rate by chance. So an image that is not saturated, by the capacity in its head, is
+ * refused only if its rate exceeds twice fp_rate by more than 64 / (bytes sampled) or 0.1,
+ * whichever is less. For a growing filter that bound is always 0.1. The marks of an image can allow
+ * either fault (weir_save_options.marks, the builder's --allow-overfull and --allow-shrink). A set
+ * that is only saturated is published, since lookups would miss its new keys otherwise.
+ * weir_handle_measure() reports that it is saturated.
  *
  * With map a plain image is mapped, privately if the current filter takes inserts, else read-only.
  * A compressed image is still read. If a program later shortens a mapped file in place, SIGBUS

@@ -96,12 +96,12 @@ struct weir_gate {
 /** How to reload. Start from WEIR_RELOAD_OPTIONS_INIT. */
 struct weir_reload_options {
 	size_t struct_size;               /* sizeof(struct weir_reload_options) */
-	const struct weir_params *params; /* of the next filter: another size, rate, kind or memory
-	                                     (which no filter of the handle may still use); NULL:
-	                                     kind, size and shape of the current filter, in private
-	                                     memory, without flags except WEIR_ONCE. Seed and secret
-	                                     stay, unless params give others
-	                                     (WEIR_HANDLE_ANY_SEED) */
+	const struct weir_params *params; /* parameters of the next filter: another size, rate, kind
+	                                     or memory, which no filter of the handle may still use.
+	                                     NULL: kind, size and shape of the current filter, in
+	                                     memory of its own, without flags except WEIR_ONCE. Seed
+	                                     and secret stay, unless params give another seed or
+	                                     secret (WEIR_HANDLE_ANY_SEED) */
 	uint64_t max_bytes;               /* most bytes of bits of all filters together; 0: no
 	                                     limit. A growing filter counts with its first size,
 	                                     though it may grow to its max_capacity */
@@ -172,12 +172,12 @@ struct weir_reload_options {
  */
 
 /**
- * Begin a reload: make the next filter, publish it beside the current one, and wait until every
- * inserter has seen it. After this call each insert through the handle goes to both filters.
+ * Begin a reload: make the next filter, publish it beside the current filter, and wait until
+ * every inserter has seen it. After this call each insert through the handle goes to both filters.
  * @out: receives the reload; untouched on failure.
  * @options: copied, with the gate; the keys and the context that the gate points to must live until
  *   the commit. NULL for the defaults.
- * Return: 0 or a negative errno, and nothing has changed.
+ * Return: 0 or a negative errno. After an error nothing has changed.
  * Errors: -EBUSY if a reload, refresh or rollback runs; -EDEADLK inside a read-side section; -EFBIG
  *   above max_bytes; -EINVAL, -ENOTSUP, -ENOMEM as weir_create(); -EINVAL if an argument is NULL,
  *   params are NULL before the first filter, params.memory overlaps the bits of the current filter,
@@ -261,14 +261,16 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  * Merge the current filter into the next filter. Afterwards the next filter has every insert that
  * began before weir_reload_begin() returned. In a kind that counts, a key that is inserted during
  * the copy may count once too often in the next filter, never too seldom.
- * @sets: a mask of the sets to merge: WEIR_ALL_SETS; to clear set i of a router, all but bit i.
+ * @sets: a mask of the sets to merge: WEIR_ALL_SETS, or to clear set i of a router, a mask of all
+ *   sets but i.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(), but the next filter may have some keys of the current filter. If the
- *   kind can remove keys, abort the reload, since a second copy would count keys twice (as it would
- *   after a first copy that succeeded); -EINVAL if the two differ in kind, size, shape, seed or
- *   secret. Before the first filter the call merges nothing and succeeds.
- * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace it may sleep. A cuckoo
- *   filter is copied in one piece, and inserts into it may wait for the whole copy (filter.h).
+ * Errors: as weir_merge(), but after an error the next filter may have some keys of the current
+ *   filter. If the kind can remove keys, abort the reload, since a second copy would count keys
+ *   twice (as it would after a first copy that succeeded); -EINVAL if the two differ in kind, size,
+ *   shape, seed or secret. Before the first filter the call merges nothing and succeeds.
+ * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace the call may sleep. A
+ *   cuckoo filter is copied in one piece, and inserts into it may wait for the whole copy
+ *   (filter.h).
  * Cost: memory bandwidth; cuckoo 25 ns a key.
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_copy(struct weir_reload *r, uint64_t sets);
@@ -321,7 +323,8 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_commit(struct weir_reload *r);
  */
 WEIR_API int weir_reload_abort(struct weir_reload *r);
 
-/** Inserts the source into a reload, which replaces the only filter or shard number @shard.
+/** Inserts the source into a reload, which replaces shard number @shard or, if the set is not
+ * sharded, the whole filter (@shard is 0).
  * Return: 0; any other value aborts the reload and ends weir_reload_all(). */
 typedef int weir_reload_fill_fn(struct weir_reload *r, uint32_t shard, void *context);
 /**
@@ -340,8 +343,8 @@ WEIR_API WEIR_MUST_CHECK int weir_reload_all(struct weir_handle *h,
 
 /**
  * Roll back a handle: publish the previous filter, kept by keep_previous, as the current one, and
- * free the rejected filter. No insert is lost, since the previous filter has received them all.
- * Return: 0 or a negative errno, and nothing has changed.
+ * free the rejected filter. No insert is lost, since the previous filter has received every insert.
+ * Return: 0 or a negative errno. After an error nothing has changed.
  * Errors: -ENOENT if no previous filter is kept, or it is void: it refused a key that the current
  *   filter took (the sentence tells; see handle.h, Full filters); -EBUSY, -EDEADLK as
  *   weir_reload_begin(); -ENOTSUP if the set is sharded; -ENOMEM.

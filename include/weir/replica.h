@@ -83,8 +83,8 @@ WEIR_BEGIN_DECLS
 struct weir_replica;
 struct weir_save_options;
 
-/** Confirmed inserts wait for all replicas that are connected to redis, or were within the last
- * replica_grace_ms. A value of weir_replica_options.confirm_replicas. */
+/** Confirmed inserts wait for all replicas that are connected to redis, or were connected within
+ * the last replica_grace_ms. A value of weir_replica_options.confirm_replicas. */
 #define WEIR_REPLICAS_ALL 0
 /** Confirmed inserts wait for redis alone. A value of weir_replica_options.confirm_replicas. */
 #define WEIR_REPLICAS_NONE UINT32_MAX
@@ -103,7 +103,7 @@ struct weir_replica_version {
  * that it points to, except handle and context. */
 struct weir_replica_options {
 	size_t struct_size; /* sizeof(struct weir_replica_options) */
-	const char *set;    /* its name: 1 to 64 letters, digits, - _ . */
+	const char *set;    /* name of the set: 1 to 64 letters, digits, - _ . */
 
 	/* The connection. */
 	const char *url;    /* redis:// rediss:// unix:// redis+sentinel:// rediss+sentinel:// */
@@ -126,7 +126,7 @@ struct weir_replica_options {
 	                                     parameters of generation 1.1; NULL: fail. A set that
 	                                     exists stays as it is. If its kind or size differs, the
 	                                     node calls report once */
-	const void *secret;            /* of keyed filters: 16 bytes */
+	const void *secret;            /* the secret of keyed filters, 16 bytes; NULL: not keyed */
 	uint64_t max_image_bytes;      /* refuse larger images, unpacked too: some 500 KB of zstd
 	                                  may be 16 GiB; 0: 16 GiB */
 
@@ -144,12 +144,12 @@ struct weir_replica_options {
 	                                  down-after-milliseconds (30 s by default); 0: 60000 */
 
 	/* Publishing. */
-	uint32_t publish_seconds;      /* seconds after the last generation. Then one node publishes
+	uint32_t publish_seconds;      /* seconds from the last generation until one node publishes
 	                                  the set, if there were inserts; 0: publish only when a
 	                                  call or the node's own rules require it */
 	uint32_t keep;                 /* generations to keep for a rollback, the newest included:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
-	int zstd_level;                /* of images; 0: not compressed */
+	int zstd_level;                /* level to compress images; 0: not compressed */
 	const char *secret_key;        /* file of the key to sign with, which needs trusted_keys;
 	                                  NULL: none */
 	uint32_t expires_seconds;      /* how long a signed generation is valid; it is signed again
@@ -214,8 +214,9 @@ WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
 /** How long an insert waits. */
 enum weir_replica_wait {
-	WEIR_REPLICA_SOON = 0,      /* nothing: this node has the key now, and all others soon */
-	WEIR_REPLICA_CONFIRMED = 1, /* redis and confirm_replicas have the key: see Failures */
+	WEIR_REPLICA_SOON = 0,      /* not at all: this node has the key now, other nodes soon */
+	WEIR_REPLICA_CONFIRMED = 1, /* until redis and confirm_replicas replicas have the key: see
+	                               Failures */
 };
 
 /**
@@ -240,9 +241,9 @@ WEIR_API int weir_replica_insert_u64(struct weir_replica *r, uint64_t key, uint3
 /** As weir_replica_insert(), for a hash of weir_handle_hash(). */
 WEIR_API int weir_replica_insert_hash(struct weir_replica *r, uint64_t hash, uint32_t wait);
 /**
- * As weir_replica_insert(), for a batch, which waits once.
+ * As weir_replica_insert(), for a batch. The call waits once for the whole batch.
  * @bitmap: as for weir_handle_insert_keys().
- * Return: how many were WEIR_NEW, or a negative errno.
+ * Return: the number of keys that were WEIR_NEW, or a negative errno.
  * Errors: as weir_replica_insert(), for the first key that is refused. Keys before that key may be
  *   in the set, and you may give the batch again. -EINVAL for a batch of form WEIR_KEYS_NONE.
  */
@@ -312,15 +313,16 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r,
 
 /**
  * Get parameters for another filter of the set, with seed and size, as weir_params_of() does.
- * Return: 0; as weir_params_of().
+ * Return: 0, or an error as weir_params_of().
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_params(struct weir_replica *r, struct weir_params *out);
 
 /**
  * Save this node's set, as weir_save(): for a start without redis, or for other programs. After a
- * failure weir_replica_measure() and weir replicate status show its sentence until a save succeeds.
- * Return: 0; as weir_save().
+ * failure weir_replica_measure() and weir replicate status show the sentence of this failure until
+ * a save succeeds.
+ * Return: 0, or an error as weir_save().
  * Threads: any, outside of read-side sections.  Progress: blocking. During the call this node
  *   neither sends its inserts nor applies inserts of other nodes.
  */
@@ -348,20 +350,22 @@ struct weir_replica_stats {
 	                             may */
 	bool overflowed;          /* max_pending_bytes were used up, so this node will publish */
 	uint64_t lacking_ms;      /* how long complete has been false */
-	/* the version of this node's set, and the newest version in redis */
+	/* joined: the version of this node's set; newest: the newest version in redis */
 	struct weir_replica_version joined, newest;
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
-	uint64_t batches_read;    /* batches of the log that it applied, from all nodes */
+	uint64_t batches_read;    /* batches of the log that this node applied, from all nodes */
 	uint64_t foreign;         /* batches of the log with another seed or secret: skipped */
-	uint64_t given_up;        /* how often it stopped waiting for data that no node has */
+	uint64_t given_up;        /* times that this node stopped waiting for data that no node
+	                             has */
 	uint64_t published;       /* generations that this node published */
 	uint64_t failures;        /* exchanges with redis that failed since open */
 	uint64_t node;            /* this node's id: random for each open */
 	uint64_t image_here;      /* bytes received so far of an image that is being fetched */
 	uint64_t image_bytes;     /* all bytes of that image; 0: no image is being fetched */
-	char error[WEIR_SENTENCE_BYTES]; /* sentence of the present failure; "": none. 30 s without
-	                             complete is a failure too (report gets -ETIMEDOUT) */
+	char error[WEIR_SENTENCE_BYTES]; /* sentence of the present failure; "": none. It is also a
+	                             failure if complete is false for 30 s (report gets
+	                             -ETIMEDOUT) */
 };
 #define WEIR_REPLICA_STATS_INIT WEIR__INIT(weir_replica_stats)
 
@@ -391,18 +395,18 @@ static inline struct weir_metrics weir_metrics_replica(const struct weir_replica
 
 /** The report of a node. Other programs wrote its texts: escape them to print them. */
 struct weir_replica_node {
-	uint64_t node;            /* its id */
+	uint64_t node;            /* id of the node */
 	char host[65];
 	int64_t pid;
 	double age;               /* seconds since its last report, by redis's clock */
 	uint32_t state;           /* enum weir_replica_state */
 	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
-	char position[42];        /* id of the last log entry that it has applied */
-	bool complete, owes, publisher; /* publisher: its publish_seconds is set */
+	char position[42];        /* id of the last log entry that the node has applied */
+	bool complete, owes, publisher; /* publisher: publish_seconds is set, and it may publish */
 	double lacking;           /* seconds for which complete was false, when it reported */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
-	uint64_t keys, capacity;  /* of its filter: estimated keys, and most keys */
+	uint64_t keys, capacity;  /* of the node's filter: its estimated keys; its most keys */
 	bool saturated, nearly_full; /* as in struct weir_stats */
 	char error[WEIR_SENTENCE_BYTES]; /* "": all is well */
 };
@@ -410,19 +414,19 @@ struct weir_replica_node {
 /** A generation, as its manifest describes it. */
 struct weir_replica_generation {
 	struct weir_replica_version version, parent;
-	uint64_t id;              /* random: tells apart two generations with one version */
+	uint64_t id;              /* a random number: two generations of one version differ in it */
 	uint64_t image_bytes;
 	uint64_t signed_ms;       /* when it was signed: ms since 1970, by its publisher's clock */
 	uint64_t expires_ms;      /* when the signature expires: ms since 1970, by the publisher's
 	                             clock; 0: never */
 	uint64_t publisher;       /* id of the node that published it */
 	char image[65];           /* BLAKE2b-256 of the image, in hexadecimal digits */
-	char position[42];        /* id of the last log entry that it contains */
+	char position[42];        /* id of the last log entry that the generation contains */
 	const char *kind;
 	const char *source;       /* "set", "record" or "rollback" */
-	bool is_signed;           /* it has a signature, by any key */
-	int trusted;              /* with trusted_keys: 0, or -EKEYREJECTED or -EKEYEXPIRED if it is
-	                             not trusted */
+	bool is_signed;           /* the generation has a signature, by any key */
+	int trusted;              /* with trusted_keys: 0 if the generation is trusted; else
+	                             -EKEYREJECTED or -EKEYEXPIRED */
 	bool damaged;             /* its manifest cannot be read, and all other fields are 0 */
 	uint64_t chunks_absent;   /* pieces of its image that redis has lost */
 };
@@ -441,9 +445,9 @@ struct weir_replica_view {
 	size_t node_count;
 	struct weir_replica_generation *kept; /* generations for a rollback, newest first */
 	size_t kept_count;
-	uint64_t nodes_left_out;  /* number of reports that are not in the array: the oldest, above
-	                             WEIR_REPLICA_NODES_MOST, or all if together they exceed the
-	                             largest answer */
+	uint64_t nodes_left_out;  /* number of reports that nodes lacks: the oldest reports, if
+	                             there are more than WEIR_REPLICA_NODES_MOST; or all reports,
+	                             if they are too large for one answer of redis */
 };
 
 /**
@@ -451,7 +455,7 @@ struct weir_replica_view {
  * @options: as for weir_replica_open(), but only the connection, set, trusted_keys and state_file
  *   count. The call only reads state_file.
  * @out: receives the view; free it by weir_replica_view_free().
- * Return: 0; as weir_replica_open().
+ * Return: 0, or an error as weir_replica_open().
  * Threads: any.  Progress: blocking.
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_view(struct weir_replica_view **out,

@@ -92,8 +92,8 @@ WEIR_API int weir_insert_into_hash(struct weir_filter *f, uint32_t set, uint64_t
 /**
  * Insert many keys into one set, in no particular order.
  * @bitmap: as for weir_insert_keys().
- * Return: how many were WEIR_NEW, or a negative errno. After an error a router has none of the
- *   keys, and a filter of another kind has the first weir_error_taken() keys.
+ * Return: the number of keys that were WEIR_NEW, or a negative errno. After an error a router has
+ *   none of the keys, and a filter of another kind has the first weir_error_taken() keys.
  * Errors: as weir_insert_into().  Threads, Order, Progress: as weir_insert_into() of each key.
  * Cost: as weir_insert_into(), but the cache misses overlap.
  */
@@ -140,7 +140,7 @@ struct weir_router_stats {
 #define WEIR_ROUTER_STATS_INIT WEIR__INIT(weir_router_stats)
 
 /**
- * Measure each set, from the bits of 256 pages at even distances or of all pages.
+ * Measure each set, from all pages of bits or from 256 evenly spaced pages.
  * @effort: enum weir_effort; WEIR_EXACT reads all pages.
  * @out: from WEIR_ROUTER_STATS_INIT.
  * Return: 0 or a negative errno.

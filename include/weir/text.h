@@ -88,7 +88,7 @@ WEIR_API WEIR_MUST_CHECK int weir_text_key(const struct weir_text *t, const void
  * covers the address, or the domain or one of its parents.
  * @room: scratch memory of WEIR_TEXT_ROOM(len) bytes.  @keys: receives up to WEIR_TEXT_LOOKUPS
  *   pointers into @text or @room: prefixes longest first, domains shortest first.
- * Return: how many keys; 0 if the text is certainly not in the set; or a negative errno.
+ * Return: the number of keys; 0 if the text is certainly not in the set; or a negative errno.
  * Errors: -EINVAL as weir_text_key(), but a domain of more than 127 labels is no error: the call
  *   returns the keys of its parents.
  * Threads: any.  Progress: wait-free.  Cost: as weir_text_key(), and some nanoseconds a key.
@@ -100,7 +100,7 @@ WEIR_API WEIR_MUST_CHECK int weir_text_lookups(const struct weir_text *t, const 
  * Look up a text, and get the probed keys that may be in the set. The keys tell which prefix or
  * parent matched.
  * @room, @keys: as for weir_text_lookups().
- * Return: how many keys, perhaps 0; or a negative errno.
+ * Return: the number of keys, which may be 0; or a negative errno.
  * Errors: -EINVAL as weir_text_key().
  * Threads: any, as weir_contains().  Order: relaxed.  Progress: wait-free.
  * Cost: for each key one hash and one lookup. So limit the length of texts from strangers: a name

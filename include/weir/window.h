@@ -34,9 +34,10 @@
  * Layouts. With WEIR_WINDOW_COLUMNS a key has one word in each generation. The words lie side by
  * side in one cache line, for up to 7 generations, so a lookup reads one line. With
  * WEIR_WINDOW_RING each generation is an array of its own, and a lookup reads one line in each. A
- * ring allows words_per_key above 1, which needs less memory. A ring allocates G+1 generations, one
- * of them to be cleared. Columns round G+1 up to 4, 8, 16 or 24 words, half a cache line or whole
- * lines. The bytes of plans and statistics include all of these.
+ * ring allows words_per_key above 1, which needs less memory. A ring allocates G+1 generations,
+ * since a dropped generation must be cleared before it is used again. Columns round G+1 up to 4, 8,
+ * 16 or 24 words, half a cache line or whole lines. The bytes of plans and statistics include all
+ * of these.
  *
  * Images. A window cannot be merged, cloned, folded, mapped or published by a handle, and does not
  * normalise keys. To keep it across a restart, call weir_save() at any time and weir_load() at the
@@ -137,14 +138,14 @@ struct weir_window_stats {
 #define WEIR_WINDOW_STATS_INIT WEIR__INIT(weir_window_stats)
 
 /**
- * Measure each generation of a window, from the bits of 16384 lines at even distances or of all.
+ * Measure each generation of a window, from all lines of bits or from 16384 evenly spaced lines.
  * @effort: enum weir_effort; WEIR_EXACT reads all lines.
  * @out: from WEIR_WINDOW_STATS_INIT.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL for @effort or struct_size; -ENOTSUP if the filter is of another kind.
  * Threads: any, with all verbs. A figure that changes during the call is that of some moment.
- * Progress: wait-free.  Cost: below a millisecond in cache, a few beyond; with WEIR_EXACT memory
- *   bandwidth.
+ * Progress: wait-free.  Cost: below a millisecond for a window in cache, else a few
+ *   milliseconds; with WEIR_EXACT memory bandwidth.
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_measure(const struct weir_filter *f, uint32_t effort,
                                                  struct weir_window_stats *out);
