@@ -25,7 +25,7 @@ static inline unsigned weir__mark_load_relaxed(const struct weir_owner *owner)
 	return atomic_load_explicit(&owner->mark, memory_order_relaxed);
 }
 
-/* If the partition has no owner, the caller sees all writes of the last owner. */
+/* If the mark names no owner, the caller sees all writes of the partition's last owner. */
 static inline unsigned weir__mark_load_acquire(const struct weir_owner *owner)
 {
 	return atomic_load_explicit(&owner->mark, memory_order_acquire);
@@ -208,7 +208,7 @@ static inline struct weir_kept *weir__kept_load_acquire(struct weir_kept *const 
 	return __atomic_load_n(newest, __ATOMIC_ACQUIRE);
 }
 
-/* For a push, which reads nothing through the pointer. */
+/* A push needs no order for this load, since it reads nothing through the pointer. */
 static inline struct weir_kept *weir__kept_load_relaxed(struct weir_kept *const *newest)
 {
 	return __atomic_load_n(newest, __ATOMIC_RELAXED);
@@ -252,8 +252,8 @@ static inline bool weir__layers_swap_release(struct weir__layers **at, struct we
 }
 
 /* [LAYER-FULL]  The flag that a growing filter's newest layer is full ([LAYER-AHEAD]). The accesses
- *     need no order: a thread that reads the flag late puts one more key, or in a batch up to 64
- *     more, into the layer. */
+ *     need no order: a thread that reads the flag late puts one key too many into the layer, or up
+ *     to 64 in a batch. */
 static inline bool weir__closed_load_relaxed(const atomic_bool *closed)
 {
 	return atomic_load_explicit(closed, memory_order_relaxed);

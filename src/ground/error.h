@@ -45,8 +45,8 @@ int weir__options_copy(void *out, size_t size, const void *options, const char *
  * the function can soon stop a long call. */
 enum { WEIR__PIECE = 1 << 20 };
 
-/* Call the caller's progress function, unless @progress is NULL. @unit: of @done and @total, such
- * as "bytes". Return: 0, or -ECANCELED if the function asked to stop. */
+/* Call the caller's progress function, unless @progress is NULL. @unit: the unit of @done and
+ * @total, such as "bytes". Return: 0, or -ECANCELED if the function asked to stop. */
 int weir__progress(weir_progress_fn *progress, void *arg, uint64_t done, uint64_t total,
                    const char *unit);
 

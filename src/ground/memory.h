@@ -12,7 +12,7 @@ struct weir_memory {
 	void *base;        /* the allocation, base_bytes long */
 	size_t base_bytes;
 	void (*release)(const struct weir_memory *memory); /* NULL: the caller owns the memory */
-	bool shared;       /* other processes may insert into it */
+	bool shared;       /* other processes may insert into the memory */
 	void *origin;      /* state of image/map.c for a mapped file, else NULL */
 };
 
@@ -27,8 +27,8 @@ int weir__memory_given(const void *buffer, size_t buffer_bytes);
 int weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *buffer,
                        size_t buffer_bytes);
 /* Fault in the pages of @bytes bytes from @at on, so that the first lookups take no page faults.
- * Pages of a mapped file are read in. @at: a multiple of the page size. Call it only on private
- * memory. */
+ * The kernel reads the pages of a mapped file. In any other memory the call writes a byte of each
+ * page, so no other thread may use the memory yet. @at: a multiple of the page size. */
 void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t bytes);
 void weir__memory_free(const struct weir_memory *memory);
 

@@ -87,7 +87,8 @@ int weir__isa_choose(enum weir_isa *out)
 	                  list);
 }
 
-/* Return: the result of sysconf() in bytes, or @otherwise if below 1024 or unknown. */
+/* Return: the result of sysconf() in bytes, or @otherwise if @name is negative or the result is
+ * below 1024. */
 static uint64_t ask_system(int name, uint64_t otherwise)
 {
 	long bytes = name < 0 ? -1 : sysconf(name);

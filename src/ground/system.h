@@ -23,13 +23,13 @@ const char *weir__isa_name(enum weir_isa isa);
 /* Choose the best instruction set of this CPU and build, or the one named by the environment
  * variable WEIR_ISA. Each call reads the variable.
  * Return: 0, or -ENOTSUP if this CPU or build lacks the named instruction set. The error sentence
- * lists those available. */
+ * lists the available instruction sets. */
 int weir__isa_choose(enum weir_isa *out);
 
 /* The size of the second-level cache in bytes; 1 MiB if the system reports no size. */
 uint64_t weir__cache_bytes(void);
 
-/* The size of the last-level cache in bytes; 8 * weir__cache_bytes() if not reported. */
+/* The size of the last-level cache in bytes; 8 * weir__cache_bytes() if the system reports none. */
 uint64_t weir__last_cache_bytes(void);
 
 /* The instruction set that a kernel is compiled for. src/meson.build compiles each kernel.c for any

@@ -101,7 +101,8 @@ static unsigned char lowercase(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? c | 0x20 : c;
 }
 
-/* Lowercase the key in a buffer on the stack. Hash a longer key piece by piece. */
+/* Lowercase the key in a buffer on the stack. A key that is longer than the buffer is lowercased
+ * and hashed piece by piece. */
 static uint64_t xxh3_lowercase(const struct weir_hashing *h, const void *key, size_t len)
 {
 	unsigned char piece[256];
@@ -190,7 +191,7 @@ uint64_t weir__seed_fingerprint(uint64_t seed)
 	static const char text[] = "weir seed fingerprint";
 	unsigned char key[WEIR_SIPHASH_KEY] = { 0 };
 	if (!seed)
-		return 0; /* a kind that is as_is has no seed */
+		return 0; /* a kind without a seed, whose bits other programs read (as_is) */
 	seed = WEIR__LE64(seed);
 	memcpy(key, &seed, sizeof seed);
 	return weir__siphash(key, text, sizeof text - 1) & UINT32_MAX;

@@ -52,7 +52,7 @@ extern const struct weir_hash weir__siphash_2_4; /* id 3 */
  * hashes. So the seed of a keyed filter is a check value of its key, not a random number. */
 struct weir_hashing {
 	const struct weir_hash *by;
-	uint64_t seed; /* 0 only for a kind that other programs read (as_is) */
+	uint64_t seed; /* 0 only for a kind whose bits other programs read (as_is) */
 	unsigned char key[WEIR_SIPHASH_KEY]; /* for weir__siphash_2_4; else zero */
 };
 
@@ -161,8 +161,8 @@ WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, u
 
 #endif
 
-/* weir__hash8_each() for code that is compiled for any CPU. The first function is compiled for
- * AVX-512; the second chooses by @isa. */
+/* weir__hash8_each() for code that is compiled for any CPU. The first function needs AVX-512. The
+ * second calls the first if @isa is WEIR_ISA_AVX512, and weir__hash8_each() otherwise. */
 void weir__hash8_avx512(uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 void weir__hash8_for(enum weir_isa isa, uint64_t flip8, const char *keys, size_t n, uint64_t *out);
 
