@@ -45,9 +45,9 @@ WEIR_API const char *weir_error_name(int err);
 WEIR_API const char *weir_error_detail(void);
 
 /** The check that refused a parameter, for weir_error_info.code. Each comment below lists the
- * elements of weir_error_info.values[], in order. weir_error_info.thing is the parameter's name,
- * with the group if the parameter is reserved or belongs to another kind: "classic.probes". The
- * numbers never change. */
+ * elements of weir_error_info.values[], in order. weir_error_info.thing is the parameter's name.
+ * If the parameter is reserved or belongs to another kind, the name begins with its group:
+ * "classic.probes". The numbers of the codes never change. */
 enum weir_error_code {
 	WEIR_ERROR_OTHER = 0,        /* no values: read the sentence */
 	WEIR_ERROR_RANGE = 1,        /* values: given value, least allowed, most allowed */
@@ -71,8 +71,8 @@ enum weir_error_code {
 	WEIR_ERROR_PASSED = 17,      /* values: exclude_keys, keys that the first level let pass */
 	WEIR_ERROR_SETS_LARGE = 18,  /* values: capacity, sets, bytes needed, most bytes */
 	WEIR_ERROR_OPEN = 19,        /* value: errno of opening the file that the sentence names */
-	WEIR_ERROR_UNEVEN = 20,      /* values if thing is "different_keys": keys, hashes, added
-	                                rate; else none */
+	WEIR_ERROR_UNEVEN = 20,      /* values if thing is "different_keys": number of keys,
+	                                number of different hashes, added rate; else none */
 };
 
 /** A thread's last failed call in numbers, for a program that words its own messages. Start from

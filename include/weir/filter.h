@@ -316,7 +316,7 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t ha
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
-/** The count of a key whose counters are at their largest value: 2^counter_bits - 1 or more. */
+/** The count of a key whose counters are at their largest value: at least 2^counter_bits - 1. */
 #define WEIR_COUNT_FULL INT64_MAX
 
 /**

@@ -38,7 +38,7 @@ struct weir_guard_thread; /* opaque: the counters of one thread */
 /** What to do with a key. */
 enum weir_guard_answer {
 	WEIR_GUARD_ABSENT = 0,   /* the key is absent: skip the store */
-	WEIR_GUARD_MAYBE = 1,    /* the filter does not rule it out: ask the store */
+	WEIR_GUARD_MAYBE = 1,    /* the filter may have the key: ask the store */
 	WEIR_GUARD_BYPASSED = 2, /* the filter was not asked: ask the store */
 };
 

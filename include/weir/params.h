@@ -122,7 +122,7 @@ struct weir_params {
 		                            sample of blocks, so 1 filter in 1000 is full up to 1 %
 		                            early. If it is not keyed, a client that knows the seed
 		                            can overfill it with keys outside of the sample */
-		uint32_t words_per_key;  /* of each layer, as in the group blocked */
+		uint32_t words_per_key;  /* of each layer; this field and the next as in blocked */
 		uint32_t bits_per_word;
 		uint64_t reserved;
 	} growing;

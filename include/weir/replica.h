@@ -108,7 +108,7 @@ struct weir_replica_options {
 	/* The connection. */
 	const char *url;    /* redis:// rediss:// unix:// redis+sentinel:// rediss+sentinel:// */
 	const char *user, *password;   /* instead of those in the URL */
-	const char *password_file;     /* its first line; read again at each connection */
+	const char *password_file;     /* its first line is the password; read at each connection */
 	const char *sentinel_user, *sentinel_password;
 	const char *ca_file, *cert_file, *key_file; /* for TLS; without ca_file the system's CAs */
 	const char *server_name;       /* name in the server's certificate; NULL: the URL's host */
@@ -127,8 +127,8 @@ struct weir_replica_options {
 	                                     exists stays as it is. If its kind or size differs, the
 	                                     node calls report once */
 	const void *secret;            /* the secret of keyed filters, 16 bytes; NULL: not keyed */
-	uint64_t max_image_bytes;      /* refuse larger images, unpacked too: some 500 KB of zstd
-	                                  may be 16 GiB; 0: 16 GiB */
+	uint64_t max_image_bytes;      /* refuse images that are larger or unpack to more bytes,
+	                                  since 500 KB of zstd may unpack to 16 GiB; 0: 16 GiB */
 
 	/* Inserts. */
 	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
@@ -402,7 +402,7 @@ struct weir_replica_node {
 	uint32_t state;           /* enum weir_replica_state */
 	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
 	char position[42];        /* id of the last log entry that the node has applied */
-	bool complete, owes, publisher; /* publisher: publish_seconds is set, and it may publish */
+	bool complete, owes, publisher; /* publisher: publishes by its publish_seconds */
 	double lacking;           /* seconds for which complete was false, when it reported */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
