@@ -47,7 +47,7 @@ struct weir_delta_options {
 	size_t struct_size;         /* sizeof(struct weir_delta_options) */
 	int zstd_level;             /* 1 to 19; 0: 3 */
 	uint32_t mode;              /* permissions of the file, as in struct weir_save_options */
-	uint64_t max_bytes;         /* refuse images with more bytes of bits; 0: any size */
+	uint64_t max_bytes;         /* refuse an image whose bits take more bytes; 0: any size */
 	uint64_t max_delta;         /* refuse to write a delta of more bytes; 0: no limit */
 	weir_progress_fn *progress; /* as in struct weir_load_options; it counts the bytes of each
 	                               image, then the bytes of the pieces; may be NULL */
@@ -59,7 +59,7 @@ struct weir_delta_options {
 struct weir_delta_info {
 	size_t struct_size;      /* sizeof(struct weir_delta_info) */
 	uint32_t format;         /* version of the format */
-	uint64_t old_id, new_id; /* identities of the images' plain forms: weir_image_verify() */
+	uint64_t old_id, new_id; /* checksums that name the images: @id of weir_image_verify() */
 	uint64_t old_bytes;      /* size of the old image's plain form */
 	uint64_t new_bytes;      /* size of the new image's plain form */
 	uint64_t old_generation; /* generation of the old image, as in struct weir_image_info */

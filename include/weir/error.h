@@ -61,7 +61,7 @@ enum weir_error_code {
 	WEIR_ERROR_ONE_KEY = 8,      /* values: max_bytes (too few for one key), fp_rate */
 	WEIR_ERROR_KEYS_MOST = 9,    /* values: capacity, max_bytes, most keys that fit in it */
 	WEIR_ERROR_BLOCK = 10,       /* values: max_bytes, bytes of a block */
-	WEIR_ERROR_RATE_MOST = 11,   /* values: max_bytes, capacity, resulting rate, most */
+	WEIR_ERROR_RATE_MOST = 11,   /* values: max_bytes, capacity, resulting rate, most rate */
 	WEIR_ERROR_WIDTH = 12,       /* values: fingerprint_bits, resulting rate, fp_rate */
 	WEIR_ERROR_WIDTH_BYTES = 13, /* values: max_bytes, capacity, fingerprint_bits,
 	                                exclude_keys */

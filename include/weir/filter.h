@@ -406,13 +406,13 @@ struct weir_stats {
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
 	uint32_t shards;           /* number of contiguous runs of cache lines */
 	uint64_t bytes;            /* size of the bit array; growing: of all layers so far */
-	uint64_t capacity;         /* keys that the filter was made for */
+	uint64_t capacity;         /* number of keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for, at capacity */
 	double fill;               /* share of bits set, of counters above 0, or of slots in use
 	                              (cuckoo), 0 to 1 */
 	double fill_max;           /* fill of the fullest shard that was read */
-	double keys_estimated;     /* distinct keys, from the fill; infinite if every bit is set;
-	                              cuckoo: copies, so that a key counts once for each copy */
+	double keys_estimated;     /* number of distinct keys, from the fill; infinite if every bit
+	                              is set. cuckoo: number of copies of all keys */
 	double fp_rate_estimated;  /* rate for random absent keys now, estimated from the bits */
 	double sampled;            /* share of the bits that was read, 0 to 1 */
 	bool saturated;            /* more keys than capacity, beyond the estimate's error; growing

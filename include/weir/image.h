@@ -203,7 +203,7 @@ struct weir_save_options {
 /** Options of weir_load(). Start from WEIR_LOAD_OPTIONS_INIT. */
 struct weir_load_options {
 	size_t struct_size;         /* sizeof(struct weir_load_options) */
-	uint64_t max_bytes;         /* refuse images with more bytes of bits; 0: any size */
+	uint64_t max_bytes;         /* refuse an image whose bits take more bytes; 0: any size */
 	uint32_t flags;             /* reading only: enum weir_flags, for the memory of the bits.
 	                               WEIR_PREFAULT has no effect, since reading touches every
 	                               page. WEIR_ONCE applies from now on, even to an image made
@@ -236,14 +236,14 @@ struct weir_image_info {
 	uint32_t format;           /* version of the format */
 	struct weir_shape shape;   /* the kind, and the numbers of its shape */
 	uint32_t shards;           /* number of contiguous runs of cache lines */
-	uint64_t capacity;         /* keys that the filter was made for */
+	uint64_t capacity;         /* number of keys that the filter was made for */
 	double fp_rate;            /* rate that the filter was made for */
 	uint64_t bytes;            /* size of the bit array */
 	uint64_t file_bytes;       /* size of the file; 0: a compressed image at a descriptor */
 	uint64_t generation;       /* as in struct weir_save_options */
 	uint64_t seed_fingerprint; /* fingerprint of the seed, as in struct weir_stats; if keyed, of
 	                              the secret */
-	bool compressed;           /* with zstd */
+	bool compressed;           /* the image is compressed by zstd */
 	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
 	bool keyed;                /* weir_load() needs the secret that the image was made with */
 	uint32_t marks;            /* enum weir_image_marks, or'ed */

@@ -106,7 +106,7 @@ enum weir_ability {
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
-struct weir_growing_shape { /* words_per_key, bits_per_word: of each layer; layers: the most */
+struct weir_growing_shape { /* words_per_key, bits_per_word: in each layer; layers: maximum */
 	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
 struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };

@@ -72,7 +72,7 @@ struct weir_params {
 	size_t struct_size;     /* sizeof(struct weir_params), set by WEIR_PARAMS_INIT */
 	uint32_t kind;          /* enum weir_kind_id */
 	uint32_t flags;         /* enum weir_flags, or'ed */
-	uint64_t capacity;      /* keys the filter is to hold at fp_rate: 1 to 2^48 */
+	uint64_t capacity;      /* number of keys that the filter is to hold: 1 to 2^48 */
 	double fp_rate;         /* share of absent keys that a filter with capacity keys answers
 	                           true: 1e-9 to 0.5 */
 	uint64_t max_bytes;     /* most bytes of the bit array: 64 to 2^46 */
@@ -178,9 +178,10 @@ struct weir_params {
 	struct {
 		uint32_t generations;     /* G: 2 to 16; 0: 7 */
 		uint32_t layout;          /* enum weir_window_layout */
-		uint32_t words_per_key;   /* 1, 2, 4, 8; 0: 1 for columns, and for a ring the number
-		                             that needs least memory. With 1 at most one of racing
-		                             inserts returns WEIR_NEW */
+		uint32_t words_per_key;   /* words that a key uses in a generation: 1, 2, 4, 8; 0: 1
+		                             for columns, and for a ring the number that needs least
+		                             memory. With 1 at most one of racing inserts returns
+		                             WEIR_NEW */
 		uint32_t reserved;        /* 0 */
 		double span_seconds;      /* T, the shortest time that a key is remembered: 0.001
 		                             to 1e9; 0: no advance by time */

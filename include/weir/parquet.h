@@ -46,7 +46,7 @@ struct weir_parquet_options {
 	uint64_t capacity;    /* number of keys that the filter was made for; 0: its number of
 	                         distinct keys, estimated from the bits */
 	double fp_rate;       /* rate at capacity; 0: computed from capacity and size */
-	uint64_t max_bytes;   /* refuse a filter with more bytes of bits; 0: 2 GiB */
+	uint64_t max_bytes;   /* refuse a filter whose bits take more bytes; 0: 2 GiB */
 };
 
 #define WEIR_PARQUET_OPTIONS_INIT WEIR__INIT(weir_parquet_options)
@@ -130,7 +130,7 @@ struct weir_parquet_file_options {
 	size_t struct_size;        /* sizeof(struct weir_parquet_file_options) */
 	uint64_t max_footer_bytes; /* refuse a larger footer; 0: 64 MiB. In memory a footer takes
 	                              up to about 30 times its size */
-	uint64_t max_filter_bytes; /* refuse a filter with more bytes of bits; 0: 2 GiB */
+	uint64_t max_filter_bytes; /* refuse a filter whose bits take more bytes; 0: 2 GiB */
 };
 
 #define WEIR_PARQUET_FILE_OPTIONS_INIT WEIR__INIT(weir_parquet_file_options)

@@ -172,7 +172,7 @@ struct weir_replica_options {
 	 * one failure. The callback must not call weir_replica_*(). NULL: write to standard
 	 * error. */
 	void (*report)(void *context, int result, const char *sentence);
-	void *context;                 /* not copied */
+	void *context;                 /* for report; not copied */
 };
 #define WEIR_REPLICA_OPTIONS_INIT WEIR__INIT(weir_replica_options)
 
@@ -355,7 +355,7 @@ struct weir_replica_stats {
 	struct weir_replica_version refused; /* a version that this node refuses; 0.0: none */
 	uint64_t pending_bytes;   /* bytes of inserts that no generation contains yet */
 	uint64_t batches_read;    /* batches of the log that this node applied, from all nodes */
-	uint64_t foreign;         /* batches of the log with another seed or secret: skipped */
+	uint64_t foreign;         /* batches of the log with another seed or secret, skipped */
 	uint64_t given_up;        /* times that this node stopped waiting for data that no node
 	                             has */
 	uint64_t published;       /* generations that this node published */
@@ -372,7 +372,7 @@ struct weir_replica_stats {
 /**
  * Measure this node, as of the last round of its thread.
  * Return: 0; -EINVAL if struct_size is wrong.
- * Threads: any.  Progress: a lock that is held for a copy.
+ * Threads: any.  Progress: blocking (a lock that threads hold briefly).
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_measure(const struct weir_replica *r,
                                                 struct weir_replica_stats *out);
@@ -381,7 +381,7 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_measure(const struct weir_replica *r,
  * Get metric number @i of this node, from weir_replica_measure(). It is a weir_metric_fn. The names
  * are those of weir replicate status --prometheus: weir_replica_node_complete and so on.
  * Return: 1; 0 if @i is past the last metric.
- * Threads: any.  Progress: a lock that is held for a copy.
+ * Threads: any.  Progress: blocking (a lock that threads hold briefly).
  */
 WEIR_API int weir_replica_metric(const void *replica, uint32_t i, struct weir_metric *out);
 
@@ -403,7 +403,7 @@ struct weir_replica_node {
 	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
 	char position[42];        /* id of the last log entry that the node has applied */
 	bool complete, owes, publisher; /* publisher: publishes by its publish_seconds */
-	double lacking;           /* seconds for which complete was false, when it reported */
+	double lacking;           /* seconds since complete became false, 0 if it is true */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
 	uint64_t keys, capacity;  /* of the node's filter: its estimated keys; its most keys */
@@ -416,7 +416,7 @@ struct weir_replica_generation {
 	struct weir_replica_version version, parent;
 	uint64_t id;              /* a random number: two generations of one version differ in it */
 	uint64_t image_bytes;
-	uint64_t signed_ms;       /* when it was signed: ms since 1970, by its publisher's clock */
+	uint64_t signed_ms;       /* when it was signed: ms since 1970, by the publisher's clock */
 	uint64_t expires_ms;      /* when the signature expires: ms since 1970, by the publisher's
 	                             clock; 0: never */
 	uint64_t publisher;       /* id of the node that published it */

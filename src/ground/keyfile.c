@@ -61,8 +61,9 @@ static ssize_t read_all(int fd, char *bytes, size_t size)
 	return (ssize_t)n;
 }
 
-/* Refuse a key that its group may write, or other users may read or write. A user who knows the key
- * can choose keys that collide. A user who can write the file can replace the key. */
+/* Refuse a file that another user owns (except root), that its group may write, or that other users
+ * may read or write. A user who knows the key can choose keys that collide. A user who can write
+ * the file can replace the key. */
 static int check_secret(int fd, const char *path)
 {
 	struct stat st;

@@ -23,7 +23,7 @@ static void renumber_process(void)
 	process += 2;
 }
 
-static int atfork_err = -1; /* the result of pthread_atfork() */
+static int atfork_err = -1; /* the result of pthread_atfork(); -1: not called yet */
 
 /* Register when the library is loaded, before a thread can load a filter during a fork(). A fork()
  * does not call a handler that is registered after the fork() began, and other handlers can make a

@@ -154,7 +154,8 @@ int weir_guard_measure(struct weir_guard *g, struct weir_guard_stats *out)
 	s.switches = sum[WEIR__SWITCHES];
 	const uint64_t closed = s.stopped + s.true_positives + s.false_positives +
 	                        s.bypassed_absent + sum[WEIR__BYPASSED_FOUND];
-	s.unreported = closed < s.asked ? s.asked - closed : 0; /* the sums are no snapshot */
+	/* The sums may be of different moments, so closed can exceed asked. */
+	s.unreported = closed < s.asked ? s.asked - closed : 0;
 	s.fp_rate = share_of(s.false_positives, s.false_positives + s.stopped);
 	s.saved = share_of(s.stopped, s.asked);
 	memcpy(out, &s, out->struct_size);

@@ -105,7 +105,7 @@ static inline bool weir__guard_bypasses(struct weir_guard_thread *t)
 /* Count the filter's answer for one key. Return: WEIR_GUARD_ABSENT or _MAYBE. */
 static inline int weir__guard_answer(struct weir_guard_thread *t, bool maybe)
 {
-	weir__guard_measured(t, 1, !maybe); /* no branch, which the CPU could not predict */
+	weir__guard_measured(t, 1, !maybe); /* avoids a branch that the CPU cannot predict */
 	return maybe;
 }
 

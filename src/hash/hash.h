@@ -96,7 +96,7 @@ static inline uint64_t weir__hash_by(const struct weir_hashing *h, const void *k
 	                                                   h->by->of(h, key, len);
 }
 
-/* Checksums of images and of seeds: XXH3 without a seed. */
+/* The checksum of images and deltas: XXH3 without a seed. */
 static inline uint64_t weir__checksum(const void *bytes, size_t n)
 {
 	return XXH3_64bits(bytes, n);

@@ -147,7 +147,7 @@ static bool may_be_registered(void)
 
 __attribute__((constructor)) static void register_fork_handlers(void)
 {
-	if (!may_be_registered()) /* on failure, fork() works as without weir */
+	if (!may_be_registered()) /* if this fails, fork() works as if weir did nothing */
 		(void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
