@@ -149,7 +149,7 @@ struct weir_replica_options {
 	                                  call or the node's own rules require it */
 	uint32_t keep;                 /* generations to keep for a rollback, the newest included:
 	                                  1 to WEIR_REPLICA_KEEP_MOST; 0: 2 */
-	int zstd_level;                /* level to compress images; 0: not compressed */
+	int zstd_level;                /* level to compress images, 1 to 19; 0: not compressed */
 	const char *secret_key;        /* file of the key to sign with, which needs trusted_keys;
 	                                  NULL: none */
 	uint32_t expires_seconds;      /* how long a signed generation is valid; it is signed again
