@@ -10,9 +10,9 @@
 #include "kind/kind.h"
 
 enum {
-	MOST_FEW = 5,      /* hashes of a small batch */
-	TOGETHER = 64,     /* texts hashed at a time: a word of the bitmap */
-	FILLED = 1 << 20,  /* keys hashed at a time for a bulk load, which takes hashes */
+	MOST_FEW = 5,      /* the most hashes in a small batch */
+	TOGETHER = 64,     /* texts hashed at a time, one for each bit of a bitmap word */
+	FILLED = 1 << 20,  /* the most keys hashed before their hashes are bulk loaded */
 };
 _Static_assert((int)WEIR__FEW <= (int)MOST_FEW, "the hashes of a few keys have room");
 
@@ -209,7 +209,7 @@ static int fill_hashed(struct weir_filter *f, struct weir_keys keys)
 		err = weir__bulk_load(f, hashes, got);
 		if (err)
 			(void)weir__stopped(at, err);
-		else if (got < n) /* hash it again: loading may have replaced the error sentence */
+		else if (got < n) /* set the invalid key's error again: loading may replace it */
 			err = weir__hashes_to_insert(f, weir_keys_part(keys, at + got, 1), hashes) ?
 			              0 : (int)weir__stopped(at + got, -EINVAL);
 	}

@@ -19,12 +19,12 @@
 #endif
 
 enum {
-	PIECE = 64 << 10,    /* hashes loaded while all partitions are owned: some 100 us */
-	MOST_PARTS = 1024,   /* the most partitions, since their buckets are written in turn */
+	PIECE = 64 << 10,    /* hashes that an owner of all partitions loads at once: some 100 us */
+	MOST_PARTS = 1024,   /* a limit, since a thread writes to the buckets of all partitions */
 	SHARED_PARTS = 16,   /* partitions of a small filter, so that several threads can load */
-	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes a line on */
-	ROUND = 1 << 20,     /* hashes in a round: some ms */
-	SOME = 512,          /* hashes collected on the stack in a round */
+	KEYS_A_LINE = 2,     /* buckets pay if a load has at least this many hashes a line */
+	ROUND = 1 << 20,     /* the most hashes in a round, which takes some ms */
+	SOME = 512,          /* hashes collected on the stack before they are loaded */
 };
 
 uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint32_t shards)
@@ -78,7 +78,7 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 /* ---- partition by partition ---- */
 
 struct buckets {
-	uint64_t *hashes;          /* those of partition p begin at p * capacity */
+	uint64_t *hashes;          /* the bucket of partition p begins at p * capacity */
 	uint32_t *count;           /* hashes in each bucket */
 	uint32_t capacity;         /* hashes that fit in each bucket */
 	struct weir_memory memory; /* holds both arrays */
@@ -134,8 +134,8 @@ static void load_buckets(struct weir_filter *f, struct buckets *b, const uint64_
 	const unsigned shift = partition_shift(f);
 	uint32_t *count = b->count, capacity = b->capacity, part = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Read the hash once. If the caller's memory changes during the load, that may lose
-		 * the caller's keys, but must not touch another thread's partition. */
+		/* Read the hash once, since the caller's memory may change during the load. A
+		 * second read could return a hash of a partition that another thread owns. */
 		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
 		part = partition_of(hash, shift);
 		b->hashes[(size_t)part * capacity + count[part]] = hash;

@@ -29,8 +29,8 @@ int weir__params_copy(const struct weir_params *in, struct weir_params *out);
 
 /* Copy parameters, as weir__params_copy(), and check them. Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
-/* Copy and check parameters for a kind that is built once. A capacity of 0 means that the number of
- * keys is known only at the end; then hash_bits stays until weir__params_settle(). */
+/* Copy and check parameters for a kind that is built once. If the capacity is 0, the number of keys
+ * is known only at the end. Then hash_bits stays until the caller calls weir__params_settle(). */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
 /* Remove hash_bits. If a rate is given, adjust the other parameters so that the plan stays within
  * the rate. Short hashes of different keys are equal at some rate, which leaves a lower fp_rate for
@@ -128,7 +128,7 @@ int weir__effort_check(uint32_t effort);
 /* Make all inserts return -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 extern const struct weir_kernel weir__keyless;
-/* Make all lookups return true and all inserts return -EROFS, if the secret key is unknown. */
+/* For a filter whose secret key is unknown: make all lookups return true and all inserts -EROFS. */
 void weir__filter_keyless(struct weir_filter *f);
 
 /* ---- sets with normalisation (text.c) ---- */
@@ -180,8 +180,8 @@ int weir__remove_made(struct weir_filter *f, uint64_t hash);
 /* Look up a batch in a set whose lookups probe several keys. Not for WEIR_KEYS_U64. */
 int64_t weir__several_contains_keys(const struct weir_filter *f, struct weir_keys keys,
                                     uint64_t *bitmap);
-/* Hash a batch for a set whose lookups probe several keys. Return: a bit for each of the first 64
- * keys that is valid in this set. */
+/* Hash a batch for a set whose lookups probe several keys. Return: a bitmask of the
+ * valid keys among the first 64. The hash of a key that is not valid has no meaning. */
 uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out);
 /* Return: true if the batch needs weir__several_contains_keys(). */
 static inline bool weir__keys_several(const struct weir_filter *f, struct weir_keys keys)

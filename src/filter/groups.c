@@ -82,7 +82,7 @@ static bool is_given(const struct weir_params *p, const struct row *row)
 static double value_of(const struct weir_params *p, const struct row *row)
 {
 	const unsigned char *at = (const unsigned char *)p + row->at;
-	uint32_t small = 1; /* for a field whose value would tell the reader nothing */
+	uint32_t small = 1; /* returned for the form OTHER, whose value would tell nothing */
 	uint64_t large;
 	double real;
 	if (row->form == REAL)

@@ -27,7 +27,7 @@ void weir__members_free(const struct weir_member *members, unsigned n)
 }
 
 /* The compound takes over the memory of the given first member, and makes a new first member around
- * that memory ([FIRST-MEMBER]). The given one is freed. */
+ * that memory ([FIRST-MEMBER]). So this function frees the given first member. */
 int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
                         const struct weir_member *members, unsigned n, int insert_error)
 {

@@ -201,7 +201,7 @@ static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
 		err = weir_clone(&now[done].f, member[done].f);
 		done += !err;
 	}
-	(void)weir__members(f, member); /* the notes now cover all copied keys */
+	(void)weir__members(f, member); /* read the notes last: they must cover all copied keys */
 	for (unsigned i = 0; i < done; i++)
 		now[i].note = member[i].note;
 	if (!err)

@@ -180,8 +180,8 @@ static bool within_rate(const struct weir_params *p, uint64_t keys)
 	       plan.fp_rate + floor_of(&plan, p->hash_bits) <= p->fp_rate;
 }
 
-/* Replace the rate by the capacity: the most keys, up to @most, that stay within the rate and the
- * bytes. */
+/* Replace the rate by a capacity: the largest number of keys, at most @most, with which a filter of
+ * max_bytes stays within the rate. */
 static int most_keys(struct weir_params *p, uint64_t most)
 {
 	uint64_t fit = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Statistics from the bits: all of them, or a sample spread over the shards. */
+ * Computes statistics from all bits of a filter, or from a sample spread over the shards. */
 #include <math.h>
 #include <string.h>
 #include "filter/filter.h"
@@ -41,7 +41,8 @@ struct walk {
 	const struct weir_survey *survey;
 	struct sample sample;
 	uint64_t whole;       /* lines in a shard */
-	uint64_t done, total; /* lines */
+	uint64_t done,  /* lines measured so far */
+		total;  /* lines in the whole sample */
 	struct weir_spread *spread; /* gets all runs, or NULL */
 };
 
@@ -84,7 +85,8 @@ static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 	weir__spread_count(w->spread, first, end - first);
 }
 
-/* Read the lines at both ends of a large array that the sample left out. */
+/* Read the lines at both ends of an array that was only sampled. A sample that is not random
+ * already has the first lines. */
 static void read_ends(struct walk *w)
 {
 	const uint64_t lines = w->f->array.lines, seen = w->sample.random ? 0 : w->sample.lines;
@@ -96,7 +98,8 @@ static void read_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* Measure the sample's run in @shard, or in a random one of sample.step shards from @shard on. */
+/* Measure one run. It is in @shard, or in a random sample in one of the sample.step shards from
+ * @shard on. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;
@@ -117,7 +120,7 @@ static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 	return err;
 }
 
-/* Return: true if there are more keys than the capacity, by over three standard deviations. */
+/* Return: true if the estimated keys exceed the capacity by over three standard deviations. */
 static bool saturated(const struct weir_stats *s)
 {
 	return s->keys_estimated >
@@ -185,7 +188,8 @@ static int measure(const struct weir_filter *f, const struct weir_survey *survey
 /* The progress of one member among several. */
 struct part {
 	const struct weir_survey *survey;
-	uint64_t before, total; /* bytes of bits */
+	uint64_t before, /* bytes of bits in the earlier members */
+		total;   /* bytes of bits in all members */
 };
 
 static int part_progress(void *arg, uint64_t done, uint64_t total)

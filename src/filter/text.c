@@ -11,7 +11,7 @@
 #include "ground/error.h"
 #include "kind/batch.h"
 
-enum { TOGETHER = 64 }; /* keys of a batch: one word of the bitmap */
+enum { TOGETHER = 64 }; /* keys looked up at a time, one for each bit of a bitmap word */
 
 static bool probes_several(const struct weir_filter *f)
 {
@@ -281,7 +281,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 		unsigned char room[WEIR_TEXT_CIDR_BYTES];
 		const struct input g = input(&f->text, keys, i);
 		struct iovec key;
-		if (key_of(&h, &g, room, &key)) /* not a valid key: any hash will do */
+		if (key_of(&h, &g, room, &key)) /* not valid, so the hash has no meaning */
 			key = (struct iovec){ (void *)(uintptr_t)g.text, g.len };
 		else if (i < 64)
 			known |= UINT64_C(1) << i;
