@@ -29,7 +29,8 @@ static int report(const struct reading *r)
 	                      64 * r->preface->head.nblocks, "bytes");
 }
 
-/* Read up to @room bytes, at most a piece. @got: receives the number read, which may be 0. */
+/* Read at most @room bytes, and at most one piece. @got: receives the number of bytes read, which
+ * may be 0. */
 static int step(struct reading *r, unsigned char *to, uint64_t room, uint64_t *got)
 {
 	*got = at_most(room, WEIR__PIECE);
@@ -77,7 +78,7 @@ static int read_shard(struct reading *r, uint32_t shard, unsigned char *bits)
 		if (err)
 			return err;
 		weir__checksum_add(&sum, to, got);
-		/* the last piece of a shard counts only after its checksum is verified */
+		/* the last piece counts only after the checksum of the shard is verified */
 		if (at + got < bytes) {
 			r->done += got;
 			err = report(r);

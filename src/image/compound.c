@@ -18,9 +18,9 @@ struct members {
 	uint64_t from;   /* the offset of the image in the source */
 	unsigned now;    /* the number of the current member */
 	uint64_t before; /* bytes of bits in the earlier members */
-	weir__give_fn *give; /* NULL, or receives each member */
-	void *give_arg;
-	weir__each_fn *each; /* NULL, or reads the bits of each member, with give_arg */
+	weir__give_fn *give; /* a function that receives each member, or NULL */
+	void *give_arg;      /* the argument of give or each */
+	weir__each_fn *each; /* a function that reads the bits of each member, or NULL */
 	/* only for a mapped image: */
 	unsigned char *image;
 	int insert_error;

@@ -9,8 +9,8 @@
  *    and table, and that table has the checksums of its bits. So each member has the content that
  *    the saver wrote, in the place where the saver put it.
  * [MEMBERS-AGREE]  Every member has the head's compression, marks, generation, hash, seed and
- *    normalisation. The members' numbers of blocks add up to the number in the head. A reader
- *    refuses a member that has more blocks than the head has left for it.
+ *    normalisation. The members' numbers of blocks add up to the number in the head. So a
+ *    reader refuses a member that has more blocks than the earlier members leave of that number.
  * [NO-NESTING]  A member is neither a compound nor live. The compound's kind checks the member's
  *    shape, size and capacity (suits() in kind.h), the notes in the table, and the kind's own words
  *    in the head.
@@ -37,7 +37,8 @@ static inline bool weir__is_compound(const struct weir_preface *preface)
 	return preface->head.members != 0;
 }
 
-/* Describe a compound image to its kind. @layout: the compound's; it may be filled in later. */
+/* Describe a compound image to its kind. @layout: the compound's layout, which the caller may fill
+ * in after this call. */
 struct weir_parts weir__parts_of(const struct weir_preface *whole,
                                  const struct weir_layout *layout);
 

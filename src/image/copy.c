@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Verifies and copies images. Both read the plain form: verification discards it, a copy writes
- * it. */
+ * Verifies and copies images. Both operations read an image into its plain form. Verification then
+ * discards the plain form, and a copy writes it. */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"
@@ -46,7 +46,8 @@ static int read_preface(struct weir_preface *out, struct weir_source *source,
 
 /* ---- weir_image_verify() ---- */
 
-/* A kind with check() needs the whole image in memory; for other kinds the bits are only read. */
+/* A kind with check() needs the whole image in memory. For other kinds, and for compounds, the bits
+ * are read piece by piece and compared with their checksums. */
 static int verify(struct weir_source *source, const struct weir_load_options *options,
                   uint64_t *id)
 {

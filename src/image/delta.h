@@ -64,7 +64,7 @@ static inline uint64_t weir__delta_map(const struct weir_delta_head *head)
 	return (weir__delta_pieces(head) + 63) / 64 * 8;
 }
 
-/* Return: the bytes of piece @i in an image of @bytes bytes; 0 beyond its end. */
+/* Return: the bytes of piece @i in an image of @bytes bytes, or 0 if the image ends before it. */
 static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
 {
 	const uint64_t at = i * WEIR_DELTA_PIECE;
@@ -77,7 +77,7 @@ static inline uint64_t weir__delta_piece(uint64_t bytes, uint64_t i)
 void weir__delta_put(unsigned char *bytes, const struct weir_delta_head *head);
 /* Read the head of a delta, and check it. */
 int weir__delta_read(struct weir_delta_head *out, struct weir_source *source);
-/* Return: not 0 if these are the first eight bytes of a delta. */
+/* Return: not 0 if @bytes are the first eight bytes of a delta. */
 int weir__is_delta(const unsigned char bytes[8]);
 
 /* ---- shared by the functions for deltas ---- */
@@ -89,7 +89,8 @@ void weir__delta_xor(unsigned char *to, const unsigned char *from, uint64_t n);
 
 /* Turn the old image into the new one, in place, and check every byte. After a failure the contents
  * are undefined.
- * @name: the old image's, for errors.  @path: the delta's.  @options: max_bytes, progress. */
+ * @name: the old image's name, for error messages.  @path: the delta's path.
+ * @options: only max_bytes and progress are used. */
 int weir__delta_apply(struct weir_plain *plain, const char *name, const char *path,
                       const struct weir_load_options *options);
 

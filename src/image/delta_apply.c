@@ -29,8 +29,8 @@ static bool is_set(const unsigned char *map, uint64_t i)
 	return map[i / 8] >> i % 8 & 1;
 }
 
-/* Check that the map has as many bits as the head says, all of them for existing pieces
- * ([FRAMES-UNTRUSTED]). */
+/* Check that as many bits are set in the map as the head says, and that each of them is for an
+ * existing piece ([FRAMES-UNTRUSTED]). */
 static int check_map(const struct reading *r)
 {
 	const uint64_t pieces = weir__delta_pieces(&r->head);

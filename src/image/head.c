@@ -117,7 +117,8 @@ static bool rule(struct weir_image_fault *fault, int err, const char *field, uin
 	return false;
 }
 
-/* Make a fault print its numbers in base 16, for checksums and magic numbers. Return: @right. */
+/* If a check failed (@right is false), make its fault print the numbers in base 16, for checksums
+ * and magic numbers. Return: @right. */
 static bool in_hex(struct weir_image_fault *fault, bool right)
 {
 	if (!right)
@@ -247,7 +248,8 @@ static bool nothing_later(const unsigned char *bytes, unsigned from,
 	            false, "none; a newer weir made it");
 }
 
-/* Check the fields of a compound. Its exact length follows from its members' heads, read later. */
+/* Check the fields of a compound. Its exact length follows from the heads of its members, which the
+ * reader reads later. */
 static bool compound(const unsigned char *bytes, const struct weir_image_head *h,
                      struct weir_image_fault *fault)
 {
@@ -311,7 +313,7 @@ int weir__image_check(const unsigned char *bytes, const struct weir_image_given 
                       struct weir_image_head *out, struct weir_image_fault *fault)
 {
 	struct weir_image_head head;
-	/* set here too, since the prover cannot see that each failed check sets the fault */
+	/* set the fault, since the prover (run-eva.sh) cannot see that each failed check sets it */
 	*fault = (struct weir_image_fault){ .err = -EBADMSG, .field = "", .rule = "" };
 	if (!recognise(bytes, given, fault))
 		return fault->err;

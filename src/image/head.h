@@ -98,9 +98,9 @@ struct weir_image_head {
 	uint64_t rate_bits;
 	uint64_t seed;
 	uint64_t generation;
-	uint32_t marks; /* enum weir_image_marks; not 0: format 2 or 3 */
-	struct weir_text text; /* with steps: format 2 or 3 */
-	uint32_t members; /* not 0: format 3 */
+	uint32_t marks; /* enum weir_image_marks; always 0 in format 1 */
+	struct weir_text text; /* has no steps in format 1 */
+	uint32_t members; /* the number of members in format 3; otherwise 0 */
 	uint64_t own[WEIR_IMAGE_OWN]; /* only in format 3 */
 	uint64_t length;  /* in format 3: bytes of the whole image, or 0 if compressed */
 	uint64_t header_checksum;

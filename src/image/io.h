@@ -29,7 +29,7 @@ struct weir_file_identity {
 /* The source of an image: a file, a stream or memory. */
 struct weir_source {
 	const char *name;            /* for error messages */
-	int fd;                      /* -1: memory, or a live mapping that owns the descriptor */
+	int fd;                      /* -1: memory, or a live mapping took the descriptor */
 	const unsigned char *memory; /* for memory: the next byte to read */
 	uint64_t at;                 /* bytes read so far */
 	uint64_t length;             /* bytes in all; UINT64_MAX: unknown */

@@ -117,7 +117,7 @@ static int set_home(const struct weir_live_lock *l, const char *name, bool home)
 /* ---- the lock file ---- */
 
 /* Only users that may write the image may lock the lock file. With an access control list, the
- * image's group bits may be wider than the group's rights, so the group gets none. */
+ * image's group bits may be wider than the group's rights, so the group gets no rights. */
 static mode_t rights(const struct attempt *a, gid_t group)
 {
 	mode_t mode = S_IRUSR | S_IWUSR;
@@ -137,8 +137,8 @@ static bool folder_acl(int folder)
 }
 
 /* Return: true if users who may not write the image can create or rename other users' files in the
- * folder. The folder's owner always can. @unless: S_ISVTX: if the folder has this mode bit, count
- * only the folder's owner; 0: count all users. */
+ * folder. The folder's owner always can. @unless: S_ISVTX or 0. In a folder with the mode bit
+ * @unless, only its owner counts, since other users cannot rename each other's files there. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;

@@ -37,10 +37,12 @@ struct weir_opened {
  * @options: after weir__load_options(); for a chain, max_bytes and progress are used. */
 int weir__location_open(struct weir_opened *out, const struct weir_location *from, uint32_t takes,
                         const char *call, const struct weir_load_options *options);
-/* @err: the result of reading the location. Return: @err after weir__source_settle(). */
+/* Close a location. @err: the result of reading it. Return: the result of weir__source_settle() for
+ * @err. */
 int weir__location_close(struct weir_opened *opened, int err);
 
-/* Read the plain form of a location of WEIR__TO_READ, and check every byte. */
+/* Read the plain form of a location, and check every byte. The location must have one of the forms
+ * WEIR__TO_READ. */
 int weir__location_plain(struct weir_plain *out, const struct weir_location *from,
                          const char *call, const struct weir_load_options *options);
 

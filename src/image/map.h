@@ -122,10 +122,11 @@ void weir__live_drop(struct weir_live_lock *lock);
  * image live, so make its lock file the home. Return: 0; -EBUSY another process marked or sealed
  * the image; or another negative errno. */
 int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool marked);
-/* [SEAL-EXCLUSIVE]: make a mapping's lock exclusive. Return: 0; -EBUSY, without waiting, if another
- * mapping holds the lock; or another negative errno. */
+/* [SEAL-EXCLUSIVE]: make the mapping's lock on its lock file exclusive, and its lock on the image
+ * too if a stranger could swap lock files. Return: 0; -EBUSY, without waiting, if another mapping
+ * or reader holds such a lock; or another negative errno. */
 int weir__live_claim(struct weir_mapping *mapping);
-/* Make the lock shared again after weir__live_claim(). */
+/* Make both locks shared again after weir__live_claim(). */
 void weir__live_unclaim(const struct weir_mapping *mapping);
 /* [SEAL-EXCLUSIVE]: empty the lock file. */
 int weir__live_empty(const struct weir_mapping *mapping);

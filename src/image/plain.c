@@ -285,7 +285,7 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
 		plain->memory = (struct weir_memory){ 0 }; /* owned or copied by the filter */
-		err = weir__bits_check(f, name); /* also reads the names of a router */
+		err = weir__bits_check(f, name); /* the check() of a router also reads its names */
 		if (err)
 			weir_destroy(f);
 		else

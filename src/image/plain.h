@@ -7,10 +7,10 @@
 #include "image/preface.h"
 
 struct weir_plain {
-	struct weir_memory memory; /* memory.bits is the image, with zeros from its end up to
-	                            * room */
-	uint64_t bytes, room;
-	uint64_t commit, generation; /* as in the head */
+	struct weir_memory memory; /* memory.bits points to the image, and zeros fill the rest */
+	uint64_t bytes, /* the size of the image */
+		room;   /* the size of the memory */
+	uint64_t commit, generation; /* copies of these two fields of the image's head */
 };
 
 static inline unsigned char *weir__plain_bytes(const struct weir_plain *plain)

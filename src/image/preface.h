@@ -16,7 +16,8 @@ struct weir_preface {
 };
 
 /* Read and check everything before the bits.
- * @max_bytes: for the bits; 0: no limit.  @live_too: accept a live image, otherwise -EBUSY. */
+ * @max_bytes: the most bytes of bits; 0: no limit.
+ * @live_too: true: accept a live image; false: fail with -EBUSY for a live image. */
 int weir__preface_read(struct weir_preface *out, struct weir_source *source, uint64_t max_bytes,
                        bool live_too);
 void weir__preface_free(struct weir_preface *preface);

@@ -194,7 +194,7 @@ int weir__replace_publish(struct weir_replace *r)
 	int lost = r->replaces ? weir__target_release(&r->target, r->path) : 0;
 	if (lost)
 		return lost;
-	/* EINVAL: a file system whose folders need no sync. */
+	/* EINVAL comes from a file system whose folders need no sync. */
 	return error && error != EINVAL ?
 	       weir__fail(-error, "%s: the new file is in place, but its directory cannot be synced"
 	                  ", "

@@ -17,7 +17,7 @@ struct weir_target {
 	bool exists;             /* a regular file has the name and will be replaced */
 	struct stat old;         /* state of the old file */
 	bool old_acl;            /* the old file has an access control list, or may have one */
-	int held;                /* the old file, opened by weir__target_hold(); -1: not opened */
+	int held;                /* descriptor of the old file, while it is open; -1: none */
 	bool unlocked;           /* weir__target_hold() could not lock the file */
 	uint64_t commit;         /* the expected commit record, or WEIR_REPLACES_NOTHING */
 };
@@ -48,7 +48,7 @@ int weir__target_release(struct weir_target *target, const char *path);
 /* ---- the permissions of a new file: the caller's, or no wider than the replaced file's ---- */
 
 /* Return: the permissions to create the new file with; the umask removes some of them.
- * @given: the caller's, or 0. */
+ * @given: the permissions that the caller of the save gave, or 0. */
 mode_t weir__rights_at_first(const struct weir_target *target, unsigned given);
 /* Set the owner of the written file @fd. @mode: receives the permissions that the caller must set.
  * Return: 0 or an errno. */

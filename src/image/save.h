@@ -59,8 +59,9 @@ typedef int weir__write_fn(void *what, struct weir_sink *to,
                            const struct weir_save_options *options);
 /* Writes a filter. @what: the filter, but not a compound whose members share one array. */
 weir__write_fn weir__write_filter;
-/* Replace the file at a path by the output of @write, or write to a descriptor or to memory. @to: a
- * location of WEIR__TO_WRITE. @options: checked. Return: bytes written, or a negative errno. */
+/* Replace the file at a path by the output of @write, or write to a descriptor or to memory.
+ * @to: a location with one of the forms WEIR__TO_WRITE.  @options: checked.
+ * Return: the bytes written, or a negative errno. */
 int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_location *to,
                       const struct weir_save_options *options);
 

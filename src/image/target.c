@@ -175,8 +175,9 @@ static bool keeps_name(const struct weir_target *t)
 	       held.st_dev == there.st_dev && held.st_ino == there.st_ino;
 }
 
-/* Only an exclusive lock counts, since any reader may hold a shared lock. A mapper that has only
- * the shared lock marks the image live before it inserts, and the commit record shows that mark. */
+/* Fail for another process's exclusive lock on the image, but not for a shared lock, which any
+ * reader may hold. A mapper that has only the shared lock marks the image live before it inserts,
+ * and the commit record shows that mark. */
 int weir__target_check_held(const struct weir_target *t, const char *path)
 {
 	const uint64_t now = weir__commit_now(t->held);

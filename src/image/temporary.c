@@ -135,7 +135,7 @@ static bool open_unnamed(struct weir_temporary *t, mode_t mode)
 	t->fd = openat(t->target->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (t->fd < 0)
 		return false;
-	/* [TEMP-LOCKED]; no other process can have opened the file */
+	/* [TEMP-LOCKED]: the lock is free, since no other process has opened the file */
 	(void)flock(t->fd, LOCK_EX | LOCK_NB);
 	if (weir__temporary_link_as(t, ".") == EEXIST)
 		return true;
@@ -206,8 +206,8 @@ static int give_name(const struct weir_temporary *t, const char *name)
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
-/* Return: true if the claim or heir @name counts ([TEMP-STICKY]). A saver's file has only one
- * name. */
+/* Return: true if the claim or heir @name counts ([TEMP-STICKY]). In a sticky folder a file with
+ * further names does not count, since a saver's file has only one name. */
 static bool claim_counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;

@@ -50,7 +50,7 @@ int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_byte
  * declares a large window would get that much memory. */
 
 enum {
-	LEAST_FRAME = 9, /* magic, descriptor, window or size, block header */
+	LEAST_FRAME = 9, /* bytes: magic 4, descriptor 1, window or size 1, block header 3 */
 	WINDOW_LOG = 23, /* 8 MiB: levels 1 to 19 need no more */
 	BUFFER = 1 << 17
 };

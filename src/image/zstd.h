@@ -57,7 +57,7 @@ static inline int weir__pack(struct weir_packer *packer, const void *bits, uint6
 struct weir_unpacker {
 	void *context;         /* a ZSTD_DCtx */
 	unsigned char *buffer; /* a part of a frame */
-	uint64_t at, end;      /* the range of buffer that is not yet decompressed */
+	uint64_t at, end;      /* bytes at .. end-1 of buffer are not yet decompressed */
 	uint64_t left;         /* bytes of the frame that are not yet in buffer */
 	const char *unit;      /* what a frame holds, for error messages: "shard" or "piece" */
 	uint32_t shard;        /* the number of the current shard or piece */
