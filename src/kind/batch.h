@@ -13,8 +13,8 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_BATCH_NOTES = 64, /* keys noted at a time, a power of two; on the stack */
-	WEIR_HASHED = 64,  /* keys hashed at a time: many short multiply chains overlap */
+	WEIR_BATCH_NOTES = 64, /* keys that have notes at a time; a power of two */
+	WEIR_HASHED = 64,  /* keys hashed at a time, so that many short multiply chains overlap */
 	WEIR_AHEAD = 1024, /* distance in bytes at which keys or hashes are prefetched */
 };
 
@@ -60,11 +60,11 @@ void weir__batch_hash(const struct weir_filter *f, const struct weir_batch *batc
 void weir__keys_hash(const struct weir_hashing *hashing, enum weir_isa isa, struct weir_keys keys,
                      uint64_t *out);
 
-/* Put one answer for all n keys into the bitmap, unless it is NULL. Return: how many are true. */
+/* Put @answer into the bitmap for all n keys, unless @bitmap is NULL. Return: @answer ? n : 0. */
 int64_t weir__answer_all(bool answer, size_t n, uint64_t *bitmap);
 
-/* End the insert_batch of a kind that refuses keys: key @taken was refused. Write the words of the
- * bitmap from that key's word on. @answers: the answers in that word for the keys before.
+/* End the insert_batch of a kind that refused key @taken. Write the words of the bitmap from the
+ * word with that key's bit on. @answers: that word, with the answers for the keys before @taken.
  * Return: weir__stopped(taken, err). */
 int64_t weir__batch_stopped(const struct weir_batch *batch, size_t taken, uint64_t answers,
                             uint64_t *bitmap, int err);
@@ -80,8 +80,8 @@ WEIR__INLINE unsigned weir__least(size_t left, unsigned most)
 	return left < most ? (unsigned)left : most;
 }
 
-/* Return: the hashes of n keys from @at on. They are the caller's own if the batch has hashes, else
- * they are in scratch. */
+/* Return: the hashes of n keys from @at on. They are in the caller's array if the batch has hashes.
+ * Otherwise they are in @scratch. */
 WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint64_t flip8,
                                               const struct weir_batch *batch, size_t at, unsigned n,
                                               uint64_t *scratch)
@@ -104,13 +104,14 @@ WEIR__INLINE const uint64_t *weir__batch_take(const struct weir_filter *f, uint6
 /* Note n keys in columns at .. at+n-1. If the filter outgrows the cache (far), prefetch. */
 typedef void weir__note_fn(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                            bool far, struct weir_notes *notes, unsigned at);
-/* Work on the n keys noted in columns at .. at+n-1. Return: the answers, with key i's in bit i. */
+/* Work on the n keys noted in columns at .. at+n-1. Return: a bitmask of the answers in order. */
 typedef uint64_t weir__work_fn(const struct weir_array *a, bool far,
                                const struct weir_notes *notes, unsigned at, unsigned n);
 
 /* The loop of every batch function. Return: the number of answers that are true.
- * @step: keys at a time, a power of two up to 32.  @lead: keys noted ahead, a multiple of @step;
- * @step + @lead <= WEIR_BATCH_NOTES.
+ * @step: the number of keys to note or work on at a time, a power of two up to 32.
+ * @lead: the number of keys noted before the first is worked on, a multiple of @step.
+ * @step + @lead is at most WEIR_BATCH_NOTES.
  * @step, @lead, @note and @work must be constants, so that the compiler inlines them. */
 WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct weir_batch *batch,
                                     uint64_t *bitmap, unsigned step, unsigned lead,
@@ -151,8 +152,8 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 }
 
 /* Hash a key that is not eight bytes long. Eight-byte keys are hashed inline, without a stack
- * frame. A call of this function is direct, because a second indirect call would be slow on CPUs
- * that do not predict indirect branches. */
+ * frame. A verb is called indirectly, so it calls this function directly: a second indirect call
+ * would be slow on CPUs that do not predict indirect branches. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {

@@ -45,7 +45,7 @@ struct weir_load_options;
  *    loaded by its owner ([OWNED-PART]) alone. If partition_bits is 0, the bits of a key may lie
  *    anywhere. */
 struct weir_kernel {
-	enum weir_isa isa;       /* the set that the kernel is compiled for */
+	enum weir_isa isa;       /* the instruction set that the kernel is compiled for */
 	/* The inserts are NULL if the kind takes none. If contains_u64 or insert_u64 is NULL, the
 	 * function for byte strings gets the eight bytes of the integer. */
 	struct weir_verbs verbs;
@@ -215,8 +215,8 @@ struct weir_kind {
 	 * and sampled for all of f. @lines: the most lines to read; UINT64_MAX for all. */
 	void (*figures)(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
 
-	/* ---- for kinds whose array begins with a head that begin() writes, such as names; else 0
-	 * and NULL. Copies and unions of bits skip the head ---- */
+	/* ---- only for kinds whose array begins with a head that begin() writes, such as names.
+	 * Other kinds have 0 and NULL. Copies and unions of bits skip the head ---- */
 
 	uint64_t head_lines;
 	/* Check the head in an image, which an attacker may have made. Return: 0 or -EBADMSG. */
@@ -242,7 +242,8 @@ struct weir_kind {
 
 	/* Add lines first .. first+n-1 of src to those of dst. Both filters have the same shape,
 	 * size, hash and seed. Other threads may insert into both. A kind with hold() gets all
-	 * lines in one call. On failure it returns weir__stopped() with the copies added. */
+	 * lines in one call. If its merge() fails, it returns weir__stopped() with the number of
+	 * copies that it added. */
 	int (*merge)(struct weir_filter *dst, const struct weir_filter *src, uint64_t first,
 	             uint64_t n);
 	/* Undo a failed merge() of all lines: remove the first @copies copies of src from dst. No
@@ -296,7 +297,7 @@ struct weir_kind {
 	/* List the current members, in order. Return: the number of members. */
 	unsigned (*members)(const struct weir_filter *f,
 	                    struct weir_member out[WEIR__MEMBERS_MOST]);
-	/* The number of words at the start of an image's head that the compound defines. */
+	/* The number of words in an image's head that the compound defines (own in head.h). */
 	unsigned own_words;
 	/* Return: 0 if member i can belong to a compound of these parts. */
 	int (*suits)(const struct weir_parts *parts, unsigned i, const struct weir_layout *member);
@@ -341,8 +342,8 @@ void weir__let_go(const struct weir_filter *f);
 
 /* The fields that every lookup and insert reads, and that no lookup or insert writes. */
 struct weir_array {
-	uint64_t *words;         /* 8 a line, 64-byte aligned; [LITTLE-ENDIAN] in memory */
-	uint64_t lines;          /* of 64 bytes */
+	uint64_t *words;         /* 8 words a line, aligned to 64 bytes, [LITTLE-ENDIAN] */
+	uint64_t lines;          /* the number of 64-byte lines */
 	uint64_t seed;           /* a copy of hashing.seed, next to the words */
 	uint64_t flip8;          /* weir__flip8(seed), for 8-byte keys of kinds with XXH3 */
 	struct weir_shape shape; /* a legal shape */
@@ -369,7 +370,7 @@ struct weir_filter {
 	bool outgrows_cache; /* larger than a core's own cache, so batches prefetch */
 	uint8_t few;         /* the largest batch for which one-key functions are faster */
 	uint32_t shards;     /* a power of two that divides the lines */
-	uint64_t bytes;      /* of bits: 64 * lines */
+	uint64_t bytes;      /* the bytes of bits, 64 * lines */
 	uint64_t capacity;   /* keys, as requested */
 	uint64_t max_capacity; /* for a compound that grows; else 0 */
 	uint32_t flags;      /* enum weir_flags; memory flags apply to later members */
@@ -379,14 +380,14 @@ struct weir_filter {
 	struct weir_text text;   /* normalisation of keys; lengths are shared ([LENGTH-FIRST]) */
 	struct weir_verbs raw;   /* verbs for keys that are normalised already */
 	void *own;           /* the kind's own state, from create() */
-	atomic_uint standby; /* [PREVIOUS-FATE] of a handle's previous filter; [REFUSED-KEY] */
+	atomic_uint standby; /* if f is a handle's previous filter: its [PREVIOUS-FATE] */
 	struct weir_memory memory;
 #ifdef WEIR_DEBUG
 	struct weir_apart apart;
 #endif
 	uint32_t parts;             /* partitions for bulk loads: a power of two, up to
 	                               2^partition_bits */
-	struct weir_owner owners[]; /* of the partitions ([OWNED-PART]) */
+	struct weir_owner owners[]; /* the owner of each partition ([OWNED-PART]) */
 };
 
 /* Return: true if f can remove keys. With WEIR_ONCE it cannot, since a stored copy may stand for

@@ -9,7 +9,7 @@
 
 enum { LINE_BITS = 512 };
 
-/* Return: @wanted, or the most shards of at least WEIR__SHARD_LINES lines if @wanted is 0. */
+/* Return: @wanted. If it is 0: the most shards that have at least WEIR__SHARD_LINES lines each. */
 static uint32_t shards_of(uint64_t lines, uint32_t wanted)
 {
 	uint32_t shards = 1;
@@ -23,7 +23,7 @@ uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *sha
 	uint64_t lines = bits > LINE_BITS ? (uint64_t)ceil(bits / LINE_BITS) : 1;
 	uint64_t count = (uint64_t)block * shards_of(lines, wanted);
 	lines = (lines + count - 1) / count * count;
-	*shards = shards_of(lines, wanted); /* rounding up may have reached the next power of two */
+	*shards = shards_of(lines, wanted); /* the lines added may allow more shards */
 	return lines;
 }
 
@@ -65,7 +65,7 @@ static uint32_t block_lines(const struct weir_formula *formula)
 	return formula->block_lines ? formula->block_lines : 1;
 }
 
-/* Return: the bits of the fewest lines that take @keys keys, or 0 if the kind has no such limit. */
+/* Return: the bits of the fewest lines that take @keys keys; 0 if any array takes any number. */
 static double least_bits(uint64_t keys, const struct weir_formula *formula,
                          const struct weir_shape *shape)
 {

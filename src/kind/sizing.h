@@ -18,8 +18,9 @@
  * @block: lines of a block, 1 to 4.  @wanted: the number of shards, or 0 to choose one.
  * @shards: receives the number of shards. */
 uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *shards);
-/* Return: the lines that fit in @bytes (at least 64), rounded down to a multiple of @block and the
- * shards, or 0 if a shard would have less than one block. Parameters as for weir__lines(). */
+/* Return: the lines that fit in @bytes, rounded down to a multiple of @block and of the shards. The
+ * result is 0 if a shard would have less than one block.
+ * @bytes: at least 64.  Other parameters: as for weir__lines(). */
 uint64_t weir__lines_within(uint64_t bytes, uint32_t block, uint32_t wanted, uint32_t *shards);
 
 /* ---- the last step of a plan ---- */
@@ -48,7 +49,7 @@ struct weir_wanted {
 };
 struct weir_wanted weir__wanted(const struct weir_params *params);
 
-/* Check that each of @shards shards gets its 1024 lines. Return: 0 or -EINVAL. */
+/* Check that @bytes leave each of @shards shards 1024 lines or more. Return: 0 or -EINVAL. */
 int weir__shards_fit(uint32_t shards, uint64_t bytes);
 
 /* Complete a plan whose shape is chosen: set capacity, bytes, shards, bits_per_key and the rates.

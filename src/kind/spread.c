@@ -47,8 +47,8 @@ WEIR__INLINE unsigned ones_of(uint64_t b)
 	return (unsigned)(b * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* A word of few cells is often full. So add the used cells of the words after it, up to the first
- * word that is not full. */
+/* Compare a word with the fullest block so far. A word of few cells is often full. So the score
+ * also counts the next words of its block, up to the first one that is not full. */
 static void note_fullest(struct weir_spread *s, uint64_t word, unsigned cells)
 {
 	const struct weir_law *law = &s->law;
@@ -180,7 +180,8 @@ WEIR__INLINE unsigned sum_of(uint64_t cells, unsigned width)
 	return (unsigned)(cells * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Count cells of several bits. used_of() leaves the lowest bit of each cell, so words add up. */
+/* Count cells of several bits. used_of() leaves only the lowest bit of each used cell, so words can
+ * be added: each cell of the sum counts the words that use it. */
 static void count_cells(struct weir_spread *s, uint64_t first, uint64_t n, unsigned width)
 {
 	const struct weir_law *law = &s->law;
@@ -282,8 +283,9 @@ static void set_row(struct row *row, const struct tile *tile, unsigned i)
 	}
 }
 
-/* Fetch TILE blocks from number @first on, of n blocks spread over the array. Every second of the n
- * blocks comes first, then the others, so that the first SOME blocks span the array too. */
+/* Fetch TILE of n blocks that are spread over the array, from number @first on. The numbers run
+ * through every second block first, and then through the blocks between, so that the first SOME
+ * blocks span the array too. */
 static void fetch(const struct weir_law *halves, struct tile *tile, unsigned first, unsigned n)
 {
 	const struct weir_law law = { .base = halves->base, .stride = 1, .word_bits = 32 };
@@ -300,8 +302,8 @@ static void fetch(const struct weir_law *halves, struct tile *tile, unsigned fir
 			tile->ones[i][w] = sum_of_bytes(ones_of_bytes(tile->bits[i][w]));
 }
 
-/* Compare a block with the first n blocks of the tile. Given the used cells of a word in two
- * blocks, and all cells equally likely, the number of cells in common is hypergeometric. */
+/* Compare a block with the first n blocks of the tile. If all cells are equally likely, the number
+ * of cells that two words have in common is hypergeometric, given the used cells of each word. */
 static void pair_with(struct weir_spread *s, const struct row *a, const struct tile *b, unsigned n)
 {
 	four_floats common = { 0 }, common_variance = { 0 };

@@ -28,9 +28,9 @@ struct weir_law {
 	const uint64_t *base; /* the blocks' 64-bit word i is base[i * stride] */
 	uint64_t stride;
 	uint64_t blocks;
-	unsigned words;     /* in a block; a power of two */
+	unsigned words;     /* the number of words in a block, a power of two */
 	unsigned word_bits; /* 64 or 32 */
-	unsigned cells;     /* in a word */
+	unsigned cells;     /* the number of cells in a word */
 	unsigned z, g;      /* a key uses g cells, drawn with replacement, in each of z words, one
 	                     * from each of z equal groups */
 	/* Return the lowest bit of each cell in use. NULL: the word itself has one bit a cell. */
@@ -60,22 +60,22 @@ enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* limits of one blo
 
 struct weir_spread {
 	struct weir_law law;
-	uint64_t words;         /* number of words read, one of each block */
-	uint64_t used,    /* sum of the used cells of these words */
-		squares;  /* sum of their squares */
+	uint64_t words;         /* the number of words read, one of each block */
+	uint64_t used,    /* the number of used cells in these words */
+		squares;  /* the sum of the squares of each word's number */
 	uint64_t fullest; /* the block that seemed fullest */
 	unsigned score,   /* used cells of the fullest block, up to its first word that is not
 	                     full */
-		notable;  /* from this many used cells on, a word may be of a fuller block */
+		notable;  /* a word with at least this many used cells may be in a fuller block */
 	unsigned crowd;   /* used cells of the fullest block, or of a fuller counted block */
 	uint64_t step;    /* every step-th block is counted */
 	uint64_t counted; /* blocks counted */
-	uint32_t at[WEIR__SPREAD_CELLS]; /* the counted blocks in which each cell is used */
-	uint64_t whole,        /* sum of the used cells of the counted blocks */
-		whole_squares; /* sum of their squares */
-	double common,           /* over pairs of blocks: the sum of the squared deviation of the
-	                            number of cells in common, less its mean */
-		common_variance; /* the variance of that sum */
+	uint32_t at[WEIR__SPREAD_CELLS]; /* for each cell, the counted blocks that use it */
+	uint64_t whole,        /* the number of used cells in the counted blocks */
+		whole_squares; /* the sum of the squares of each block's number */
+	double common,           /* a sum over pairs of blocks: the squared deviation of the number
+	                            of cells in common, less the mean of this square */
+		common_variance; /* the variance of common */
 	/* For kinds with partner(): */
 	unsigned partners;    /* keys whose partner block was read */
 	uint64_t meetings;    /* pairs of these keys with the same partner block */
@@ -139,7 +139,7 @@ static inline uint32_t weir__planes_read(const uint64_t *plane, unsigned planes,
 }
 
 /* Return: an upper limit of a sum of squared deviations, each over its variance, with @freedom
- * degrees of freedom.  @mean: of a count, in keys.  @slack: the relative error allowed in each
+ * degrees of freedom.  @mean: the mean count, in keys.  @slack: the relative error allowed in each
  * variance. */
 double weir__spread_limit(double freedom, double mean, double slack);
 
