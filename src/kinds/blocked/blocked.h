@@ -34,7 +34,7 @@ enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 #define WEIR_BLOCKED_BY_ISA(kind) { [WEIR_ISA_SCALAR] = weir__##kind##_scalar }
 #endif
 
-/* Return: the kernel for a shape that begins with Z and G, or NULL without a table for @isa. */
+/* Return: the kernel for a shape that begins with Z and G, or NULL if @isa has no table. */
 static inline const struct weir_kernel *
 weir__blocked_find(const struct weir_kernel *const tables[WEIR_ISA_COUNT], enum weir_isa isa,
                    const struct weir_shape *shape)

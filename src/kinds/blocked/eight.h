@@ -6,8 +6,8 @@
 
 #include <weir/inline.h>
 
-/* Return: the high halves of eight products h * n. If n < 2^32 and h = high * 2^32 + low, each is
- * (high * n + (low * n >> 32)) >> 32. */
+/* Return: the high halves of eight products h * n. If n < 2^32 and h = high * 2^32 + low, the
+ * high half of h * n is (high * n + (low * n >> 32)) >> 32. */
 WEIR__INLINE __m512i weir__mulhi8(__m512i h, uint64_t n)
 {
 	if (n >> 32) {
@@ -42,7 +42,8 @@ WEIR__INLINE __m512i weir__remix2_8(__m512i r, unsigned z, unsigned g)
 	               r;
 }
 
-/* Return: field j, with other bits above it. rorv and rolv take their count modulo 64. */
+/* Return: field j, with other bits above it. The callers pass the field as a count to rorv or rolv,
+ * which ignore the bits above it. */
 WEIR__INLINE __m512i weir__field8(__m512i r, __m512i r2, unsigned z, unsigned j)
 {
 	return _mm512_srli_epi64(j < 10 ? r : r2, weir__field_shift(z, j));

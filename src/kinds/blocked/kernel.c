@@ -19,8 +19,8 @@
 /* ---- the steps of a batch. A key's notes are the word index of its block, and r ---- */
 
 enum {
-	STEP = 8,  /* keys at a time */
-	LEAD = 48, /* keys ahead; measured: 32 to 96 are equally fast */
+	STEP = 8,  /* keys noted or looked up at a time */
+	LEAD = 48, /* keys noted ahead of the work; values from 32 to 96 were equally fast */
 	ROW_BLOCK = 0,
 	ROW_R = 1,
 };

@@ -20,7 +20,7 @@
 /* The notes of a key with one or two words are the indices of these words, and r. */
 enum { ROW_WORD = 0, ROW_OF_R = 1, ROW_WORD_2 = 2 };
 
-/* Note up to eight keys. Eight columns are always written; those past n are unused. */
+/* Note up to eight keys. Eight columns are written even if n is less than 8. */
 WEIR__INLINE void note_eight(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                              unsigned z, struct weir_notes *notes, unsigned at)
 {
@@ -70,7 +70,7 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 
 /* The number of keys with notes on the stack. */
 #define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
-/* How many keys are noted before the first of them is loaded. */
+/* The number of keys noted before the first of them is loaded. */
 #define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)
 
 struct load_notes { /* word i of key k is at i * LOAD_WINDOW(z) + k */

@@ -283,7 +283,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return rate_of_k(bits_per_key, shape->field[PROBES]);
 }
 
-/* Return: the k that needs the fewest bits for a rate, or has the lowest rate for some bits. */
+/* Return: the k that needs the fewest bits for a given rate, or that has the lowest rate for a
+ * given number of bits a key. */
 static unsigned best_k(struct weir_wanted wanted)
 {
 	unsigned best = 1;

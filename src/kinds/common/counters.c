@@ -24,7 +24,8 @@ static struct weir_sectors sectors(const struct weir_shape *shape)
 
 /* ---- the shape ---- */
 
-/* Return: the largest g. A key's choices must fit in r, and its g counters in a word. */
+/* Return: the largest g. All choices of a key must fit in r, and g cannot exceed the counters of a
+ * word. */
 static unsigned most_g(unsigned cells, unsigned z)
 {
 	const unsigned b = 64 / cells, field = weir__counters_field(b);
@@ -37,7 +38,7 @@ static bool allowed_bits(unsigned b, const struct weir_counters_kind *kind)
 	return b == kind->bits[0] || b == kind->bits[1] || b == kind->bits[2];
 }
 
-/* Return: a bit for each allowed number, for weir__refused(). */
+/* Return: a bitmask of the allowed numbers of bits, for weir__refused(). */
 static double allowed_sum(const struct weir_counters_kind *kind)
 {
 	const uint64_t one = 1;

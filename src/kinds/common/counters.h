@@ -187,8 +187,8 @@ struct weir_counters_kind {
 	unsigned bits[3];    /* allowed values of counter_bits, the default first */
 	const char *allowed; /* these values in words */
 	unsigned least_words, least_counters; /* as in struct weir_choices */
-	const char *reason;  /* for the layout, if the caller chose no number */
-	const struct weir_kernel *any[3]; /* for all layouts with these bits */
+	const char *reason;  /* the plan's reason for a layout, if the caller chose no number */
+	const struct weir_kernel *any[3]; /* any[i] is for all layouts with bits[i] bits */
 	/* Return the kernel compiled for this one layout, or NULL. */
 	const struct weir_kernel *(*scalar)(const struct weir_shape *shape);
 	const struct weir_kernel *(*avx512)(const struct weir_shape *shape); /* on x86 */
@@ -213,7 +213,8 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor);
 bool weir__counters_decides(const struct weir_shape *shape);
 
-/* Define the three members that need the kind's properties. @group: in struct weir_params. */
+/* Define the three members that need the kind's properties. @group: the name of the kind's group in
+ * struct weir_params. */
 #define WEIR__COUNTERS_OF(kind, group) \
 	static int plan(const struct weir_params *params, struct weir_plan *out) \
 	{ \
@@ -232,7 +233,7 @@ bool weir__counters_decides(const struct weir_shape *shape);
 	{ \
 		return weir__counters_kernel(isa, shape, &kind); \
 	}
-/* Set all these members in the kind's struct. */
+/* Set these members, and the ones above that all kinds of counters use, in the kind's struct. */
 #define WEIR__COUNTERS_MEMBERS \
 	.hash = &weir__xxh3, .fields = WEIR_COUNTERS_FIELDS, .plan = plan, .legal = legal, \
 	.describe = weir__counters_describe, .kernel = kernel, \

@@ -21,7 +21,8 @@ WEIR__INLINE void note_hashes(const uint64_t *hashes, unsigned n, struct weir_no
 		notes->row[0][at + i] = hashes[i];
 }
 
-/* Prefetch the words of a key. A block may have several lines, and the words may be on several. */
+/* Prefetch the lines of a key's words. If b is 4, a block is a single line, so one prefetch is
+ * enough. Otherwise each word may be on a line of its own. */
 #define FETCH(a, hash, b, z, write) \
 	do { \
 		const uint64_t *block = weir__counters_block(a, hash, b); \

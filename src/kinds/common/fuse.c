@@ -14,7 +14,7 @@
  * Keys fall into parts at random, and all parts have one size. So a part is sized for the mean plus
  * six standard deviations, which one part in a billion exceeds. */
 
-static const uint64_t most_of_part = UINT64_C(1) << 21; /* keys, on average */
+static const uint64_t most_of_part = UINT64_C(1) << 21; /* the most keys in a part, on average */
 enum { MOST_CHOSEN_SEGMENT_BITS = 13 };
 
 static double factor_of(double keys)

@@ -42,13 +42,13 @@ enum { WEIR_FUSE_WIDTH, WEIR_FUSE_SEGMENT_BITS, WEIR_FUSE_SEGMENTS, WEIR_FUSE_PA
 
 enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
-	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* c_1 and c_2 use different bits of m */
+	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* a limit, so that c_1 and c_2 use different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
-	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, which needs other seeds */
+	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, so that its seeds differ */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
 	WEIR_FUSE_SLACK = 8, /* bytes after the cells: a cell is read as a 64-bit word */
 };
-#define WEIR_FUSE_MOST_CELLS (UINT64_C(1) << 28) /* of a part */
+#define WEIR_FUSE_MOST_CELLS (UINT64_C(1) << 28) /* the most cells in a part */
 
 #define WEIR_FUSE_C1 UINT64_C(0x9E3779B97F4A7C15)
 #define WEIR_FUSE_C2 UINT64_C(0xD6E8FEB86659FD93)
@@ -57,7 +57,7 @@ enum {
 struct weir_fuse {
 	unsigned width, segment_bits, part_bits;
 	uint64_t cells; /* segments << segment_bits */
-	uint64_t range; /* of c_0: the cells of all segments but the last two */
+	uint64_t range; /* the number of values of c_0: all cells but those of two segments */
 };
 
 static inline struct weir_fuse weir__fuse_shaped(unsigned width, unsigned segment_bits,
@@ -176,7 +176,7 @@ struct weir_fuse_level {
 	const uint64_t *words; /* where the first part begins */
 	uint64_t part_words;   /* words of each part */
 	bool second;           /* the cells have bits, not fingerprints: weir__fuse_value() */
-	bool any;              /* the width is a variable: read cells the general way */
+	bool any;              /* the width is not a constant, so read cells of any width */
 };
 
 /* Return: the bytes of a key's part. They begin with the part's seed. */

@@ -38,7 +38,7 @@ WEIR__INLINE __m512i mix8(__m512i h, __m512i seed)
 	return _mm512_mullo_epi64(m, _mm512_set1_epi64((long long)WEIR_FUSE_C2));
 }
 
-/* Note up to eight keys. Eight columns are always written; those past n are unused. */
+/* Note up to eight keys. Eight columns are written even if there are fewer keys. */
 WEIR__INLINE void note_eight(const struct weir_fuse_level *l, __m512i h, struct weir_notes *notes,
                              unsigned at)
 {

@@ -12,11 +12,12 @@
 struct weir_fuse_room {
 	uint64_t *keys;  /* in: the hashes, roughly ordered by their top bits; out: the hashes in
 	                    the order of removal */
-	uint8_t *by;     /* each key's cell by which it was removed (0 to 2), and its mark */
+	uint8_t *by;     /* for each key, the number (0 to 2) of the cell by which the key was
+	                    removed, and the key's mark */
 	uint64_t *xors;  /* for each cell, the XOR of its keys' hashes */
-	uint8_t *counts; /* for each cell, as fuse_peel.c packs them */
+	uint8_t *counts; /* for each cell, the number of its keys, packed as in fuse_peel.c */
 	uint32_t *stack;
-	uint64_t bytes;  /* of all the arrays */
+	uint64_t bytes;  /* the bytes of all arrays together */
 };
 
 /* Return: the bytes of scratch memory for a part with @keys keys. */

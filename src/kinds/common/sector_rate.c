@@ -69,8 +69,8 @@ static double excess(double x, double fp_rate, const struct weir_sectors *s)
 }
 
 struct bracket {
-	double low, at_low;   /* too few cells: at_low > 0 */
-	double high, at_high; /* enough: at_high <= 0 */
+	double low, at_low;   /* e^low cells a key are too few; at_low, the excess there, is > 0 */
+	double high, at_high; /* e^high cells a key suffice; at_high, the excess there, is <= 0 */
 };
 
 /* Return: the cells a key for k independent probes over the whole array, slightly fewer than blocks
@@ -156,7 +156,7 @@ enum { CHOICES = sizeof words / sizeof words[0] };
 
 /* The best g for one number of words a key. */
 struct choice {
-	unsigned g;  /* 0: no layout with these words has the g asked for */
+	unsigned g;  /* 0: no layout with this number of words has the g asked for */
 	double cost; /* cells a key if a rate is given, the rate if cells a key are given */
 };
 

@@ -11,10 +11,10 @@
 enum { WEIR_SECTORS_MOST_G = 16 };
 
 struct weir_sectors {
-	unsigned words; /* of a block: a power of two */
-	unsigned cells; /* of a word: 2 to 64, a power of two */
-	unsigned z;     /* words a key: a power of two up to words */
-	unsigned g;     /* cells a word: 1 to WEIR_SECTORS_MOST_G */
+	unsigned words; /* the number of words in a block, a power of two */
+	unsigned cells; /* the number of cells in a word: 2 to 64, a power of two */
+	unsigned z;     /* the words that a key uses: a power of two, at most the field words */
+	unsigned g;     /* the cells that a key uses in a word: 1 to WEIR_SECTORS_MOST_G */
 };
 
 /* Return: the rate at @cells_per_key; kinds/common/sector_rate.c derives it. */
@@ -42,8 +42,8 @@ static inline struct weir_law weir__sectors_law(const struct weir_sectors *s, ui
 
 /* The layouts that a kind has. */
 struct weir_choices {
-	unsigned words, /* of a block */
-		cells; /* of a word */
+	unsigned words, /* the number of words in a block */
+		cells; /* the number of cells in a word */
 	/* Return the largest g for z, or 0 if the kind lacks layouts with z words a key. */
 	unsigned (*most_g)(unsigned cells, unsigned z);
 	/* Choose the fewest words with a size of at most slack times the smallest. Fewer words make

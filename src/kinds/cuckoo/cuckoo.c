@@ -56,7 +56,7 @@ WEIR__INLINE bool contains_any(const struct weir_filter *f, uint64_t hash, unsig
 	return find(&f->array, &p, width);
 }
 
-/* Return: the number of copies in both buckets. If both are one bucket, each copy counts once. */
+/* Return: the number of copies in both buckets. If they are the same bucket, count it only once. */
 WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct buckets *p, unsigned width)
 {
 	uint64_t equal = p->fingerprint * weir__cuckoo_ones(width);
@@ -68,8 +68,8 @@ WEIR__INLINE int64_t count_in(const struct weir_array *a, const struct buckets *
 	return n;
 }
 
-/* Count a key's copies, with the tries of a lookup. After the last try return the largest possible
- * number. */
+/* Count a key's copies, in up to eight tries as in a lookup ([EIGHT-TRIES]). If the version changed
+ * in each try, return the largest possible number. */
 static int64_t count(const struct weir_filter *f, uint64_t hash)
 {
 	const struct weir_array *a = &f->array;

@@ -76,7 +76,8 @@ static void drop_stripe(const struct weir_array *a, uint32_t stripe)
 
 /* ---- only for the owner ---- */
 
-/* Clear a slot. Its copy is still in it ([COPY-OWNER]). */
+/* Clear a slot. The copy cannot have left the slot, since this thread owns the stripe
+ * ([COPY-OWNER]). */
 static void clear_slot(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);

@@ -37,7 +37,7 @@
 #include "kinds/cuckoo/cuckoo.h"
 
 enum {
-	WEIR_CUCKOO_STRIPES = 1024, /* at most: they stay in the first-level cache */
+	WEIR_CUCKOO_STRIPES = 1024, /* the most stripes, few enough for the first-level cache */
 	WEIR_CUCKOO_TRIES = 8,      /* [EIGHT-TRIES] */
 };
 

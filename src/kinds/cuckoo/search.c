@@ -29,7 +29,8 @@ static int from_of(uint64_t place)
 	return (int)(place >> BUCKET & ((1 << FROM) - 1));
 }
 
-/* Return: true if the bucket is in the queue. Usually its bit is clear, which saves a search. */
+/* Return: true if the bucket is in the queue. Usually the bucket's mark is clear, so the queue need
+ * not be read. Sets the mark. */
 static bool is_queued(struct queue *q, uint64_t bucket)
 {
 	uint64_t *marks = &q->marks[bucket / 64 % 16], bit = UINT64_C(1) << bucket % 64;
@@ -77,9 +78,9 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 	return weir__cuckoo_width(a) == 12 ? search(&q, 12) : search(&q, 16);
 }
 
-/* Move the copies of a path, from the free slot backwards, so that each has a slot to go to.
- * Fingerprint 0 marks one of the first two buckets. Return: 1 or -EAGAIN. If another thread was
- * faster, the caller tries again. */
+/* Move the copies of a path, from the free slot backwards, so that each has a slot to go to. A node
+ * with fingerprint 0 is one of the first two buckets, where the path begins. Return: 1, even if
+ * another thread was faster, since the caller tries again anyway; or -EAGAIN. */
 static int move_along(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
                       enum weir_cuckoo_wait wait)
 {
@@ -162,7 +163,8 @@ static double sampled_load(const struct weir_array *a, unsigned width)
 	return 1 - (double)free_places / places;
 }
 
-/* Fail with -ENOSPC. With uniform hashes, distinct keys fit up to weir__cuckoo_most(). */
+/* Fail with -ENOSPC. With uniform hashes, distinct keys fit up to weir__cuckoo_most(). So if the
+ * filter is far from full, the message names other causes. */
 static int no_room(const struct weir_array *a, unsigned width)
 {
 	const double far_from_full = 0.8, most = (double)weir__cuckoo_most(a->lines, &a->shape);

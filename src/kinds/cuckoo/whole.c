@@ -64,8 +64,9 @@ bool weir__cuckoo_law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* Insert each copy of a bucket into the same two buckets of f. The caller holds the source, so it
- * must not wait for a walk over the destination: that walk may itself wait for the source. */
+/* Insert each copy of a bucket into the same two buckets of f. The caller holds the source. So
+ * this function must not wait for a walk over the destination, since the thread of that walk may
+ * itself wait for the source. */
 static int merge_bucket(const struct weir_filter *f, uint64_t word, uint64_t bucket,
                         uint64_t *copies)
 {

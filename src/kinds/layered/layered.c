@@ -317,7 +317,7 @@ static int on_sieve(const struct weir_params *p, const struct weir_filter *sieve
 		err = weir__shards_fit(p->shards, out->bytes);
 	if (err)
 		return err;
-	if (!(p->fp_rate > 0)) /* else max_bytes is a limit */
+	if (!(p->fp_rate > 0)) /* with a rate, max_bytes is only a limit */
 		fill_most(out, p);
 	complete(p, out);
 	return 0;

@@ -29,7 +29,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 
 static const struct weir_formula formula = { .bits = bits, .rate = rate };
 
-/* Replace the given rate, or the given bytes, by a size that every reader accepts. */
+/* Replace the given rate, or the given max_bytes, by a size that every reader accepts: a power of
+ * two, at most WEIR_SPLIT_STRICT. */
 static int any_reader(const struct weir_params *p, struct weir_params *out)
 {
 	const uint64_t strict = WEIR_SPLIT_STRICT;

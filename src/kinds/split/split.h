@@ -9,7 +9,7 @@
  *     block     = (h >> 32) * blocks >> 32
  *     bit of word i = (low 32 bits of h) * salt[i] >> 27        (modulo 2^32)
  *
- * The code accesses a block as four 64-bit words, each with two of the eight ([BITS-ONLY-SET],
+ * The code accesses a block as four 64-bit words of two 32-bit words each ([BITS-ONLY-SET],
  * [WORD-ATOMIC], [LITTLE-ENDIAN]). Source: Apple 2021 (split block Bloom filters); Putze, Sanders,
  * Singler 2007; BloomFilter.md of the Parquet format. */
 #ifndef WEIR_SRC_KINDS_SPLIT_SPLIT_H
@@ -23,11 +23,11 @@
 enum { WEIR_SPLIT_BLOCKS };
 
 enum {
-	WEIR_SPLIT_BLOCK = 32,    /* bytes */
+	WEIR_SPLIT_BLOCK = 32,    /* bytes in a block */
 	WEIR_SPLIT_WORDS = 4,     /* 64-bit words in a block */
-	WEIR_SPLIT_MOST = 1 << 28,   /* blocks: 32 hash bits choose a block, so each gets at least
-	                                16 values */
-	WEIR_SPLIT_STRICT = 1 << 27, /* bytes: the largest array that every reader accepts */
+	WEIR_SPLIT_MOST = 1 << 28,   /* the most blocks: then each has at least 16 values of the
+	                                32 hash bits that choose a block */
+	WEIR_SPLIT_STRICT = 1 << 27, /* the bytes of the largest array that every reader accepts */
 };
 
 #define WEIR_SPLIT_SALTS \
