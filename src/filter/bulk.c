@@ -11,7 +11,7 @@
 #include "filter/filter.h"
 #include "ground/threads.h"
 
-/* The hashes that all buckets together hold. The limit bounds the scratch memory. It is large
+/* The most hashes in all buckets together. The limit bounds the scratch memory. It is large
  * enough that each partition gets enough hashes to pay for fetching the partition. A test sets a
  * smaller limit. */
 #ifndef WEIR_BULK_BUCKETS

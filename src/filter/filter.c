@@ -203,7 +203,7 @@ int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
 		return err;
 	err = f->kind->begin ? f->kind->begin(f, params) : 0;
 	if (err) {
-		f->memory = (struct weir_memory){ 0 }; /* ownership stays with the caller */
+		f->memory = (struct weir_memory){ 0 }; /* the caller still owns the memory */
 		weir_destroy(f);
 		return err;
 	}
@@ -350,7 +350,7 @@ int weir_inline_init(struct weir_inline *out, const struct weir_filter *f)
 	return err;
 }
 
-/* In parentheses, because the name is also a macro, which rejects a const filter. */
+/* The name is in parentheses because it is also a macro, which rejects a const filter. */
 int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 {
 	return take_view(out, f);

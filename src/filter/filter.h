@@ -27,7 +27,7 @@ int weir__bulk_load(struct weir_filter *f, const uint64_t *hashes, size_t n);
  * which means "not given". Return: 0 or -EINVAL. */
 int weir__params_copy(const struct weir_params *in, struct weir_params *out);
 
-/* Copy parameters, as weir__params_copy(), and check them. Return: 0 or a negative errno. */
+/* Copy parameters, as weir__params_copy() does, and check them. Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
 /* Copy and check parameters for a kind that is built once. If the capacity is 0, the number of keys
  * is known only at the end. Then hash_bits stays until the caller calls weir__params_settle(). */
@@ -56,7 +56,7 @@ int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *ki
 int weir__flags_check(uint32_t flags);
 /* If WEIR_ONCE is among the flags, check that the kind supports it. Return: 0 or -EINVAL. */
 int weir__once_check(uint32_t flags, const struct weir_kind *kind);
-/* Replace the inserts of a filter with WEIR_ONCE. Does nothing to other filters. */
+/* Replace the insert functions of a filter that has WEIR_ONCE. Leaves other filters unchanged. */
 void weir__once_wrap(struct weir_filter *f);
 /* weir_insert_keys() for a filter with WEIR_ONCE, with keys that have one hash each. */
 int64_t weir__once_insert_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
@@ -77,7 +77,7 @@ int weir__filter_new(struct weir_filter **out, const struct weir_layout *layout,
 /* Make a handle the owner of the filter, so that weir_destroy() refuses the filter. Return: 0, or
  * -EBUSY if a handle owns it already. */
 int weir__filter_own(struct weir_filter *f);
-/* weir_destroy() for the owner. */
+/* Do what weir_destroy() does, for the handle that owns the filter. */
 void weir__filter_free(struct weir_filter *f);
 
 struct weir_layout weir__filter_layout(const struct weir_filter *f);
@@ -105,12 +105,12 @@ uint64_t weir__filter_bytes(const struct weir_filter *f);
 
 /* The options of weir__survey(). */
 #define WEIR__SURVEY_FEWEST_LINES (4096 / 64)       /* a page */
-#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* weir_measure() */
+#define WEIR__SURVEY_SAMPLE_LINES ((1 << 20) / 64)  /* the limit of weir_measure() */
 struct weir_survey {
 	uint64_t lines;  /* the most lines to read, at least WEIR__SURVEY_FEWEST_LINES; a filter
 	                    with more lines is sampled */
 	bool unforeseen; /* sample at random, so that an attacker cannot prepare the sampled lines
-	                    of an image; without random numbers every line is read */
+	                    of an image; if the system has no random numbers, read every line */
 	weir_progress_fn *progress; /* called between pieces (error.h), or NULL */
 	void *progress_arg;
 };
@@ -195,7 +195,7 @@ int weir__text_refuse_hash(const struct weir_text *t);
 /* The largest batch for which the kernel's pipeline does not pay. */
 enum {
 #ifdef WEIR_DET
-	WEIR__FEW = 0, /* the schedules have few keys, and test the pipeline */
+	WEIR__FEW = 0, /* the deterministic tests have few keys, but must test the pipeline */
 #else
 	WEIR__FEW = 5,
 #endif

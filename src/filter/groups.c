@@ -8,10 +8,10 @@
 
 /* How an error sentence prints a field's value. */
 enum form { WHOLE, REAL, OTHER };
-#define NO_KIND UINT32_MAX /* for reserved words */
+#define NO_KIND UINT32_MAX /* no kind may set a reserved word */
 
 struct row {
-	const char *name; /* including the group's name */
+	const char *name; /* of the group and the field, such as "classic.probes" */
 	size_t at, size;
 	uint32_t kind;    /* the kind that may set the field */
 	enum form form;

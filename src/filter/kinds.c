@@ -11,7 +11,7 @@ static const struct weir_kind *const kinds[] = {
 
 const struct weir_kind *weir__kind(uint32_t id)
 {
-	return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL; /* the numbers have gaps */
+	return id < sizeof kinds / sizeof kinds[0] ? kinds[id] : NULL; /* kinds[id] may be NULL */
 }
 
 const char *weir_kind_name(uint32_t kind)

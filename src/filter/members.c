@@ -40,7 +40,7 @@ int weir__compound_make(struct weir_filter **out, const struct weir_layout *layo
 		return err;
 	err = f->kind->adopt(f, members, n);
 	if (err) {
-		f->memory = (struct weir_memory){ 0 }; /* ownership stays with the caller */
+		f->memory = (struct weir_memory){ 0 }; /* the caller still owns the memory */
 		weir_destroy(f);
 		return err;
 	}

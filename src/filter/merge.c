@@ -71,8 +71,9 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 	if (dst->max_capacity != src->max_capacity)
 		return DIFFER("max_capacity", "%llu", (unsigned long long)dst->max_capacity,
 		              (unsigned long long)src->max_capacity);
+	/* The rate decides the size of later members. */
 	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
-		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate); /* it sizes members */
+		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate);
 	if ((dst->flags ^ src->flags) & WEIR_ONCE)
 		return DIFFER("WEIR_ONCE", "%d", (dst->flags & WEIR_ONCE) != 0,
 		              (src->flags & WEIR_ONCE) != 0);
@@ -146,8 +147,8 @@ int weir__merge(struct weir_filter *dst, const struct weir_filter *src,
 	                         merge_lines(dst, src, progress, progress_arg);
 }
 
-/* Merge all of src. If that fails, dst is unchanged, except with WEIR_ONCE: then dst may keep a
- * part of src. No other thread changes either filter. */
+/* Merge all of src. If that fails, dst keeps nothing of src, unless dst has WEIR_ONCE and so cannot
+ * remove keys. No other thread changes either filter. */
 static int merge_whole(struct weir_filter *dst, const struct weir_filter *src)
 {
 	int err = weir__merge_check(dst, src);

@@ -239,7 +239,8 @@ static int each_bits(struct members *m, const struct weir_preface *p, struct wei
 	return m->each(m->give_arg, m->now, p, rest, &m->options);
 }
 
-/* Skip the bits of a plain member without reading them. The file's length was checked. */
+/* Skip the bits of a plain member without reading them. The bits exist, since the length of the
+ * file was checked. */
 static int skip_bits(struct weir_source *rest, uint64_t bytes)
 {
 	if (rest->fd < 0)

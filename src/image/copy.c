@@ -88,7 +88,8 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 
 static const char copy_call[] = "weir_image_copy";
 
-/* Make a filter on the copied image, as its readers will. That checks more than checksums. */
+/* Make a filter on the copied image, as its readers will. This calls the kind's check(), since
+ * correct checksums do not prove that the bits are valid. */
 static int check_copy(const struct weir_room *room)
 {
 	struct weir_source source = weir__source_of_memory(room->name, room->memory, room->end);
@@ -205,7 +206,7 @@ static int64_t copy_by_memory(const struct weir_location *to, const struct weir_
 		return err;
 	struct weir_source source = weir__plain_source(&plain, "the image");
 	struct weir_preface p;
-	int64_t done = read_preface(&p, &source, reading); /* checks the secret key */
+	int64_t done = read_preface(&p, &source, reading); /* this also checks the secret key */
 	if (!done) {
 		weir__preface_free(&p);
 		done = weir__save_to(write_copy, &plain, to, writing);

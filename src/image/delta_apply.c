@@ -102,7 +102,8 @@ static int read_map(struct reading *r)
 	return err ? err : check_map(r);
 }
 
-/* @plain: the image to change; NULL: only decompress the piece. */
+/* Decompress piece @i if it changed, and apply it to @plain. @plain: the image to change, or NULL
+ * to only decompress. */
 static int apply_piece(struct reading *r, struct weir_plain *plain, uint64_t i)
 {
 	const uint64_t n = weir__delta_piece(r->head.new.bytes, i);

@@ -110,7 +110,8 @@ struct weir_image_head {
 
 /* Facts about an image that its header does not tell. */
 struct weir_image_given {
-	uint64_t length;          /* bytes from the image's first byte on; UINT64_MAX: unknown */
+	uint64_t length;          /* bytes from the start of the image to the end of the file or
+	                           * memory; UINT64_MAX: unknown */
 	bool exact;               /* true: no bytes may follow the image */
 	uint64_t max_bytes;       /* limit for the bytes of bits; 0: no limit */
 	uint64_t header_checksum; /* computed from the bytes; the header should store it */

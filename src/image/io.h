@@ -32,7 +32,7 @@ struct weir_source {
 	int fd;                      /* -1: memory, or a live mapping took the descriptor */
 	const unsigned char *memory; /* for memory: the next byte to read */
 	uint64_t at;                 /* bytes read so far */
-	uint64_t length;             /* bytes in all; UINT64_MAX: unknown */
+	uint64_t length;             /* the bytes of the whole source; UINT64_MAX: unknown */
 	bool exact;                  /* no bytes may follow the image */
 	bool syscall_failed;         /* a system call failed, so the returned error says nothing
 	                              * about the image's bytes */

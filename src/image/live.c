@@ -72,7 +72,8 @@ static int fill_holes(const struct weir_mapping *m, uint64_t at, uint64_t bytes)
 	                  "for them: replace it by a copy without (cp --sparse=never)", m->name);
 }
 
-/* The padding stays a hole, since no store goes there. */
+/* Reserve disk space for all of the image but the padding. The padding stays a hole, since no store
+ * goes there. */
 static int reserve(const struct weir_mapping *m)
 {
 	const uint64_t bits = weir__image_bits_offset(&m->head);

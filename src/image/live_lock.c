@@ -482,7 +482,7 @@ int weir__live_empty(const struct weir_mapping *m)
 
 void weir__live_release(struct weir_mapping *m)
 {
-	/* also unlocks for a process forked from this one */
+	/* a process forked from this one loses the locks too */
 	(void)set_lock(&m->lock.file, F_UNLCK);
 	if (is_open(&m->lock.image))
 		(void)set_lock(&m->lock.image, F_UNLCK);

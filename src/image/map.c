@@ -92,7 +92,7 @@ static int make_mapping(struct weir_mapping **out, struct weir_source *source,
 		.lock = WEIR_NO_LIVE_LOCK
 	};
 	strcpy(m->name, source->name);
-	if (m->given) /* go back over the head, which was read already */
+	if (m->given) /* go back to the start of the image, since the head was read already */
 		m->image = (unsigned char *)(uintptr_t)(source->memory - source->at);
 	else
 		m->image = map_file(source->fd, length, weir__image_bits_offset(&m->head),
@@ -335,7 +335,8 @@ static int map_once(struct weir_filter **out, const char *path, enum weir_map_mo
 	return err;
 }
 
-/* Map a file. Retry a live image if another process marks it live or seals it during the read. */
+/* Map a file. With WEIR_MAP_LIVE, retry if another process marks the image live or seals it during
+ * the read. */
 static int map_path(struct weir_filter **out, const char *path, enum weir_map_mode mode,
                     const struct weir_load_options *options)
 {

@@ -39,7 +39,7 @@ struct weir_mapping {
 /* Check a mapping's mode and its options. @o: after weir__load_options(). */
 int weir__map_check(const struct weir_load_options *o, uint32_t mode);
 
-/* Map a location of WEIR_LOCATION_MAP or WEIR_LOCATION_MAP_MEMORY. @options: after
+/* Map a location of the form WEIR_LOCATION_MAP or WEIR_LOCATION_MAP_MEMORY. @options: after
  * weir__load_options(). */
 int weir__map_location(struct weir_filter **out, const struct weir_location *from,
                        const struct weir_load_options *options);

@@ -284,7 +284,7 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
-		plain->memory = (struct weir_memory){ 0 }; /* owned or copied by the filter */
+		plain->memory = (struct weir_memory){ 0 }; /* the filter owns or copied it */
 		err = weir__bits_check(f, name); /* the check() of a router also reads its names */
 		if (err)
 			weir_destroy(f);

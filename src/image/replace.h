@@ -102,8 +102,8 @@ enum { WEIR_REPLACE_NAMED = 1 };
 struct weir_replace {
 	const char *path;          /* the caller's path, for error messages */
 	unsigned mode;             /* the caller's permissions; 0: not given */
-	bool only_images;          /* the caller's: replace only empty files and images */
-	uint64_t replaces;         /* the caller's: commit record, WEIR_REPLACES_NOTHING or 0 */
+	bool only_images;          /* the caller's option: replace only empty files and images */
+	uint64_t replaces;         /* the caller's commit record, WEIR_REPLACES_NOTHING or 0 */
 	mode_t last;               /* the final permissions of the new file */
 	struct weir_target target;
 	struct weir_temporary new; /* the new file */

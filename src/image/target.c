@@ -46,7 +46,7 @@ static int refuse_kind(const char *path, mode_t mode)
 }
 
 /* Point @t to the file that a link leads to. @link: that file, opened with O_PATH.
- * Return: 0; 1 the file was replaced since; or a negative errno. */
+ * Return: 0; 1 if the file was replaced since it was opened; or a negative errno. */
 static __attribute__((noinline)) int go_to(struct weir_target *t, int link, const char *path)
 {
 	char self[32], name[PATH_MAX];

@@ -128,7 +128,7 @@ static int reserve(const struct weir_writing *w, uint64_t at, uint64_t bytes)
 	                  weir_strerror(errno));
 }
 
-/* The padding stays a hole. No later write needs it, so it gets no disk space. */
+/* Write the image to a file. The padding stays a hole, since no later write goes there. */
 static int write_file(struct weir_writing *w)
 {
 	int err = reserve(w, w->at, w->head_bytes);
@@ -205,7 +205,7 @@ static int write_head(struct weir_compound *c, const uint64_t commits[], struct 
 	return weir__write(to, page, sizeof page, at);
 }
 
-/* A member's head has the normalisation of the whole compound. */
+/* Begin to write member @i. Its head has the normalisation of the whole compound. */
 static int member_begin(struct weir_writing *w, const struct weir_compound *c, unsigned i,
                         struct weir_sink *to, const struct weir_save_options *options)
 {
