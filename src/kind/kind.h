@@ -116,7 +116,7 @@ struct weir_layout {
 struct weir_parts {
 	const struct weir_layout *whole;
 	const uint64_t *own;               /* words of the image's head that the compound defines */
-	unsigned n;                        /* members */
+	unsigned n;                        /* the number of members */
 	uint64_t note[WEIR__MEMBERS_MOST]; /* the note of each member */
 };
 
@@ -131,7 +131,7 @@ struct weir_frozen {
 /* The keys that a filter is built from, as distinct hashes. Any thread may call these functions. */
 struct weir_key_set {
 	uint64_t n;
-	unsigned threads; /* threads to build with */
+	unsigned threads; /* the number of threads to build with */
 	/* Return the number of keys whose top part_bits bits are part. */
 	uint64_t (*count)(const struct weir_key_set *given, uint64_t part, unsigned part_bits);
 	/* Put the keys whose top part_bits bits are part into out, roughly ordered by their top
@@ -364,14 +364,14 @@ struct weir_filter {
 	const struct weir_kernel *kernel;
 	const struct weir_kind *kind;
 	int insert_error;    /* 0, or why inserts fail: -EROFS (mapped read-only), -ENOTSUP */
-	enum weir_isa isa;   /* the machine's best; the kernel may use a lower one */
+	enum weir_isa isa;   /* best instruction set of this machine; the kernel may use another */
 	bool no_set;         /* a [PLACEHOLDER] of a handle: its bits are not keys */
-	atomic_bool owned;   /* by a handle, which alone may free the filter ([ONE-HOLDER]) */
+	atomic_bool owned;   /* a handle owns the filter and alone may free it ([ONE-HOLDER]) */
 	bool outgrows_cache; /* larger than a core's own cache, so batches prefetch */
 	uint8_t few;         /* the largest batch for which one-key functions are faster */
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* the bytes of bits, 64 * lines */
-	uint64_t capacity;   /* keys, as requested */
+	uint64_t capacity;   /* the number of keys, as requested */
 	uint64_t max_capacity; /* for a compound that grows; else 0 */
 	uint32_t flags;      /* enum weir_flags; memory flags apply to later members */
 	double fp_rate;      /* as requested */

@@ -189,9 +189,9 @@ struct weir_counters_kind {
 	unsigned least_words, least_counters; /* as in struct weir_choices */
 	const char *reason;  /* the plan's reason for a layout, if the caller chose no number */
 	const struct weir_kernel *any[3]; /* any[i] is for all layouts with bits[i] bits */
-	/* Return the kernel compiled for this one layout, or NULL. */
+	/* Return the kernel compiled for this one layout, or NULL. avx512 is NULL except on x86. */
 	const struct weir_kernel *(*scalar)(const struct weir_shape *shape);
-	const struct weir_kernel *(*avx512)(const struct weir_shape *shape); /* on x86 */
+	const struct weir_kernel *(*avx512)(const struct weir_shape *shape);
 };
 
 /* Members of struct weir_kind that all kinds made of counters use. */

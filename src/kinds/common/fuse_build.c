@@ -11,7 +11,7 @@ enum { TRIES = 10 };
 
 struct work {
 	const struct weir_fuse_job *job;
-	uint64_t most_keys; /* keys of a part */
+	uint64_t most_keys; /* the keys in the largest part */
 	uint64_t parts;
 	atomic_uint_fast64_t next;
 };

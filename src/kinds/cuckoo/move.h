@@ -51,7 +51,7 @@ struct weir_cuckoo_stripe {
 /* The struct that f->own and the array's own point to. Lookups read the number of stripes, so no
  * stripe is on the cache line of that number. */
 struct weir_cuckoo {
-	uint32_t stripes; /* a power of two */
+	uint32_t stripes; /* the number of stripes, a power of two */
 	atomic_uint_fast64_t walks; /* walks in progress or waiting */
 	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };

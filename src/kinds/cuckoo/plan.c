@@ -26,9 +26,9 @@
 
 static const double most_load = 0.95;
 
-/* A row is for arrays from @lines lines up to the next row. They take the share of slots that
- * @keys16 keys take in @lines lines, with fingerprints of 16 bits; @keys12 is for 12 bits. 0 means
- * the share most_load. */
+/* A row is for arrays that have at least @lines lines, but fewer than the next row. With 16-bit
+ * fingerprints, such an array takes the share of slots that @keys16 keys use in @lines lines.
+ * @keys12 is the same for 12 bits. 0 stands for the share most_load. */
 static const struct row {
 	uint32_t lines;
 	uint32_t keys16, keys12;

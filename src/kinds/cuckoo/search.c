@@ -12,7 +12,7 @@ struct queue {
 	const struct weir_array *a;
 	struct weir_cuckoo_nodes *nodes;
 	int n;
-	uint64_t marks[16]; /* a bit for each bucket in the queue; several buckets share a bit */
+	uint64_t marks[16]; /* set bits for the buckets in the queue; buckets may share a bit */
 };
 
 /* The packed form of a node: its bucket in 48 bits, then the node that leads to it, and the shift

@@ -78,7 +78,8 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width);
 }
 
-/* The tolerance covers the rate of equal 64-bit hashes, which does not justify another bit. */
+/* The rate of equal 64-bit hashes makes fp_rate slightly lower than the requested rate. The
+ * tolerance covers the difference, which does not justify another bit. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
