@@ -36,7 +36,7 @@ int counts_list(const char *name)
 	if (list == COUNT_LISTS)
 		list = -1;
 	else
-		strcpy(names[list], name); /* at most NAME_MOST bytes: options.c */
+		strcpy(names[list], name); /* options.c limits it to NAME_MOST bytes */
 	pthread_mutex_unlock(&names_lock);
 	return list;
 }

@@ -117,7 +117,7 @@ static int chosen(const struct reading *r, const char *name, const char *const *
 {
 	const cfg_obj_t *object = get(r, name);
 	int at = 0;
-	/* the parser accepts only these names, in any case */
+	/* the parser accepts only these names, in upper or lower case */
 	while (object && names[at + 1] && strcasecmp(cfg_obj_asstring(object), names[at]) != 0)
 		at++;
 	return at;
@@ -167,7 +167,8 @@ static uint64_t size(struct reading *r, const char *name, uint64_t otherwise)
 	return (uint64_t)value << shift;
 }
 
-/* Set the list's name, a label of the statistics: the parameter, or the last part of the path. */
+/* Set the list's name, which is a label in the statistics. Without the parameter, use the last part
+ * of the file's path. */
 static void name_of(struct reading *r)
 {
 	const cfg_obj_t *object = get(r, "name");

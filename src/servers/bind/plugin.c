@@ -105,7 +105,7 @@ static ns_hookresult_t on_lookup(void *arg, void *data, isc_result_t *result)
 	enum answer given;
 	if (q->client->message->rdclass != dns_rdataclass_in)
 		return NS_HOOK_CONTINUE;
-	/* the query was checked before named began to resolve it; named now tries a stale answer */
+	/* this hook checked the query earlier; now named tries to answer it from stale data */
 	if (q->client->query.attributes & NS_QUERYATTR_RECURSING)
 		return NS_HOOK_CONTINUE;
 	counts_add(in->list, COUNT_QUERIES);
@@ -125,7 +125,7 @@ static ns_hookresult_t on_lookup(void *arg, void *data, isc_result_t *result)
 	return NS_HOOK_RETURN;
 }
 
-/* Return: true if the configuration is valid even if an image is missing. */
+/* Return: false if an image is missing and the parameter on-error is fail. */
 static bool may_start(const struct instance *in, const struct place *place)
 {
 	if (is_ready(in))
@@ -209,7 +209,7 @@ isc_result_t plugin_register(const char *parameters, const void *cfg, const char
 	return ISC_R_SUCCESS;
 }
 
-/* Read only the header of the image, since set_get() reads all of it. */
+/* Check only the header of the image: set_get() reads the whole image when named starts. */
 static isc_result_t check_image(const char *path, bool fails, const struct place *place)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -66,7 +66,7 @@ static int replace(const struct report_file *f, const char *text)
 	return error;
 }
 
-/* The caller holds the lock, before and after. */
+/* Call this with the lock held. The function unlocks while it writes, and returns with the lock. */
 static void write_file(struct report_file *f)
 {
 	char *text = text_of(f->parts);
@@ -180,7 +180,7 @@ void report_leave(struct report_part *part)
 	part->file = NULL;
 	pthread_mutex_lock(&lock);
 	bool last = f->parts == part && !part->next;
-	if (last) { /* the part stays, and the thread writes it once more */
+	if (last) { /* the part stays in the list, so that the thread writes it once more */
 		struct report_file **at = &files;
 		while (*at != f)
 			at = &(*at)->next;

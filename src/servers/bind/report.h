@@ -22,8 +22,8 @@ enum { COUNT_LISTS = 64 }; /* limit of list names in the life of a process */
 
 /* Return: the list with this name, 0 to COUNT_LISTS - 1; -1: too many names. */
 int counts_list(const char *name);
-/* Wait-free after a thread's first call, which allocates memory. Without memory, that
- * call counts nothing. */
+/* Wait-free, except that a thread's first call allocates memory. If memory is short, the call
+ * counts nothing, and the thread's next call tries again. */
 void counts_add(int list, enum count what);
 /* Sum the counts of all threads, which may still count. */
 void counts_sum(int list, uint64_t sums[COUNTS]);
@@ -46,7 +46,8 @@ struct report_part {
 /* Add a part, and write the file at once and then every @seconds. @part must stay valid until
  * report_leave(). Return: 0; or a negative errno: no memory, or no thread. */
 int report_join(struct report_part *part, const char *path, uint32_t seconds);
-/* Remove a part; the last one is written once more. A no-op for a part that has not joined. */
+/* Remove a part. If it is the file's last part, write the file once more first. A no-op for a part
+ * that has not joined. */
 void report_leave(struct report_part *part);
 
 /* ---- the file's text ---- */

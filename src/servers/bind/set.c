@@ -36,9 +36,9 @@ struct set {
 	_Atomic bool ready;
 	_Atomic bool stuck; /* [SET-KIND]; relaxed: it publishes no other memory */
 	char first_error[WEIR_SENTENCE_BYTES]; /* error of the first read in open_set(); "": none */
-	double lines;           /* log lines allowed now, at the time `when` */
-	double when;            /* CLOCK_MONOTONIC, seconds */
-	unsigned long suppressed; /* lines suppressed since the last line */
+	double lines;           /* log lines that were allowed at the time `when` */
+	double when;            /* seconds of CLOCK_MONOTONIC */
+	unsigned long suppressed; /* lines suppressed since the last logged line */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -53,8 +53,9 @@ bool set_ready(const struct set *s)
 	return atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
-/* The owner of the file decides how often it changes, so limit the growth of the log: LINES_AT_ONCE
- * lines, then one line in LINE_EVERY seconds. Only one thread at a time logs for a set. */
+/* The owner of the file decides how often the file changes. To keep the log small, write at most
+ * LINES_AT_ONCE lines at once, then one line in LINE_EVERY seconds. Only one thread at a time logs
+ * for a set. */
 enum { LINES_AT_ONCE = 10, LINE_EVERY = 5 };
 
 static void __attribute__((format(printf, 3, 4))) log_line(struct set *s, int level,
@@ -83,7 +84,7 @@ static void __attribute__((format(printf, 3, 4))) log_line(struct set *s, int le
 	LOG(level, "%s%s", line, others);
 }
 
-/* A new image is in use, perhaps the first. */
+/* Call this when the handle has published an image from the file. */
 static void image_loaded(struct set *s)
 {
 	struct weir_handle_stats stats = WEIR_HANDLE_STATS_INIT;
@@ -208,7 +209,8 @@ struct set *set_get(const char *path, uint64_t max_size, const struct secret *ke
 	if (!s) {
 		struct set *stuck = find(path, max_size, key, true);
 		s = make(path, max_size, key);
-		if (s && stuck && !set_ready(s)) { /* any set is better than none */
+		/* without an image, the new set is worse than the stuck set, which still answers */
+		if (s && stuck && !set_ready(s)) {
 			close_set(s);
 			s = stuck;
 		} else if (s) {

@@ -42,7 +42,8 @@ struct lines {
 	size_t n;
 };
 
-/* Skip a part if a newer part has the same name, since labels must be unique. */
+/* Return: false if a newer part has the same name. Then @part is left out, since labels must be
+ * unique. */
 static bool is_newest(const struct report_part *parts, const struct report_part *part)
 {
 	while (parts != part && strcmp(parts->name, part->name) != 0)

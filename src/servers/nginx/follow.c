@@ -16,7 +16,8 @@ static bool is_ending(void)
 	return ngx_exiting || ngx_quit || ngx_terminate;
 }
 
-/* Runs in the thread. An exiting worker waits for the thread, so this ends the read. */
+/* The progress function of a read, in the thread. It ends the read when the worker exits, since the
+ * worker waits for the thread. */
 static int stop(void *arg, uint64_t done, uint64_t total)
 {
 	(void)arg, (void)done, (void)total;
@@ -120,7 +121,7 @@ static bool is_refused(const struct store_facts *facts, const struct file_identi
 	return facts->refused_since && !facts->refused_again && file_same(&facts->refused, file);
 }
 
-/* Leader only. Return: true if the next check should be soon. */
+/* Leader only: check the file. Return: true if the next check should come after SOON ms. */
 static bool look(struct ngx_weir_zone *zone)
 {
 	struct store *store = zone->store;
@@ -148,7 +149,8 @@ static bool look(struct ngx_weir_zone *zone)
 	return file_is_young(&file) || start(zone, &file, &facts, false);
 }
 
-/* Return: true if a file is neither in use nor refused. A change of the set restarts the wait. */
+/* Return: true if a new file is pending: it is neither in use nor refused. If another file was
+ * published since the last call, the time of waiting starts again. */
 static bool is_waiting(struct ngx_weir_zone *zone)
 {
 	struct file_identity file;
@@ -175,7 +177,7 @@ static void log_waiting(struct ngx_weir_zone *zone)
 	              ngx_current_msec - zone->pending_since, other);
 }
 
-/* All workers watch, since the leader may hang. */
+/* Every worker calls this, not only the leader, since the leader may hang. */
 static void watch(struct ngx_weir_zone *zone)
 {
 	const ngx_msec_t patience = ngx_max(PATIENCE * zone->check, PATIENCE_LEAST);

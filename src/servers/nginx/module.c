@@ -16,7 +16,7 @@ static void *create_loc_conf(ngx_conf_t *cf)
 	return ngx_pcalloc(cf->pool, sizeof(struct ngx_weir_loc_conf));
 }
 
-/* As with nginx's own lists, a level that has rules inherits none. */
+/* As with nginx's own lists, a level with rules does not inherit the rules of the level above. */
 static char *merge_loc_conf(ngx_conf_t *cf, void *parent, void *child)
 {
 	struct ngx_weir_loc_conf *above = parent, *conf = child;

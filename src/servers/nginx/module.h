@@ -93,7 +93,7 @@ struct ngx_weir_zone {
 	struct file_identity doubt;   /* a file that seems bad; refused if it stays bad */
 	bool pending;                 /* a new file is pending */
 	ngx_msec_t pending_since;
-	uint64_t pending_set;      /* number of the set in use at that time */
+	uint64_t pending_set;      /* number of the set in use at pending_since */
 	bool pending_logged, missing_logged;
 };
 
@@ -105,9 +105,9 @@ struct ngx_weir_main_conf {
 struct ngx_weir_rule {
 	struct ngx_weir_zone *zone;
 	struct ngx_weir_key key;
-	bool allow; /* refuse keys that are not in the set; else keys in the set */
-	enum ngx_weir_then on_missing; /* if there is no set */
-	enum ngx_weir_then on_invalid; /* if an element of its list is not an address */
+	bool allow; /* true: refuse keys that are not in the set; false: refuse keys in it */
+	enum ngx_weir_then on_missing; /* the action if the zone lacks a set */
+	enum ngx_weir_then on_invalid; /* the action if an element of the list is not an address */
 	ngx_uint_t status;
 };
 
@@ -126,8 +126,8 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *before);
 ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 
 /* verdict.c: the leader publishes zone->reading, or refuses the file with @err. If the same
- * file may succeed later, the leader reads it again. An error that says nothing about the file
- * keeps the set. */
+ * file may succeed later, the leader reads it again. If the error says nothing about the file, the
+ * set in use stays. */
 void ngx_weir_publish(struct ngx_weir_zone *zone, ngx_log_t *log);
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log);

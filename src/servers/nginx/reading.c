@@ -49,7 +49,8 @@ void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *stor
 	         "mapped: %s", name, store->room, weir_strerror(err));
 }
 
-/* The option that helps, which the library's sentence cannot name. */
+/* Return: text for the end of the error sentence that names the option to change. The library does
+ * not know the module's options. */
 static const char *hint(const struct reading *r)
 {
 	if (r->err == -ENOSPC && !r->store->map)

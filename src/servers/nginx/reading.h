@@ -9,13 +9,13 @@
 
 struct reading {
 	struct store *store;         /* after store_begin() */
-	double keys_before;          /* in the set in use; 0: no set */
+	double keys_before;          /* number of keys in the set in use; 0: no set */
 	bool any_before, prefixes_before;
 	weir_progress_fn *stop;      /* a nonzero result ends the read */
 	/* The result: */
 	int err;                     /* 0: facts are valid */
-	bool changed;                /* written or replaced during the read */
-	struct file_identity file;   /* identity of the file */
+	bool changed;                /* the file was written or replaced during the read */
+	struct file_identity file;
 	struct store_facts facts;
 	char sentence[STORE_TEXT];   /* if err is not 0 */
 };

@@ -188,7 +188,8 @@ ngx_int_t ngx_weir_status(ngx_http_request_t *r)
 		return answer;
 	struct row *rows = ngx_pcalloc(r->pool, (n + 1) * sizeof *rows);
 	struct weir_metrics *of = ngx_pcalloc(r->pool, (n + 1) * sizeof *of);
-	/* An upper bound: a zone's longest texts, and each figure with its name, twice. */
+	/* An upper bound of the text's length. Each zone adds a few texts, of at most STORE_TEXT
+	 * bytes before they are escaped, and its figures with their names. */
 	ngx_buf_t *b = ngx_create_temp_buf(r->pool, 8192 + n * (24 * STORE_TEXT + 8192));
 	if (!rows || !of || !b)
 		return NGX_HTTP_INTERNAL_SERVER_ERROR;

@@ -166,7 +166,7 @@ static void set_filter(struct store *s, uint64_t word, struct weir_filter *filte
 {
 	weir_destroy(s->filter);
 	if (s->slot >= 0 && s->slot != slot)
-		lock(s, SLOT + s->slot, F_UNLCK); /* [SLOT-SHARED]: no longer reads the slot */
+		lock(s, SLOT + s->slot, F_UNLCK); /* [SLOT-SHARED]: the process left the slot */
 	s->filter = filter;
 	s->slot = slot;
 	s->seen = word;
@@ -175,7 +175,8 @@ static void set_filter(struct store *s, uint64_t word, struct weir_filter *filte
 		weir_text_of(filter, &s->normal);
 }
 
-/* Return: false: retry; true: the filter is that of @word, or cannot be loaded. */
+/* Return: false if the caller must retry, since the word changed; true if the filter of @word is in
+ * use, or cannot be loaded. */
 static bool follow_slot(struct store *s, uint64_t word)
 {
 	const struct weir_load_options trusting = store_load_options(s); /* [WORD-LAST] */
@@ -183,7 +184,7 @@ static bool follow_slot(struct store *s, uint64_t word)
 	int slot = (int)store_place(word);
 	const unsigned char *image = s->slots + (size_t)slot * s->room;
 	if (slot != s->slot && !lock(s, SLOT + slot, F_RDLCK))
-		return false; /* the leader writes to it: the word has changed */
+		return false; /* the leader writes to the slot, so the word has changed */
 	/* [SLOT-SHARED]: check again under the lock */
 	if (current(s) != word) {
 		if (slot != s->slot)

@@ -76,8 +76,8 @@ struct store_facts {
 	uint64_t since;                /* publication time, seconds since 1970 */
 	struct file_identity refused;  /* the refused file; all zero: none */
 	uint64_t refused_since;        /* 0: no file is refused */
-	uint64_t refused_again;        /* 1: read it again: a system failure, or a young file */
-	char sentence[STORE_TEXT];     /* the reason */
+	uint64_t refused_again;        /* 1: read it again (system failure or young file) */
+	char sentence[STORE_TEXT];     /* the reason of the refusal */
 };
 
 struct store_shared; /* the page of state */
@@ -86,7 +86,7 @@ struct store {
 	char *path;                 /* path of the image */
 	bool map;                   /* use the set in the file itself */
 	size_t room;                /* bytes of a slot */
-	const void *secret;       /* for keyed images: secret_bytes; NULL: none */
+	const void *secret;       /* points to secret_bytes; NULL: images are not keyed */
 	unsigned char secret_bytes[WEIR_SECRET_BYTES];
 	int fd;
 	unsigned references;        /* configurations of this process that use the store */
@@ -143,12 +143,12 @@ bool store_misses_set(const struct store *s);
 int store_begin(struct store *s);
 /* Return: true if the free slot has unused pages. */
 bool store_has_unused_pages(const struct store *s);
-/* Between begin and abandon: free these pages. */
+/* Between store_begin() and store_abandon(): free the pages of the free slot. */
 void store_free_pages(struct store *s);
-/* After begin: publish the checked image of facts->bytes bytes in the slot. Sets the number of
- * @facts. */
+/* After store_begin(): publish the checked image in the slot, which has facts->bytes bytes. Sets
+ * facts->number. */
 void store_publish(struct store *s, struct store_facts *facts);
-/* After begin: unlock the slot unchanged. */
+/* After store_begin(): unlock the slot, and publish nothing. */
 void store_abandon(struct store *s);
 /* Leader only: drop the set for all processes. */
 void store_withdraw(struct store *s);

@@ -13,7 +13,7 @@ enum {
 enum store_place { STORE_IN_SLOT_0, STORE_IN_SLOT_1, STORE_NOWHERE, STORE_IN_FILE };
 
 struct store_shared {
-	_Alignas(64) _Atomic uint64_t current; /* number * 4 + location; 0 before the first step */
+	_Alignas(64) _Atomic uint64_t current; /* number * 4 + location; 0: nothing published yet */
 	/* bytes of the image, or of the whole slot while the leader fills it; 0: no pages */
 	_Alignas(64) _Atomic uint64_t bytes[STORE_SLOTS];
 	_Atomic uint64_t count; /* odd during a write of the facts ([FACTS-COUNT]) */

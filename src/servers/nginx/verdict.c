@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Publish the set of a file that was read, or refuse the file. A refusal is logged with its reason.
- * If the same file is refused again for the same reason, the second refusal is not logged. */
+ * While the leader refuses the same file for the same reason, it logs only the first refusal. */
 #include <math.h>
 #include "module.h"
 

@@ -74,7 +74,7 @@ static ngx_int_t read_first(struct ngx_weir_zone *zone, ngx_cycle_t *cycle)
 		store_abandon(zone->store);
 		ngx_weir_refuse(zone, &reading->file, reading->sentence, reading->err, cycle->log);
 	} else {
-		/* a file just written gets no identity, so the workers read it again */
+		/* clear the identity of a young file, so that the workers read it again */
 		if (file_is_young(&reading->file) && !zone->map)
 			ngx_memzero(&reading->facts.file, sizeof reading->facts.file);
 		ngx_weir_publish(zone, cycle->log);

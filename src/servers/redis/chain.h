@@ -75,7 +75,7 @@ static inline bool chain_is_cuckoo(const struct chain *c)
 /* Add an item to a blocked chain (blocked.c). Return: 1 a new item; 0 a duplicate; or a negative
  * errno, and the chain is unchanged: -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. */
 int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
-/* Append an empty link; remove the last link. */
+/* chain_grow() appends an empty link. chain_shrink() removes the last link. */
 int chain_grow(struct chain *c, uint64_t most);
 void chain_shrink(struct chain *c);
 /* The bits of a link. Any bits make a valid filter of either kind. */

@@ -35,7 +35,7 @@ static const char *load_bits(const struct chain *c, struct chain_link *l, uint64
 	}
 	if (items > l->capacity)
 		return bad_data;
-	/* Never clear bits: this keeps items added since, and a chunk may repeat. */
+	/* Only set bits, so that items added after the dump stay, and a chunk may come twice. */
 	for (size_t k = 0; k < bytes; k++)
 		bits[k] |= data[k];
 	l->items = items > l->items ? items : l->items;
@@ -73,7 +73,8 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
-/* CF.LOADCHUNK has fewer errors. @c: NULL: the key was missing. @first: a header was expected. */
+/* Return: the error text for CF.LOADCHUNK, which has fewer texts than BF.LOADCHUNK, or @wrong.
+ * @c: NULL if the key was missing. @first: the iterator is that of a header. */
 static const char *error_for(const struct key_kind *kind, const char *wrong, const struct chain *c,
                              bool first)
 {

@@ -34,12 +34,12 @@ static const struct {
 	{ "CF.SCANDUMP", cf_scandump, "readonly" },
 	{ "CF.LOADCHUNK", cf_loadchunk, "write deny-oom" },
 	{ "CF.WEIRLINK", cf_link, "write admin" },
-	/* These two call scripts, which Redis forbids inside a script. */
+	/* WEIR.PUBLISH and WEIR.LOAD call scripts, which Redis forbids inside a script. */
 	{ "WEIR.PUBLISH", weir_publish, "write deny-oom deny-script" },
 	{ "WEIR.LOAD", weir_load_set, "write deny-oom deny-script" },
 };
 
-/* Parse a number, with kb, mb or gb after it or nothing, as in redis.conf. */
+/* Parse a number of bytes. As in redis.conf, the unit kb, mb or gb may follow the number. */
 static int parse_bytes(const char *text, uint64_t *out)
 {
 	uint64_t n = 0;

@@ -19,7 +19,8 @@ struct set {
 
 /* Read a set's head and manifest. Refuses a signed generation, a kind other than blocked,
  * normalised keys, and a key that belongs to the set. Close @s in any case.
- * @words: KEY SET name. @touch: begin the set, or an epoch, as a node's heartbeat does. */
+ * @words: KEY SET name. @touch: send a heartbeat as a node does,
+ *   which begins the set or an epoch if needed. */
 int set_open(struct set *s, struct redis_context *context, struct redis_string **words, bool touch);
 void set_close(struct set *s);
 static inline const char *set_name(const struct set *s)

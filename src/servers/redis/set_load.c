@@ -13,8 +13,9 @@
 /* The pieces of a key's only link. */
 struct pieces {
 	uint64_t n;
-	uint64_t *ones;       /* set bits of each piece, later its added bits; NULL: the key is
-	                         new */
+	/* The number of set bits of each piece before the merge. have_changed() replaces it by
+	 * the number of bits that the merge added. NULL: the key is new. */
+	uint64_t *ones;
 	unsigned char *chunk; /* memory for one chunk */
 };
 
@@ -24,7 +25,8 @@ static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
 	return left < DUMP_BITS_MOST ? left : DUMP_BITS_MOST;
 }
 
-/* Bits are only added, so a piece with the same number of set bits is unchanged. */
+/* Return: the number of set bits of a piece. A merge only sets bits, so a piece whose number stays
+ * the same is unchanged. */
 static uint64_t count_ones(const struct chain_link *l, uint64_t piece)
 {
 	const unsigned char *at = chain_bits(l) + piece * DUMP_BITS_MOST;
@@ -49,7 +51,7 @@ static int begin(struct pieces *p, const struct chain_link *l, bool made)
 	return 0;
 }
 
-/* Return: true if a piece has new bits. */
+/* Return: true if the key is new, or the merge has added bits to a piece. */
 static bool have_changed(struct pieces *p, const struct chain_link *l)
 {
 	bool any = !p->ones;

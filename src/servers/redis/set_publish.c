@@ -34,8 +34,8 @@ static int merge_all(struct set *s, const struct chain_link *l, uint64_t hashing
 	return err;
 }
 
-/* Set all manifest fields but the image's. The manifest is not pure, since no log has
- * the key's items. */
+/* Set all manifest fields but those of the image. The field pure stays false, since the image has
+ * items of the key that neither its parent nor the log has. */
 static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
                                struct weir_manifest *m)
 {

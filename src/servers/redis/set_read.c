@@ -28,7 +28,7 @@ struct walk {
 	struct weir_log_id at;
 };
 
-/* The call may be repeated after a node that has the entries has published them. */
+/* Ask for another call later, since a node that has the missing entries will publish them. */
 static int entry_missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
@@ -37,8 +37,8 @@ static int entry_missing(const struct walk *w, struct weir_log_id last)
 	                 weir__log_id_write(at, w->at), weir__log_id_write(end, last));
 }
 
-/* An entry must name its predecessor's tag, unless the entries between were given up
- * ([LOG-READING], [GIVE-UP]). */
+/* Insert the hashes of an entry. The entry must name the tag of the last applied entry, unless the
+ * entries between these two were given up ([LOG-READING], [GIVE-UP]). */
 static int apply_entry(void *walk, const struct weir_entry *e)
 {
 	struct walk *w = walk;
