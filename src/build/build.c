@@ -178,7 +178,7 @@ uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key)
 
 void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys, uint64_t *out)
 {
-	struct weir_text alone = b->params.text; /* a copy takes the lengths that hashing notes */
+	struct weir_text alone = b->params.text; /* hashing notes lengths in this copy only */
 	const struct weir_text_hashes h = { &alone, &b->hashing, false };
 	alone.steps &= ~(uint32_t)WEIR_TEXT_CLOSED;
 	if (!are_texts(b, keys) && weir__keys_form(keys))

@@ -13,7 +13,7 @@ struct weir_sorted;
 
 struct weir_builder {
 	struct weir_params params; /* including the seed */
-	uint32_t hash_bits;        /* as the caller gave it; settled in params (filter/filter.h) */
+	uint32_t hash_bits;        /* the caller's value; params may have another value */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
 	enum weir_isa isa; /* used to hash keys */
@@ -26,13 +26,13 @@ struct weir_builder {
 	struct weir_filter *sieve;     /* a filter of the included keys, for the exclude list */
 	struct weir_collected *passed; /* the excluded keys that passed the sieve */
 	atomic_uint_fast64_t excluded; /* excluded keys streamed so far */
-	/* for seal and finish; reporting protects done */
+	/* The progress of seal and finish. The mutex reporting protects done. */
 	pthread_mutex_t reporting;
 	uint64_t done, total;
 	struct weir_build_report report;
 };
 
-/* Hash the keys and pass the hashes to @take, some hundred at a time. */
+/* Hash the keys, and call @take for about 256 hashes at a time. */
 typedef int weir__take_fn(struct weir_builder *b, const uint64_t *hashes, size_t n);
 int weir__builder_take(struct weir_builder *b, struct weir_keys keys, weir__take_fn *take);
 
@@ -56,7 +56,7 @@ int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out
 /* ---- the sorted keys of a builder, which a kind builds from ---- */
 
 struct weir_sorted {
-	struct weir_key_set given; /* the first member; given.n: distinct keys */
+	struct weir_key_set given; /* the first member: see sorted_of(). given.n: distinct keys */
 	struct weir_distinct distinct;
 	struct weir_builder *b;
 };

@@ -82,8 +82,8 @@ static int grow_table(struct scratch *scratch, uint64_t n)
 
 /* Copy the distinct hashes of n hashes to @to, in their order. @to may be @hashes. Return: the
  * number of distinct hashes. The table uses the products of the hashes with a random factor, since
- * a caller's own hashes may be equal in any of their bits. Without the random factor, a caller
- * could choose many hashes of one slot, which would take quadratic time. */
+ * the caller may give its own hashes, which may be equal in some of their bits. Without the random
+ * factor, a caller could choose many hashes that all go to one slot: quadratic time. */
 static uint64_t copy_distinct(const struct scratch *scratch, const uint64_t *hashes, uint64_t n,
                               uint64_t *to)
 {
@@ -123,8 +123,8 @@ static int compare(struct scratch *scratch, struct weir_run_bin *bin, unsigned r
 	return 0;
 }
 
-/* Keep the distinct hashes of n hashes, in memory or in the file. They are the first bin->n hashes
- * in scratch->out. */
+/* Keep the distinct hashes, in memory or in the file. They are the first bin->n hashes in
+ * scratch->out, an array with room for @n hashes. */
 static int keep_distinct(struct weir_distinct *d, struct scratch *scratch, struct weir_run_bin *bin,
                          uint64_t n)
 {
@@ -170,8 +170,8 @@ static bool are_balanced(const uint64_t *ones, uint64_t n, unsigned bits)
 	return true;
 }
 
-/* The sample has equally many hashes from each bin, so it cannot show the top bits. The sizes of
- * the bins show them. */
+/* Hashes are uneven in the top bits, which choose the bin, if the bins differ too much in size. The
+ * sample says nothing about these bits, since it has equally many hashes from each bin. */
 uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
 {
 	const double mean = (double)d->n / WEIR_BINS;
@@ -277,7 +277,8 @@ void weir__distinct_end(struct weir_distinct *d)
 
 /* ---- parts of the distinct hashes ---- */
 
-/* Find a part that is smaller than a bin: the hashes of its bin from *first up to *end. */
+/* Find the hashes of a part that is smaller than a bin. @first, @end: receive the indices, in the
+ * part's bin, of its first hash and after its last hash. */
 static void range_of(const struct weir_distinct *d, uint64_t part, unsigned part_bits,
                      uint64_t *first, uint64_t *end)
 {

@@ -11,16 +11,16 @@ typedef int weir__step_fn(void *arg, uint64_t hashes);
 
 /* A bin of distinct hashes. They are grouped in runs, by the bits below those of the bin. */
 struct weir_run_bin {
-	uint64_t *hashes; /* NULL: in the file, from byte @at on */
+	uint64_t *hashes; /* NULL: the hashes are in the file, at byte @at */
 	uint64_t at, n;
 	uint64_t *begin;  /* where each run begins, and the end of the last run */
 };
 
 enum { WEIR__HASH_PLANES = 20 };
-/* Counts over a sample of the distinct hashes, which has equally many from each bin: how often each
- * bit is set in the hashes, and in the products by which kinds choose cells. */
+/* Counts over a sample of the distinct hashes, with equally many hashes from each bin. They tell
+ * how often each bit is set in the hashes, and in the products by which kinds choose cells. */
 struct weir_hash_bits {
-	uint64_t n; /* at most 2^8 per bin */
+	uint64_t n; /* number of hashes in the sample, at most 2^8 per bin */
 	uint64_t hash[WEIR__HASH_PLANES], product[WEIR__HASH_PLANES]; /* weir__planes_add() */
 };
 
@@ -37,7 +37,7 @@ struct weir_distinct {
  * @run_bits: the top bits of a hash choose its bin, and at least this many bits below them choose
  * its run. A caller that reads parts smaller than a bin needs at least as many bits as choose a
  * part within its bin.
- * @threads: the number of threads to use.  @step: called by any of them.
+ * @threads: the number of threads to use.  @step: any of these threads may call it.
  * Return: 0 or a negative errno; the caller calls weir__distinct_end() in any case. */
 int weir__distinct(struct weir_distinct *out, struct weir_collected *from, unsigned run_bits,
                    unsigned threads, weir__step_fn *step, void *arg);
@@ -59,7 +59,8 @@ int weir__distinct_read(const struct weir_distinct *d, uint64_t part, unsigned p
 /* ---- hashes that two lists have in common ---- */
 
 /* Count the hashes that are in both lists.
- * @equal: receives the number of common hashes.  @least: receives the least of them, if any.
+ * @equal: receives the number of common hashes.  @least: receives the lowest common hash, if
+ * there is one.
  * Return: 0 or a negative errno. */
 int weir__overlap(const struct weir_distinct *a, const struct weir_distinct *b, unsigned threads,
                   uint64_t *equal, uint64_t *least);

@@ -15,8 +15,8 @@
 
 /* ---- sealing ---- */
 
-/* Excluded keys that pass get the memory that the included keys leave. Included keys that would
- * take more than half of the memory go to the file, if the builder has a spill folder. */
+/* Excluded keys that pass the sieve use the memory that the included keys leave. If the included
+ * keys take more than half of the memory, and there is a spill folder, they go to the file. */
 static int settle_memory(struct weir_builder *b)
 {
 	const uint64_t bytes = 8 * weir__collected(&b->collected);
@@ -141,7 +141,8 @@ static int fail_in_both(const struct weir_build_report *report)
 	                  report->equal > 1 ? ", and it is not the only one" : "");
 }
 
-/* Check that runs are short enough for the parts of the second level (distinct.h). */
+/* The second level stores the included keys and the excluded keys that passed. Check that a run is
+ * not longer than a part of this level (@run_bits in distinct.h). */
 static int check_runs(const struct weir_builder *b, uint64_t passed)
 {
 	const unsigned bits = WEIR_BIN_BITS + b->included->distinct.run_bits;

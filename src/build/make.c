@@ -11,8 +11,8 @@
 
 /* ---- the keys in their order ---- */
 
-/* The fewest bits that choose a run of a bin. They make enough runs for the parts of a first level
- * of any size, and of a second level of up to four billion keys. */
+/* The fewest bits that choose a run of a bin. Four bits make enough runs for a second level (of a
+ * filter with an exclude list) of up to four billion keys. */
 enum { FEWEST_RUN_BITS = 4 };
 
 static int step(void *builder, uint64_t hashes)
@@ -49,7 +49,8 @@ static int report_built(const struct weir_key_set *given, uint64_t keys)
 	return step(sorted_of(given)->b, keys);
 }
 
-/* Return: enough run bits for runs of at most a million keys. No kind has smaller parts. */
+/* Return: the run bits that make runs of at most a million keys. A kind that cuts its keys into
+ * parts gives each part more than a million keys, so no part is smaller than a run. */
 static unsigned run_bits_for(uint64_t expected)
 {
 	unsigned bits = FEWEST_RUN_BITS;
@@ -84,7 +85,7 @@ void weir__sorted_free(struct weir_sorted *s)
 
 /* ---- building, in a larger array if the keys do not fit the planned one ---- */
 
-enum { ENLARGED = 4 /* times at most */ };
+enum { ENLARGED = 4 /* limit: the array is enlarged at most four times */ };
 
 static int build_as_planned(struct weir_filter **out, const struct weir_params *p,
                             const struct weir_plan *plan, const struct weir_key_set *given)
@@ -138,8 +139,8 @@ static int check_hashes(struct weir_builder *b, const struct weir_distinct *d)
 		WEIR_ERROR_UNEVEN, "allow_uneven", 0, 0, 0, 0);
 }
 
-/* Return: the rate that equal hashes of different keys add. It is x if n keys have n / x * (1 -
- * e^-x) distinct hashes, as if drawn from n / x values. */
+/* Return: the rate x that equal hashes of different keys add. If the hashes of n keys are drawn
+ * from n / x values, n / x * (1 - e^-x) of the values occur. The function solves this for x. */
 static double rate_of_equal(double keys, double hashes)
 {
 	double least = 0, most = 1024;
@@ -150,8 +151,8 @@ static double rate_of_equal(double keys, double hashes)
 	return least;
 }
 
-/* Check the number of distinct hashes against options.different_keys. No array shows how few values
- * the hashes take: only a caller that knows its keys can tell. */
+/* Check the number of distinct hashes against options.different_keys. The hashes alone do not show
+ * that different keys share a hash, so the caller has to give the number of different keys. */
 static int check_values(struct weir_builder *b)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
@@ -171,12 +172,12 @@ static int check_values(struct weir_builder *b)
 		WEIR_ERROR_UNEVEN, "different_keys", (double)keys, (double)hashes, x, 0);
 }
 
-/* Return: the most excluded keys that may pass the sieve. If the builder chooses the width of the
- * fingerprint, at most 64 pass per included key. If more passed, the widest fingerprint, 32 bits,
- * would make the filter smaller. */
+/* Estimate the number of excluded keys that pass the sieve. If the builder chooses the width of the
+ * fingerprint, return an upper bound: half of the excluded keys, but at most 64 per included key.
+ * If more keys passed, a filter with the widest fingerprint, 32 bits, would be smaller. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
-	if (p->layered.fingerprint_bits) /* 32 at most: checked on creation */
+	if (p->layered.fingerprint_bits) /* creation checked: at most 32 */
 		return p->layered.exclude_keys >> p->layered.fingerprint_bits;
 	return p->layered.exclude_keys / 2 / 64 < keys ? p->layered.exclude_keys / 2 : 64 * keys;
 }

@@ -10,7 +10,7 @@
 #define COUNTER(name, help, value) { "weir_" name, help, (double)(value), 1, 0 }
 #define ADD(to, labels, of) weir__samples_add(to, labels, of, sizeof(of) / sizeof *(of))
 
-/* @bytes, @nearly_full: of the filter, or of all filters of the handle together. */
+/* @bytes, @nearly_full: the values of the filter, or of all filters of the handle together. */
 static int add_stats(struct weir__samples *to, const char *labels, const struct weir_stats *s,
                      uint64_t bytes, bool nearly_full)
 {

@@ -62,9 +62,9 @@ struct weir__layer_bits {
  * with the record that added it. */
 struct weir__layers {
 	unsigned n;
-	bool far;           /* the layers do not fit a core's own cache */
+	bool far;           /* true: the layers do not fit a core's own cache */
 	atomic_bool closed; /* [LAYER-AHEAD] */
-	uint64_t sample;    /* a mask of block numbers in the newest layer ([SAMPLED-COUNT]) */
+	uint64_t sample;    /* the mask of the newest layer's sample ([SAMPLED-COUNT]) */
 	struct weir__layers *next;
 	struct weir__layer *layer[WEIR__LAYERS_MOST];
 	struct weir__layer_bits bits[WEIR__LAYERS_MOST];

@@ -23,7 +23,8 @@ WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_
 	return s->bits[i].words + 8 * weir__mulhi64(h, s->bits[i].lines);
 }
 
-/* Prefetch the lines of all layers for reading. Inserts write to the newest layer's line. */
+/* Prefetch the lines of all layers. An insert prefetches the newest layer's line for writing, since
+ * it writes only to that line. */
 WEIR__INLINE void fetch(const struct weir__layers *s, uint64_t h, bool insert)
 {
 	for (unsigned i = 0; i + insert < s->n; i++)
@@ -113,8 +114,8 @@ static int insert_u64(struct weir_filter *f, uint64_t key)
 			fetch(s, h, false); \
 		return older_##name(f, s, s->n, h, weir__remix(h)); \
 	} \
-	/* Insert into the newest layer, unless an older one has the key. Count samples
-	 * ([SAMPLED-COUNT]). */ \
+	/* Insert into the newest layer, unless an older layer has the key. @counted: increased
+	 * if the key is new and in the sample ([SAMPLED-COUNT]). */ \
 	WEIR__INLINE int put_##name(const struct weir_filter *f, const struct weir__layers *s, \
 	                            uint64_t h, uint64_t *counted) \
 	{ \

@@ -12,7 +12,7 @@
 enum {
 	COUNTED = 8192,     /* the fewest keys that a full layer counts ([SAMPLED-COUNT]) */
 	MOST_SAMPLE = 15,
-	SOLVED = 1 << 20,   /* the capacity to solve bits_per_key for; rounding stays below 1e-4 */
+	SOLVED = 1 << 20,   /* solve bits_per_key for this capacity: rounding is below 1e-4 */
 };
 /* The lowest rate that a plan gives a layer, far above the error of the blocked kind's formula,
  * about 1e-13. */
@@ -156,7 +156,7 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
 {
 	int err = plan_one(p, layers, p->capacity, out);
-	/* The first pass assumed a floor of 0; repeat it with the capacity found. */
+	/* Without a capacity the floor was 0: repeat the plan with the capacity that it found. */
 	return err || p->capacity || given_max(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }

@@ -138,8 +138,8 @@ static int join_count(const struct weir_filter *f, unsigned i, const struct weir
 	return 0;
 }
 
-/* Check that layer i has the same size in both filters. Filters of one rate have equal sizes,
- * unless an image states other sizes. */
+/* Check that layer i has the same size in both filters. Filters with equal rates have
+ * layers of equal sizes, unless an image states other sizes. */
 static int join_size(const struct weir_filter *dst, unsigned i, const struct weir__layers *to,
                      const struct weir_member *from)
 {

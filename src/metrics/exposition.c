@@ -15,7 +15,8 @@
 static const char *const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 static const char *const digits = "0123456789";
 
-/* Return: the end of a name, or NULL. Prometheus reserves names that begin with __. */
+/* Return: the end of a name; NULL: the name is not valid. Prometheus reserves names that begin with
+ * __, so they are not valid. */
 static const char *after_name(const char *at)
 {
 	const char *begin = at;
@@ -27,7 +28,7 @@ static const char *after_name(const char *at)
 	return at;
 }
 
-/* Return: the end of a value in quotes, or NULL. */
+/* Return: the end of a value in quotes; NULL: the value is not valid. */
 static const char *after_value(const char *at)
 {
 	if (*at++ != '"')

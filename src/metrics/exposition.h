@@ -7,7 +7,7 @@
 #include <weir/metrics.h>
 
 struct weir__sample {
-	struct weir_metric metric; /* printing sets its name to NULL */
+	struct weir_metric metric; /* weir__samples_print() sets metric.name to NULL */
 	const char *labels;
 };
 

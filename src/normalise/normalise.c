@@ -240,7 +240,10 @@ const char *weir__text_words(const struct weir_text *n, char text[WEIR__TEXT_WOR
 
 /* ---- the key of an IP prefix ---- */
 
-enum { MOST_TEXT = INET6_ADDRSTRLEN + 4, MAPPED = 96 }; /* an address and "/128" */
+enum {
+	MOST_TEXT = INET6_ADDRSTRLEN + 4, /* the longest text: an address and "/128" */
+	MAPPED = 96                       /* bits before the IPv4 address in ::ffff:a.b.c.d */
+};
 
 struct prefix {
 	unsigned char address[16];

@@ -16,8 +16,8 @@ static inline bool weir__text_several(const struct weir_text *t)
 	return t->steps & (WEIR_TEXT_CIDR | WEIR_TEXT_SUFFIXES);
 }
 
-/* Return: true if both normalisations make the same keys of a text. Lengths and WEIR_TEXT_CLOSED
- * may differ. */
+/* Return: true if both normalisations have the same steps, so that they make the same key of a
+ * text. Their noted lengths and WEIR_TEXT_CLOSED may differ. */
 static inline bool weir__text_alike(const struct weir_text *a, const struct weir_text *b)
 {
 	return !((a->steps ^ b->steps) & ~(uint32_t)WEIR_TEXT_CLOSED);
@@ -42,8 +42,8 @@ int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                              struct iovec *keys);
 
-/* Read or note lengths of a filter that other threads may change too ([LENGTH-FIRST]).
- * weir__text_noted() returns true if the length of @key is noted. */
+/* Read or note the lengths of a filter, while other threads may note lengths too ([LENGTH-FIRST]).
+ * weir__text_noted() returns true if the length of @key is noted, or if no length is needed. */
 void weir__text_load(const struct weir_text *shared, struct weir_text *out);
 static inline struct weir_text weir__text_now(const struct weir_text *shared)
 {

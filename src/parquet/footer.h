@@ -21,7 +21,7 @@ enum { WEIR_PARQUET_DEPTH = 64 }; /* most levels of groups around a column */
 struct weir_element {
 	struct weir_slice name;
 	uint32_t parent;   /* index; the root, 0, is its own parent */
-	uint32_t children; /* groups only */
+	uint32_t children; /* number of children; columns have none */
 	bool is_group;
 	uint8_t type;      /* columns only: enum weir_parquet_type */
 	uint8_t logical;   /* enum weir_parquet_logical */
@@ -36,7 +36,7 @@ struct weir_chunk {
 	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
 	uint32_t filter_bytes; /* header and bits; 0 if not recorded */
 	bool encrypted,
-		elsewhere; /* in another file */
+		elsewhere; /* true: the chunk is in another file */
 };
 
 struct weir_footer {
@@ -99,7 +99,7 @@ struct weir_parquet {
 	int fd;
 	uint64_t filters_end; /* the footer's offset */
 	uint64_t max_filter_bytes;
-	unsigned char *bytes; /* of the footer; the names in @footer point into them */
+	unsigned char *bytes; /* the footer's bytes; the names in @footer point into them */
 	struct weir_footer footer;
 };
 

@@ -100,7 +100,7 @@ void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, in
 		weir__thrift_fault(t, fault);
 }
 
-/* Return: false after any fault, including another type. */
+/* Check the type of a field. Return: false if @t has a fault, now or from an earlier call. */
 static bool must_be(struct weir_thrift *t, const struct weir_field *field,
                     enum weir_thrift_type type)
 {
@@ -139,8 +139,8 @@ void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
 	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
 }
 
-/* Read the head of a list. Return: the number of elements. Each element takes at least a byte, so a
- * larger number is a fault. */
+/* Read the head of a list. Return: the number of elements. Each element takes at least a byte, so
+ * more elements than remaining bytes are a fault. */
 static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 {
 	unsigned head = byte(t);
@@ -169,7 +169,7 @@ uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field
 /* A value being skipped: a struct, or a list, set or map with its elements. */
 struct level {
 	bool is_struct;
-	uint64_t elements;              /* left to skip; a map counts keys and values */
+	uint64_t elements;              /* elements left to skip; in a map, keys and values */
 	enum weir_thrift_type types[2]; /* a map's key and value, which alternate */
 };
 
@@ -271,7 +271,7 @@ size_t weir__parquet_header_put(unsigned char out[WEIR_PARQUET_HEADER_ROOM], uin
 		                              0 };
 	size_t n = 0;
 	out[n++] = 0x15; /* field 1, a 32-bit integer */
-	for (uint64_t left = 2 * bitset_bytes; left; left >>= 7) /* zigzag; never 0 */
+	for (uint64_t left = 2 * bitset_bytes; left; left >>= 7) /* zigzag doubles the number */
 		out[n++] = (unsigned char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
 	for (unsigned i = 0; i < sizeof rest; i++)
 		out[n++] = rest[i];

@@ -75,7 +75,7 @@ enum { WEIR_PARQUET_HEADER_ROOM = 24 }; /* most bytes of a header that weir writ
 /* The contents of a header. */
 struct weir_parquet_header {
 	size_t header_bytes;
-	uint64_t bitset_bytes; /* of the bits after the header: whole blocks, at least one */
+	uint64_t bitset_bytes; /* the size of the bits after the header: one or more blocks */
 };
 
 /* Write the header of a bitset. Return: the bytes of the header. */
