@@ -20,7 +20,7 @@ bool weir__window_due(const struct weir_window *w, uint64_t *wait)
 }
 
 /* Clear a slot that no section counts as live any more. Do not write words that are 0 already,
- * since a write would take their lines from the caches of other cores. */
+ * since a write would take the words' lines from the caches of other cores. */
 static void clear(struct weir_window *w, uint32_t slot)
 {
 	const struct weir_window_bits *b = &w->bits;

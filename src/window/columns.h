@@ -40,8 +40,8 @@ WEIR__INLINE column_mask column_mask_in_lanes(uint64_t r, unsigned g)
 	return _mm512_or_si512(m, _mm512_shuffle_epi32(m, (_MM_PERM_ENUM)0x4e));
 }
 
-/* Test eight slots, whose words begin at @words. Return: bit i is set if slot i of them has all
- * bits of the mask. */
+/* Test eight slots, whose words begin at @words. Return: a word whose bit i is set if the
+ * word of slot i has all bits of the mask. */
 WEIR__INLINE uint32_t column_line(const uint64_t *words, column_mask m)
 {
 	return _mm512_cmpeq_epi64_mask(_mm512_and_si512(_mm512_load_si512(words), m), m);

@@ -6,7 +6,7 @@
 
 /* The words and bits of a key. They are the same in each slot. */
 struct key_bits {
-	uint64_t *words; /* the column or block, in slot 0 */
+	uint64_t *words; /* the key's column or block in slot 0 */
 	uint64_t mask[8];
 	uint32_t index[8];
 };

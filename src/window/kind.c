@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "window/window.h"
 
-enum { MOST_COLUMN_BITS = 10 }; /* bits per key; 10 positions of 6 bits still fit into the hash */
+enum { MOST_COLUMN_BITS = 10 }; /* bits per key: a hash has room for 10 positions of 6 bits */
 
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {

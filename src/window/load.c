@@ -16,9 +16,10 @@ static uint64_t time_since(uint64_t saved)
 	return passed < WEIR_WINDOW_OLDEST ? passed : WEIR_WINDOW_OLDEST;
 }
 
-/* Return: the number of advances that would have come in @passed ns. The first advance comes when
- * it was due at the save, and each later advance a period later. @newest: the newest generation's
- * age at the save; receives the age after the advances. */
+/* Return: the number of advances that would have come in @passed ns. The first advance comes at
+ * the time when it was due at the save, and each later advance comes one period after its
+ * predecessor. @newest: has the newest generation's age at the save, and receives its age after the
+ * advances. */
 static uint64_t advances_in(uint64_t passed, uint64_t period, uint64_t *newest)
 {
 	uint64_t due = *newest < period ? period - *newest : 0;

@@ -73,8 +73,8 @@ size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *ba
 
 /* ---- ages: a filter of another kind has one generation ---- */
 
-/* Return: true for a window. False for a window that was loaded without its secret key: all its
- * lookups answer true, so no generation can be told. */
+/* Return: true if the filter is a window that can tell the generation of a key. A window that was
+ * loaded without its secret key cannot, since all its lookups answer true. */
 static bool is_window(const struct weir_filter *f)
 {
 	return f->kind == &weir__kind_window &&

@@ -11,7 +11,7 @@
 
 #define LEAST_RATE 1e-9 /* least fp_rate of a filter, and so of a generation */
 
-static const uint32_t default_generations = 7; /* with the spare 8 slots: their words fill a line */
+static const uint32_t default_generations = 7; /* plus the spare: 8 slots, one line of words */
 
 static int out_of_range(int err, const char *name, double value, double least, double most)
 {
@@ -92,7 +92,7 @@ int weir__window_settle(struct weir_params *p)
 	return err;
 }
 
-/* Return: the size of the window's bits, as a multiple of one generation's. In columns, one key's
+/* Return: the size of the window's bits in units of one generation's bits. In columns, one key's
  * words of all slots are padded to half a line or to whole lines. */
 static uint64_t times(uint32_t layout, uint32_t generations)
 {

@@ -87,8 +87,8 @@ enum { WEIR_WINDOW_SLOTS = WEIR_WINDOW_MOST + 1, WEIR_WINDOW_STEP = 64 };
 struct weir_window_bits {
 	uint64_t *words;
 	uint64_t blocks;    /* blocks of a slot */
-	uint64_t stride;    /* words from one word of a slot to its next */
-	uint64_t slot_step; /* words from one slot to the next */
+	uint64_t stride;    /* distance of neighbouring words of a slot, in words */
+	uint64_t slot_step; /* distance of neighbouring slots, in words */
 	uint32_t slots;     /* G+1 */
 	uint32_t z, g;
 	bool far;           /* the bits do not fit into a core's own cache */
@@ -146,13 +146,13 @@ struct weir_window {
 	_Alignas(64) atomic_bool claimed;        /* a thread advances the window ([ONE-ADVANCE]) */
 	atomic_bool stopped;                     /* the timer's thread must end */
 	atomic_uint_fast64_t since[WEIR_WINDOW_SLOTS];   /* [CLOCK-AFTER]: time in ns; 0: none */
-	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* number of counted keys */
+	atomic_uint_fast64_t counted[WEIR_WINDOW_SLOTS]; /* number of counted keys in each slot */
 	atomic_uint_fast64_t late;               /* ns: the longest delay of an advance */
 	uint32_t generations;
 	double span_seconds;                     /* T; 0: no advances by time */
 	uint64_t generation_keys;                /* 0: no advances by number */
 	uint64_t period;                         /* ns: T/(G-1), rounded up; 0: none */
-	uint64_t saved;                          /* ns since 1970, of the save; 0: not loaded */
+	uint64_t saved;                          /* ns since 1970 at the save; 0: not loaded */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
 	struct weir_window_run run;              /* the caller's options */
@@ -174,8 +174,9 @@ static inline uint32_t weir__window_next(uint32_t s, uint32_t slots)
 	return s + 1 == slots ? 0 : s + 1;
 }
 
-/* The state, from the top: the number of advances; the live slots as bits, which are all but the
- * spare; the newest slot. The last two are stored to save each lookup the computation. */
+/* The state has three parts, from the top: the number of advances; a bit for each live slot, which
+ * are all slots but the spare; and the number of the newest slot. The number of advances gives the
+ * other two parts. They are stored to save each lookup the computation. */
 enum { WEIR_WINDOW_LIVE_AT = 5, WEIR_WINDOW_ADVANCES_AT = WEIR_WINDOW_LIVE_AT + WEIR_WINDOW_SLOTS };
 
 static inline uint64_t weir__window_state(uint64_t advances, uint32_t newest, uint32_t slots)
