@@ -15,8 +15,8 @@
 
 /* ---- sealing ---- */
 
-/* Excluded keys that pass the sieve use the memory that the included keys leave. If the included
- * keys take more than half of the memory, and there is a spill folder, they go to the file. */
+/* Excluded keys that pass the sieve use the memory that the included keys leave. Included keys
+ * that take more than half of the memory go to the file, if the builder has a spill folder. */
 static int settle_memory(struct weir_builder *b)
 {
 	const uint64_t bytes = 8 * weir__collected(&b->collected);

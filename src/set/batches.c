@@ -94,13 +94,13 @@ static int may_count(const struct weir_generation *g)
 	                                        "count") : 0;
 }
 
-/* [ANY-SEED]: refuse hashes if they may belong to any filter. */
+/* [ANY-SEED]: refuse a hash if the filters hash differently: it may belong to any of them. */
 static int know_hash(const struct weir_generation *g, const char *verb)
 {
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;
 }
 
-/* Remove a hash from its shard or from current. Call this in a section. */
+/* Remove a hash from its shard, or from the handle's current filter. Call this in a section. */
 static int remove_hash(const struct weir_handle *h, uint64_t hash)
 {
 	const struct weir_generation *g = weir__generation(h);

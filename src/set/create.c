@@ -51,8 +51,8 @@ static int check_sharded(const struct weir_filter *initial, const struct weir_ha
 	                                  "its filters of them");
 }
 
-/* Make the first filter if the caller gave none, else check the caller's. @made: receives the
- * filter that was made.  @absence: receives the state before the first set, for a placeholder. */
+/* Check the caller's first filter, or make one if the caller gave none. @made: receives the new
+ * filter.  @absence: receives the state before the first set, for a placeholder. */
 static int first_filter(struct weir_filter **made, struct weir_absence **absence,
                         struct weir_filter *initial, const struct weir_handle_options *o)
 {

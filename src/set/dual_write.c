@@ -10,7 +10,8 @@
 
 enum { AT_A_TIME = 64 }; /* hashes at a time for each hash identity; a multiple of 64 */
 
-/* [ANY-SEED]: answers lookups of hashes if a hash may belong to any filter. */
+/* [ANY-SEED]: the lookup of weir__any_hash. It answers yes, since the hash may belong to any
+ * filter. */
 static bool contains_any_hash(const struct weir_filter *f, uint64_t hash)
 {
 	(void)f, (void)hash;

@@ -173,7 +173,7 @@ void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defe
 	retired->older = h->retired;
 	h->retired = retired;
 	weir__users_add_relaxed(&h->retiring);
-	/* keep the sum for free_deferred(): inserts that began before may still grow the filters */
+	/* keep the sum for free_deferred(), since running inserts may still grow the filters */
 	retired->bytes = bytes_of(retired->filters[0]) + bytes_of(retired->filters[1]);
 	weir__figure_add_relaxed(&h->bytes_retired, retired->bytes);
 	WEIR__SECTION_ENDS(&retired->head); /* call_rcu's thread reads the writes above */

@@ -133,7 +133,7 @@ struct weir_kept; /* a key kept for the first set */
 
 struct weir_absence {
 	int answer;     /* the answer to inserts: WEIR_SEEN if lookups answer yes, else WEIR_NEW */
-	uint64_t limit; /* bytes of kept keys; 0: keep none and refuse inserts */
+	uint64_t limit; /* most bytes of kept keys; 0: refuse inserts */
 	bool drops;     /* drop kept keys that do not fit into the first filter */
 	atomic_uint_fast64_t reserved;
 	struct weir_kept *newest;
@@ -193,10 +193,12 @@ void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *o
 struct weir_last_file {
 	struct weir_file_identity identity;
 	bool refused;
-	/* if the file did not fit the current filter, that filter's generation number: in a later
-	 * generation the file is read again; otherwise 0 */
+	/* If the file did not fit the current filter: the number of that filter's generation. A
+	 * later generation reads the file again. 0: the file was accepted, or has another fault. */
 	uint64_t refused_with;
-	double damaged_since; /* weir__seconds(); 0: undamaged, or damaged for good */
+	/* weir__seconds() when a refresh first found the damage. 0: the file is undamaged, or has
+	 * been damaged for so long that a process is unlikely to be overwriting it. */
+	double damaged_since;
 };
 
 /* Return: true if the same verdict on this file is certain, so that it need not be read again. */
@@ -225,7 +227,7 @@ enum {
 enum { WEIR_RECORD_FILTERS = 3 }; /* current, next and previous */
 
 struct weir_generation {
-	struct weir_filter *current; /* first: weir_handle_get() reads it */
+	struct weir_filter *current; /* first member: weir_handle_get() reads it */
 	struct weir_filter *next;    /* or NULL */
 	struct weir_filter *previous;/* or NULL */
 	uint64_t number;
@@ -234,7 +236,7 @@ struct weir_generation {
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
 	struct weir_absence *absence;      /* [PLACEHOLDER]; NULL: current is a set */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
-	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: [i]: first that hashes as i does */
+	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: filter i hashes as alike[i] does */
 };
 
 /* A filter that answers yes to every hash (set/dual_write.c). */
@@ -263,14 +265,14 @@ struct weir_retired {
 	struct weir_absence *absence; /* the state before the first set ([PLACEHOLDER]) */
 	/* only if call_rcu frees the objects ([BITS-IN-USE]): */
 	struct weir_retired *older;
-	struct weir_bits bits[2]; /* copies: the filters may be freed already */
-	uint64_t bytes;           /* bytes of both filters' bits, when they were retired */
+	struct weir_bits bits[2]; /* copies, since the filters may be freed already */
+	uint64_t bytes;           /* bytes of both filters' bits at the time of retirement */
 	atomic_bool held;         /* the objects are not freed yet */
 };
 
 struct weir_handle {
 	/* Every function reads these fields, and only writers change them. */
-	struct weir_handle_verbs verbs;     /* these two first: the public header reads them */
+	struct weir_handle_verbs verbs;     /* these two first, since handle.h reads them */
 	struct weir_generation *generation;
 	struct weir_rcu rcu;
 	uint32_t flags; /* enum weir_handle_flags */
@@ -284,7 +286,7 @@ struct weir_handle {
 	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
 	struct weir_retired *retired;       /* for the writer: list, newest first ([BITS-IN-USE]) */
 	atomic_uint retiring;               /* entries given to call_rcu and not freed yet */
-	atomic_uint_fast64_t bytes_retired; /* bytes of bits in those entries */
+	atomic_uint_fast64_t bytes_retired; /* bytes of the bits that these entries hold */
 	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
 	atomic_uint_fast64_t swaps;
 	atomic_uint_fast64_t collecting; /* 1: a reload collects keys and has published nothing */
@@ -323,8 +325,9 @@ int weir__writer_begin(struct weir_handle *h, const char *verb);
  * call_rcu, since the thread that runs callbacks may have to free what the function waits for. */
 int weir__destroy_begin(struct weir_handle *h, const char *verb);
 
-/* [REFUSED-KEY]: free a void previous filter, if there is one and memory for a record. The caller
- * has claimed the handle, and next is NULL. May wait for a grace period. */
+/* [REFUSED-KEY]: free the previous filter if it is void. If memory for a record is short, the next
+ * writer tries again. The caller has claimed the handle, and next is NULL. May wait for a grace
+ * period. */
 void weir__standby_free(struct weir_handle *h);
 
 static inline void weir__writer_release(struct weir_handle *h)
@@ -340,7 +343,7 @@ struct weir_generation *weir__record(struct weir_filter *current, struct weir_fi
  * for the grace period, or with @defer let call_rcu free them. The caller has claimed the
  * handle. */
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
-/* Wait until everything retired is freed. No writer may begin until then. */
+/* Wait until all retired objects are freed. No writer may begin before this returns. */
 void weir__retired_wait(struct weir_handle *h);
 
 /* Return: the memory of a filter's bits. For a compound: the memory of its first member's bits. */
@@ -349,7 +352,7 @@ struct weir_bits weir__filter_bits(const struct weir_filter *f);
  * an error message, or NULL. The caller has claimed the handle, and next is NULL. */
 const char *weir__bits_in(struct weir_handle *h, struct weir_bits place);
 
-/* Return: bytes of bits of a record's filters and of the retired ones. */
+/* Return: bytes of the bits of a record's filters and of the retired filters. */
 uint64_t weir__held_bytes(const struct weir_handle *h, const struct weir_generation *g);
 
 /* ---- inserts when g->beside is not 0, in a section ---- */
@@ -406,7 +409,7 @@ int weir__handle_make(struct weir_handle **out, struct weir_filter *first,
 /* Free a handle that no thread uses any more, and all that it owns. */
 void weir__handle_free(struct weir_handle *h);
 
-/* Refuse a function that a sharded set lacks. Return: 0 or -ENOTSUP. */
+/* Fail if the handle is a sharded set, which lacks the function @verb. Return: 0 or -ENOTSUP. */
 int weir__one_filter_check(const struct weir_handle *h, const char *verb);
 
 #endif

@@ -5,7 +5,7 @@
 #include "ground/system.h"
 #include "set/sharded/sharded.h"
 
-/* Add the record of the only filter, or of one shard. */
+/* Add the figures of one record to @s. @h: the handle of the record, or of its shard. */
 static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
                        const struct weir_generation *g)
 {
@@ -19,7 +19,8 @@ static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
 	s->bytes += weir__held_bytes(h, g);
 }
 
-/* Call this in a section. @g: the handle's record. */
+/* Add the records of the handle, or of all its shards. Call this in a section. @g: the handle's
+ * record. */
 static void add_records(struct weir_handle_stats *s, const struct weir_handle *h,
                         const struct weir_generation *g)
 {

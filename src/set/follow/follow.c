@@ -25,7 +25,7 @@ struct weir_follower {
 	struct weir_handle *handle;
 	struct weir_refresh_options refresh; /* refresh.gate, if set, points to the next field */
 	struct weir_gate gate;
-	weir_progress_fn *progress; /* the caller's; refresh.progress is may_go_on() */
+	weir_progress_fn *progress; /* the caller's function; may_go_on() calls it */
 	void *progress_arg;
 	struct weir_follow_options options;
 	struct weir_notice notice;
@@ -33,9 +33,9 @@ struct weir_follower {
 	pthread_t thread;
 	int stop;           /* eventfd: readable when the thread must end */
 	bool was_stopped;   /* weir_follower_stop() stopped the last refresh */
-	double delay;       /* seconds until the next refresh, unless a notice comes earlier */
+	double delay;       /* seconds until the next refresh; a notice starts it earlier */
 	double retry;       /* the last delay after a failure; 0 after a success */
-	struct weir_announcer announcer;     /* only without a report() */
+	struct weir_announcer announcer;     /* used if the caller gave no report() */
 	char reported[WEIR_SANITY_TEXT]; /* the last message of a failure; empty after a success */
 	size_t length;      /* length of path */
 	char path[];        /* followed by the folder's path */
@@ -105,7 +105,7 @@ static bool wait_for_more(struct weir_follower *f)
 		struct pollfd fds[] = { { .fd = f->stop, .events = POLLIN },
 		                        { .fd = f->notice.fd, .events = POLLIN } };
 		if (poll(fds, 2, (int)ceil((until - now) * 1e3)) <= 0)
-			/* time for the next refresh, or poll() failed for lack of memory */
+			/* the next refresh is due, or poll() failed for lack of memory */
 			return true;
 		if (fds[0].revents)
 			return false;

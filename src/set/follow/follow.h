@@ -35,7 +35,7 @@ void weir__chain_free(struct weir_chain *chain);
  * are missing, empty or not a regular file are dropped. */
 int weir__chain_heads(struct weir_chain *chain);
 /* Apply the deltas in order, except those that lead back to an earlier state. The heads must have
- * been read.  @name: the image's.  @options: as for weir__delta_apply(). */
+ * been read.  @name: the image's name.  @options: as for weir__delta_apply(). */
 int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const char *name,
                       const struct weir_load_options *options);
 
@@ -74,11 +74,11 @@ enum { WEIR__LINES_AT_ONCE = 10, WEIR__LINE_EVERY = 5 };
 
 /* Initialise this to { 0 }. An empty string means no failure. */
 struct weir_announcer {
-	char written[WEIR_SENTENCE_BYTES]; /* the reason in the last line */
+	char written[WEIR_SENTENCE_BYTES]; /* the reason that the last line gave */
 	char reason[WEIR_SENTENCE_BYTES];  /* the reason why refreshes fail now */
 	double lines;                      /* lines that may be written at once */
 	double when;                       /* weir__seconds() when lines was computed; 0: never */
-	unsigned long held_back;           /* changes not written since the last line */
+	unsigned long held_back;           /* messages held back since the last line */
 };
 
 /* Call this after each refresh. @result: what the refresh returned.  @sentence: its error message.
@@ -113,10 +113,11 @@ enum { WEIR_SANITY_TEXT = 512 };
 
 /* Check @next, a filter from the image @path. Skip a check if a mark (enum weir_image_marks) says
  * that the builder allowed the result.
- * @current: the filter that @next replaces; NULL: @next only adds to it, so it cannot be too small.
+ * @current: the filter that @next replaces. NULL: do not compare numbers of keys, since @next will
+ *   also get the current filter's keys, or there are none.
  * @progress: called while all bits are counted, if a sample does not decide; or NULL.
- * Return: 0; or -ECANCELED: the rate of @next is above twice its fp_rate, or it has under a tenth
- * of the current filter's keys, or progress stopped. */
+ * Return: 0; or -ECANCELED: the rate of @next is above twice its fp_rate, or @next has under a
+ * tenth of the keys of @current, or progress stopped. */
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
                      const struct weir_filter *current, weir_progress_fn *progress,
                      void *progress_arg);

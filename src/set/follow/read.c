@@ -22,8 +22,8 @@ int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 }
 
 /* Return: true if the file begins like an image, even a damaged one, or is too short to tell. Any
- * other file may be the wrong one, named by a mistyped path. So do not recommend to replace it; the
- * error message has a remedy already. */
+ * other file may be the wrong file, named by a mistyped path. Then with_remedy() must not recommend
+ * to build the file anew, and the error message has a remedy already. */
 static bool is_image(const struct weir_source *source)
 {
 	char begin[8];

@@ -47,7 +47,7 @@ static int prepare(struct weir_filter **out, struct weir_refresh_run *l)
 	if (!err)
 		err = weir__same_sets_check(l->handle, next, l->source->name);
 	if (!err) {
-		/* [PLACEHOLDER]: nothing to compare */
+		/* [PLACEHOLDER]: a placeholder has no keys to compare with */
 		bool adds = l->options->carry || l->handle->absence;
 		l->verdict = WEIR_VERDICT_UNFIT;
 		err = weir__sanity_ask(l->source->name, next, adds ? NULL : current,
@@ -95,12 +95,13 @@ static int begin(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 	o.defer_free = l->options->defer_free;
 	o.gate = l->options->gate;
 	o.pace = l->options->pace;
-	l->verdict = WEIR_VERDICT_NONE; /* only memory can be missing from here on */
+	l->verdict = WEIR_VERDICT_NONE; /* from here on only a lack of memory can fail */
 	return weir__reload_open(r, l->handle, next, &o);
 }
 
-/* Publish @next as the next filter, carry, and ask the gate. @r: set if a reload began; then the
- * caller must close it, or drop it after a failure. If no reload began, @next is destroyed. */
+/* Publish @next as the next filter, carry, and ask the gate. @r: receives the reload if it
+ * began. The caller must close it, or drop it after a failure. If no reload began, this function
+ * destroys @next. */
 static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir_filter *next)
 {
 	int err = begin(r, l, next);
@@ -124,7 +125,7 @@ static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 }
 
 /* Remember the verdict before the claim is released, since the verdict decides when the file is
- * read again. Return: true if the last refresh refused the same damage. */
+ * read again. Return: true if the last refresh refused the same damaged file. */
 static bool remember(const struct weir_refresh_run *l, int err)
 {
 	struct weir_handle *h = l->handle;
@@ -137,7 +138,8 @@ static bool remember(const struct weir_refresh_run *l, int err)
 	return again;
 }
 
-/* Refresh from an open file. Releases the claim that the caller has taken. */
+/* Refresh from an open file. The caller has claimed the handle. This function releases the
+ * claim. */
 static int refresh_source(struct weir_refresh_run *l)
 {
 	struct weir_filter *next = NULL;

@@ -9,8 +9,9 @@
 
 static const double saturated = 1.01; /* share of the capacity */
 
-/* Return: positive: @next has too few keys; negative: it has not; 0: the samples do not decide. If
- * every bit of @before is set, its number of keys is unknown, so the answer is negative. */
+/* Return: positive: @next has too few keys; negative: @next has enough keys; 0: the samples do not
+ * decide. If every bit of the current filter is set, its number of keys is unknown. Then the answer
+ * is negative. */
 static int shrunk(const struct weir_stats *next, const struct weir_stats *before)
 {
 	double above = before->keys_error, here = next->keys_error;
@@ -20,7 +21,8 @@ static int shrunk(const struct weir_stats *next, const struct weir_stats *before
 	return next->keys_estimated + here < WEIR_SANE_KEYS * (before->keys_estimated - above);
 }
 
-/* @fewer: receives true if @next has too few keys. @before: receives the current statistics. */
+/* @fewer: receives true if @next has too few keys. @before: receives the statistics of
+ * @current. */
 static int ask_keys(bool *fewer, const struct weir_filter *next, const struct weir_filter *current,
                     const struct weir_survey *sample, struct weir_stats *s,
                     struct weir_stats *before)
@@ -57,11 +59,11 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
-/* In a set of few keys, twice the rate may be chance. A check of saturation is not enough, since a
- * hostile image may declare any capacity. Without saturation, the rate is too high only if it
- * exceeds twice fp_rate by more than 1 / lines, which one full line adds to the rate of a sample.
- * With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have few lines,
- * so for compounds the limit is always 0.1. */
+/* In a set of few keys, the rate may reach twice fp_rate by chance. A check of saturation is not
+ * enough, since a hostile image may declare any capacity. Without saturation, the rate is too high
+ * only if it exceeds twice fp_rate by more than 1 / lines, which one full line adds to the rate of
+ * a sample. With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have few
+ * lines, so for compounds the limit is always 0.1. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

@@ -26,7 +26,8 @@
 #include "set/generation.h"
 #include "set/reload/reload.h"
 
-/* Lines in the sample besides a page of each shard: 64 MiB. So the cost has an upper bound. */
+/* The sample has a page of each shard, and at most this many other lines: 64 MiB. So its cost has
+ * an upper bound. */
 enum { SAMPLE_LINES = 1 << 20 };
 
 struct figures {
@@ -39,7 +40,7 @@ struct part {
 	void *progress_arg;
 	const struct weir_share *share;
 	uint32_t shards;
-	struct figures next; /* of the new shard */
+	struct figures next; /* figures of the new shard */
 };
 
 static struct figures measure(const struct part *p, const struct weir_filter *f, uint64_t lines)

@@ -219,7 +219,8 @@ int weir__next_make(struct weir_filter **out, struct weir_handle *h,
 
 /* ---- kinds that are built once ---- */
 
-/* Take the current filter's kind, rate and width, with an unlimited capacity. */
+/* Take kind, fields, rate, hashing and text steps from the current filter. The capacity stays 0, so
+ * it is unlimited. */
 static int params_like(struct weir_params *out, const struct weir_filter *current)
 {
 	*out = (struct weir_params)WEIR_PARAMS_INIT;
@@ -266,7 +267,7 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
 
 /* ---- a next filter that the caller has made ---- */
 
-/* Refuse options for making a filter. */
+/* Refuse options that say how to make the next filter, since the caller has made it. */
 static int check_options(const struct weir_reload_options *o)
 {
 	if (!o->params && !o->build)

@@ -77,7 +77,8 @@ static void sleep_for(uint64_t ns)
 		;
 }
 
-/* Sleep off a part of the debt. Return: false if the debt is small, or in a section. */
+/* Sleep off a part of the debt. Return: false if it did not sleep, since the debt is too small or
+ * the thread is in a section. */
 static bool rest_once(struct weir_pace *p, bool goes_on)
 {
 	uint64_t least = goes_on ? LEAST_SLEEP : p->least;
@@ -128,8 +129,8 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* [PACE-SAMPLED]: measure a read of the clock, charge three reads, and start the call's time one
- * read later. */
+/* [PACE-SAMPLED]: measure the time of one clock read, and add three reads to the debt. The call's
+ * time starts one read later, so that it does not contain the read at its end. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
 	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), ns = second - first;

@@ -26,7 +26,7 @@ static int open_new(struct weir_reload **out, struct weir_handle *h,
 	return err;
 }
 
-/* Publish the caller's filter as the next one. */
+/* Publish the caller's filter as the next filter. */
 static int open_given(struct weir_reload **out, struct weir_handle *h,
                       const struct weir_reload_options *options)
 {

@@ -132,7 +132,8 @@ void weir__reload_collected(const struct weir_reload *r, struct weir_stats *out)
 /* Refuse to copy the current filter. */
 int weir__reload_cannot_copy(const struct weir_reload *r);
 /* Build the next filter.
- * @stopped: receives true if the options' progress stopped it. Return: as weir_builder_finish(). */
+ * @stopped: receives true if the progress function in the options stopped the
+ * build. Return: as weir_builder_finish(). */
 int weir__reload_build(struct weir_reload *r, bool *stopped);
 
 #endif

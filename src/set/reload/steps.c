@@ -112,7 +112,7 @@ static void close_with(struct weir_reload *r, struct weir_generation after,
 	weir__writer_release(h);
 }
 
-/* End a reload of a kind that is built once. The reload has published nothing. */
+/* End a reload of a kind that is built once. Such a reload publishes nothing before its commit. */
 static void drop_unpublished(struct weir_reload *r)
 {
 	struct weir_handle *h = r->handle;
@@ -156,7 +156,7 @@ void weir__reload_close(struct weir_reload *r, double began)
 {
 	struct weir_handle *h = r->handle;
 	const struct weir_generation *g = h->generation;
-	bool keep = r->options.keep_previous && !h->absence; /* [PLACEHOLDER]: no placeholder */
+	bool keep = r->options.keep_previous && !h->absence; /* [PLACEHOLDER]: not kept */
 	struct weir_generation after = { .current = r->next,
 	                                 .previous = keep ? g->current : NULL,
 	                                 .number = g->number + 1,

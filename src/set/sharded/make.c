@@ -9,8 +9,8 @@
 #include "ground/error.h"
 #include "set/sharded/sharded.h"
 
-/* Return: max_capacity of a shard, for a kind that grows up to it and then refuses keys: the mean
- * plus six standard deviations, but at least the shard's capacity. */
+/* Return: the max_capacity of a shard of the growing kind, which refuses keys beyond max_capacity.
+ * It is the mean plus six standard deviations, but at least the shard's capacity. */
 static uint64_t shard_most(const struct weir_params *shard, uint32_t shards)
 {
 	double mean = (double)shard->growing.max_capacity / shards;
@@ -55,7 +55,8 @@ static int check_shard(const struct weir_params *shard, uint32_t shards)
 	return weir__fail(err, "one of %u shards: %s", shards, why);
 }
 
-/* Compute the parameters of one shard: its part of the keys, with a margin, and of the bytes. */
+/* Compute the parameters of one shard: its part of the keys with a margin, and its part of the
+ * bytes. */
 static int shard_params(struct weir_params *out, struct weir_plan *whole,
                         const struct weir_params *params, uint32_t shards)
 {
@@ -129,7 +130,7 @@ static int add_shard(struct weir_sharded *set, struct weir_params *params,
 		return err;
 	}
 	(*shard)->whole = &set->handle; /* [SHARD-CLAIM] */
-	params->seed = f->hashing.seed; /* all shards get the first one's seed */
+	params->seed = f->hashing.seed; /* all shards get the seed of the first shard */
 	set->hashing = f->hashing;
 	set->shards++;
 	return 0;

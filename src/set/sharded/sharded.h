@@ -47,7 +47,7 @@ struct weir_sharded {
 	uint32_t shards;
 	struct weir_hashing hashing; /* the same in all shards */
 	struct weir_params params;   /* for making one shard */
-	struct weir_kind kind;       /* of the view: like the shards', but with fewer abilities */
+	struct weir_kind kind;       /* the view's kind: the shards' kind with fewer abilities */
 	char name[WEIR__VIEW_NAME];
 	struct weir_handle *shard[];
 };

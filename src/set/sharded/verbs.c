@@ -54,7 +54,8 @@ const struct weir_handle_verbs weir__sharded_verbs = {
 	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
 };
 
-/* Insert up to 64 keys. Return: the number inserted. @err: 0, or why the next key was refused. */
+/* Insert up to 64 keys. Return: the number of keys inserted. @err: receives 0, or the error
+ * of the key that was refused. */
 static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n,
                           uint64_t *answers, int *err)
 {

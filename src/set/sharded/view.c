@@ -81,8 +81,8 @@ static const struct weir_kernel *counts_of(enum weir_isa isa, const struct weir_
 
 /* ---- statistics of the shards' current filters ---- */
 
-/* Add the statistics of one shard. Lookups spread evenly over the shards, so fill and rate of the
- * set are the means of the shards'. */
+/* Add the statistics of one shard. Lookups spread evenly over the shards, so the set's
+ * fill and rate are the means of the shards' fill and rate. */
 static void add(struct weir_stats *all, const struct weir_stats *one)
 {
 	all->bytes += one->bytes;
@@ -102,7 +102,7 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 	all->max_capacity += one->max_capacity;
 }
 
-/* Return: true if there are more keys than the capacity of all shards, by three standard
+/* Return: true if the shards have more keys than their max_capacity together, by three standard
  * deviations. One shard alone tells nothing, since the keys spread unevenly. */
 static bool saturated(const struct weir_stats *all)
 {
