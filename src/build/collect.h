@@ -42,12 +42,12 @@ struct weir_lane {
 
 struct weir_collected {
 	struct weir_lane lane[WEIR_LANES];
-	_Alignas(64) atomic_uint_fast64_t bytes; /* of all blocks */
+	_Alignas(64) atomic_uint_fast64_t bytes; /* bytes of all blocks */
 	uint64_t most_bytes; /* UINT64_MAX: no limit */
 	const char *folder;  /* folder of the file, or NULL; owned by the caller */
 	int fd;              /* -1: not opened */
 	pthread_mutex_t opening;
-	atomic_uint_fast64_t end; /* bytes of the file */
+	atomic_uint_fast64_t end; /* size of the file in bytes */
 };
 
 void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const char *folder);

@@ -11,7 +11,7 @@
 #include "ground/threads.h"
 #include "kind/spread.h"
 
-enum { RUN = 2048 }; /* hashes, on average */
+enum { RUN = 2048 }; /* most hashes in a run, on average */
 enum { MOST_RUN_BITS = 32 - WEIR_BIN_BITS };
 
 struct work {
@@ -19,14 +19,14 @@ struct work {
 	weir__step_fn *step;
 	void *arg;
 	uint64_t factor;
-	atomic_uint next; /* the next bin */
+	atomic_uint next; /* the next bin for a thread */
 	pthread_mutex_t lock;
 };
 
 /* The working memory of a thread. */
 struct scratch {
 	uint64_t *in, *out; /* each large enough for a bin */
-	uint32_t *table;    /* for a run: a hash's index among the distinct hashes, plus 1 */
+	uint32_t *table;    /* the hash table of a run: indices of distinct hashes, plus 1 */
 	uint64_t slots;     /* slots of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;

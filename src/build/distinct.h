@@ -13,7 +13,7 @@ typedef int weir__step_fn(void *arg, uint64_t hashes);
 struct weir_run_bin {
 	uint64_t *hashes; /* NULL: the hashes are in the file, at byte @at */
 	uint64_t at, n;
-	uint64_t *begin;  /* where each run begins, and the end of the last run */
+	uint64_t *begin;  /* where each run begins; the last entry: the end of the last run */
 };
 
 enum { WEIR__HASH_PLANES = 20 };
@@ -21,7 +21,8 @@ enum { WEIR__HASH_PLANES = 20 };
  * how often each bit is set in the hashes, and in the products by which kinds choose cells. */
 struct weir_hash_bits {
 	uint64_t n; /* number of hashes in the sample, at most 2^8 per bin */
-	uint64_t hash[WEIR__HASH_PLANES], product[WEIR__HASH_PLANES]; /* weir__planes_add() */
+	/* weir__planes_add() fills both arrays. */
+	uint64_t hash[WEIR__HASH_PLANES], product[WEIR__HASH_PLANES];
 };
 
 struct weir_distinct {

@@ -11,7 +11,7 @@
 struct work {
 	const struct weir_distinct *a, *b;
 	uint64_t factor;
-	atomic_uint next; /* the next bin */
+	atomic_uint next; /* the next bin for a thread */
 	pthread_mutex_t lock;
 	uint64_t equal, least;
 };

@@ -20,12 +20,12 @@ enum { WEIR_PARQUET_DEPTH = 64 }; /* most levels of groups around a column */
 /* A node of the schema: a column, or a group of nodes. */
 struct weir_element {
 	struct weir_slice name;
-	uint32_t parent;   /* index; the root, 0, is its own parent */
+	uint32_t parent;   /* index of the parent; the root, 0, is its own parent */
 	uint32_t children; /* number of children; columns have none */
 	bool is_group;
 	uint8_t type;      /* columns only: enum weir_parquet_type */
 	uint8_t logical;   /* enum weir_parquet_logical */
-	uint32_t length;   /* WEIR_PARQUET_FIXED only: bytes */
+	uint32_t length;   /* WEIR_PARQUET_FIXED only: bytes of a value */
 	int32_t scale;     /* WEIR_PARQUET_DECIMAL only */
 };
 
@@ -34,7 +34,7 @@ struct weir_chunk {
 	uint64_t values;
 	uint64_t filter_at; /* offset in the file; 0: no filter */
 	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
-	uint32_t filter_bytes; /* header and bits; 0 if not recorded */
+	uint32_t filter_bytes; /* size of header and bits; 0: the footer lacks it */
 	bool encrypted,
 		elsewhere; /* true: the chunk is in another file */
 };
@@ -42,7 +42,7 @@ struct weir_chunk {
 struct weir_footer {
 	struct weir_element *elements;
 	uint32_t *columns; /* indices of the elements that are columns */
-	uint64_t *rows;    /* per row group */
+	uint64_t *rows;    /* number of rows in each row group */
 	struct weir_chunk *chunks; /* one per column, row group after row group */
 	uint32_t n_elements, n_columns, n_groups;
 };

@@ -138,7 +138,7 @@ struct piece {
 	struct weir_keys keys;
 	const uint64_t *hashes[WEIR_RECORD_FILTERS]; /* the hashes for each filter */
 	uint64_t made[WEIR_RECORD_FILTERS][AT_A_TIME];
-	size_t taken; /* keys that all filters so far have accepted */
+	size_t taken; /* number of keys that all filters so far have accepted */
 	int64_t err;  /* the first refusal; 0: none */
 	char sentence[WEIR_SENTENCE_BYTES];
 };

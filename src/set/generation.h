@@ -197,7 +197,7 @@ struct weir_last_file {
 	 * later generation reads the file again. 0: the file was accepted, or has another fault. */
 	uint64_t refused_with;
 	/* weir__seconds() when a refresh first found the damage. 0: the file is undamaged, or has
-	 * been damaged for so long that a process is unlikely to be overwriting it. */
+	 * been damaged for so long that no process is likely to be overwriting it. */
 	double damaged_since;
 };
 
@@ -283,8 +283,8 @@ struct weir_handle {
 	struct weir_handle *whole;
 
 	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle ([ONE-WRITER]) */
-	struct weir_absence *absence;       /* only for the writer; NULL after the first set */
-	struct weir_retired *retired;       /* for the writer: list, newest first ([BITS-IN-USE]) */
+	struct weir_absence *absence;       /* only the writer uses it; NULL after the first set */
+	struct weir_retired *retired;       /* the writer's list, newest first ([BITS-IN-USE]) */
 	atomic_uint retiring;               /* entries given to call_rcu and not freed yet */
 	atomic_uint_fast64_t bytes_retired; /* bytes of the bits that these entries hold */
 	atomic_bool followed;               /* follow.c: a follower's thread uses the handle */
@@ -294,7 +294,7 @@ struct weir_handle {
 	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
 	atomic_uint_fast64_t kept_dropped;  /* [PLACEHOLDER]: kept keys that were refused */
 	atomic_uint_fast64_t reload_ns;     /* duration of the last commit or refresh */
-	struct weir_last_file last_file; /* only for the writer */
+	struct weir_last_file last_file; /* only the writer uses it */
 	struct weir_refusals refusals;   /* the last refusal ([REFUSAL-POINTER]) */
 };
 

@@ -52,7 +52,7 @@ static void advance(struct weir_window *w)
 	uint64_t state = weir__window_load_acquire(&w->state);
 	uint32_t next = weir__window_next(weir__window_newest(state), w->bits.slots);
 	note_late(w, weir__window_newest(state));
-	weir__figure_store_relaxed(&w->since[next], 0); /* age 0 until note_time() */
+	weir__figure_store_relaxed(&w->since[next], 0); /* its age is 0 until note_time() */
 	weir__window_store_seq_cst(&w->state, weir__window_state(weir__window_advances(state) + 1,
 	                                                         next, w->bits.slots));
 	note_time(w, next);
@@ -71,7 +71,7 @@ int weir__window_advance(struct weir_window *w, bool only_due)
 		                  "would wait for its own caller");
 	if (!weir__flag_claim_acquire(&w->claimed))
 		return weir__fail(-EBUSY, "an advance of this window is under way");
-	bool now = !only_due || weir__window_due(w, &wait); /* another thread may have advanced */
+	bool now = !only_due || weir__window_due(w, &wait); /* now under the claim */
 	if (now)
 		advance(w);
 	weir__flag_release(&w->claimed);

@@ -298,7 +298,7 @@ enum { WEIR_WINDOW_LAYOUT, WEIR_WINDOW_G, WEIR_WINDOW_WORDS, WEIR_WINDOW_BITS };
 
 #define WEIR_WINDOW_MOST_KEYS (UINT64_C(1) << 48) /* limit for WEIR_WINDOW_COUNTED */
 #define WEIR_WINDOW_NEVER UINT64_MAX
-#define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* 146 years in ns; uint64_t can hold twice this */
+#define WEIR_WINDOW_OLDEST (UINT64_C(1) << 62) /* 146 years in ns; twice this is below UINT64_MAX */
 
 /* The window's own words in the image. */
 enum {

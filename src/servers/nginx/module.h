@@ -55,7 +55,7 @@ struct ngx_weir_counters {
 };
 
 struct ngx_weir_key {
-	ngx_int_t variable; /* its index; unused for the client's address */
+	ngx_int_t variable; /* index of the variable; unused for the client's address */
 	enum ngx_weir_form form;
 	/* for a list: */
 	ngx_str_t header; /* header name, as in $http_NAME; empty: another variable */
@@ -66,19 +66,19 @@ enum { NGX_WEIR_NAME = 64 }; /* longest name of a zone */
 
 struct ngx_weir_zone {
 	ngx_str_t name; /* letters, digits and _ */
-	ngx_str_t path; /* ends with a NUL; NULL: not defined yet, but named by a rule */
+	ngx_str_t path; /* ends with a NUL; NULL: a rule names the zone before its definition */
 	const char *needed_in; /* the configuration file with that rule */
 	ngx_uint_t needed_at;  /* the rule's line */
 	ngx_msec_t check;
 	size_t max; /* limit in bytes of an image */
 	bool map;
-	const void *secret; /* for keyed images; NULL: none */
+	const void *secret; /* key of keyed images; NULL: images are not keyed */
 	enum ngx_weir_on_error on_error;
 	ngx_uint_t rules[2][NGX_WEIR_THENS]; /* number of rules, by weir_deny or weir_allow, and by
 	                                        on_missing */
 	struct ngx_weir_key key; /* for $weir_NAME if no rule has looked up a key */
 	ngx_int_t answer;    /* index of $weir_NAME */
-	ngx_cycle_t *cycle;  /* the cycle of its configuration */
+	ngx_cycle_t *cycle;  /* the cycle of the zone's configuration */
 	ngx_shm_zone_t *memory;
 	struct ngx_weir_counters *counters;
 	struct store *store;
@@ -88,7 +88,7 @@ struct ngx_weir_zone {
 	ngx_thread_pool_t *pool;
 	struct reading reading;
 	bool tidying;                 /* the task frees pages */
-	bool doubted;                 /* doubt is set */
+	bool doubted;                 /* true: the field doubt has a file */
 	ngx_msec_t doubted_at;
 	struct file_identity doubt;   /* a file that seems bad; refused if it stays bad */
 	bool pending;                 /* a new file is pending */

@@ -99,7 +99,7 @@ struct store {
 	struct weir_filter *filter; /* NULL: none */
 	struct weir_text normal;    /* text steps of the filter */
 	bool leads;
-	bool busy;                  /* from store_begin() to store_publish() or store_abandon() */
+	bool busy;                  /* true from store_begin() to store_publish() or _abandon() */
 	unsigned char *filling;     /* while busy: the free slot, mapped for writing */
 };
 

@@ -8,14 +8,14 @@
 #include <string.h>
 #include "store_page.h"
 
-enum { MOST_READS = 1000 }; /* then assume that a leader was killed during a write */
+enum { MOST_READS = 1000 }; /* after so many reads, assume that a leader was killed in a write */
 
 _Static_assert(sizeof(struct store_shared) <= STORE_PAGE, "the state is in one page");
 
 void store_write_facts(struct store_shared *shared, const struct store_facts *facts)
 {
 	uint64_t words[STORE_FACT_WORDS] = { 0 };
-	/* odd, even if a killed leader left an odd count */
+	/* an odd count, also if a killed leader left an odd count */
 	uint64_t count = atomic_load_explicit(&shared->count, memory_order_relaxed) | 1;
 	memcpy(words, facts, sizeof *facts);
 	atomic_store_explicit(&shared->count, count, memory_order_relaxed);

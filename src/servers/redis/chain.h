@@ -37,7 +37,7 @@ struct chain_memory {
 
 struct chain_settings {
 	double error;       /* blocked: between 0 and 1, limited to 0.25; cuckoo: 0 */
-	uint64_t capacity;  /* of the first link: 1 to 2^30 */
+	uint64_t capacity;  /* capacity of the first link: 1 to 2^30 */
 	uint64_t expansion; /* factor from one link's capacity to the next; 0: only one link */
 	uint64_t seed;      /* not 0 */
 	uint64_t bucket;    /* cuckoo: 1 to 255; else 0. Clients can read bucket and iterations, as

@@ -38,7 +38,7 @@ struct weir_follower {
 	struct weir_announcer announcer;     /* used if the caller gave no report() */
 	char reported[WEIR_SANITY_TEXT]; /* the last message of a failure; empty after a success */
 	size_t length;      /* length of path */
-	char path[];        /* followed by the folder's path */
+	char path[];        /* the file's path, then the folder's path */
 };
 
 /* Report a failure, unless the previous refresh failed with the same message. Two files refused for
@@ -203,7 +203,7 @@ static int read_options(struct weir_follow_options *out, struct weir_refresh_opt
 		                 out->poll_seconds);
 	/* the copy is complete: fields that an older header lacks have their defaults */
 	refresh->struct_size = sizeof *refresh;
-	out->refresh = NULL; /* copied above */
+	out->refresh = NULL; /* @refresh has the copy */
 	return err;
 }
 

@@ -7,7 +7,7 @@
 #include "ground/error.h"
 #include "set/follow/follow.h"
 
-static const double saturated = 1.01; /* share of the capacity */
+static const double saturated = 1.01; /* warn of a set above this share of the capacity */
 
 /* Return: positive: @next has too few keys; negative: @next has enough keys; 0: the samples do not
  * decide. If every bit of the current filter is set, its number of keys is unknown. Then the answer
@@ -62,8 +62,8 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 /* In a set of few keys, the rate may reach twice fp_rate by chance. A check of saturation is not
  * enough, since a hostile image may declare any capacity. Without saturation, the rate is too high
  * only if it exceeds twice fp_rate by more than 1 / lines, which one full line adds to the rate of
- * a sample. With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have few
- * lines, so for compounds the limit is always 0.1. */
+ * a sample. With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have
+ * few lines, so for compounds the limit is always 0.1. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

@@ -231,7 +231,7 @@ int64_t weir_reload_insert_into_keys(struct weir_reload *r, uint32_t set, struct
 {
 	if (set == 0 && (r->builder || !r->next->kernel->route))
 		return weir_reload_insert_keys(r, keys, bitmap);
-	if (r->builder) /* a kind with one set */
+	if (r->builder) /* a filter that is built once has one set */
 		return weir__stopped(0, weir__fail(-EINVAL, "set %u: the next filter has one, 0",
 		                                   set));
 	uint64_t began = weir__pace_begin(&r->pace);

@@ -46,7 +46,7 @@ struct weir_reload {
 	struct weir_handle *handle;
 	struct weir_filter *next;     /* for a kind that is built once: NULL until the commit */
 	struct weir_builder *builder; /* for a kind that is built once, else NULL */
-	struct weir_generation *after; /* allocated for the commit or abort to publish */
+	struct weir_generation *after; /* the record that the commit or abort publishes */
 	struct weir_retired *retired;
 	struct weir_share share;
 	struct weir_pace pace;

@@ -92,7 +92,7 @@ int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys key
 		if (bitmap)
 			bitmap[at / WEIR__TOGETHER] = answers;
 	}
-	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* after a refused key */
+	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* clear the rest after an error */
 		bitmap[at / WEIR__TOGETHER] = 0;
 	return inserted;
 }

@@ -132,7 +132,7 @@ static int survey(const struct weir_filter *view, const struct weir_survey *aske
 		add(&all, &one);
 	}
 	all.saturated = saturated(&all);
-	if (view->capacity) { /* the capacity that was asked for */
+	if (view->capacity) { /* the caller asked for this capacity */
 		all.capacity = view->capacity;
 		all.max_capacity = view->max_capacity ? view->max_capacity : view->capacity;
 	}
