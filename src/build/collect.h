@@ -54,7 +54,7 @@ void weir__collect_begin(struct weir_collected *c, uint64_t most_bytes, const ch
 /* Add hashes. Return: 0; -ENOMEM, -EFBIG, or an error of the file. A failed call may have added
  * some of the hashes. */
 int weir__collect(struct weir_collected *c, const uint64_t *hashes, size_t n);
-/* Open the file, unless it is open. Afterwards sorted hashes also go to the file. */
+/* Open the file, unless it is open. If the file is open, sorted hashes go to the file too. */
 int weir__collect_to_file(struct weir_collected *c);
 /* Return: the number of hashes added so far. */
 uint64_t weir__collected(struct weir_collected *c);

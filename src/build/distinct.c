@@ -157,8 +157,8 @@ static void count_bits(struct weir_hash_bits *bits, const uint64_t *hashes, uint
 	}
 }
 
-/* Return: true if each bit is 1 in about half of the hashes. By the normal distribution a bit is
- * off by 6.5 standard deviations once in 10^10. */
+/* Return: true if each bit is 1 in about half of the hashes. If the bits are random, one bit
+ * in 10^10 differs from a half by more than 6.5 standard deviations. */
 static bool are_balanced(const uint64_t *ones, uint64_t n, unsigned bits)
 {
 	const double most = 6.5 * sqrt((double)n) / 2 + 0.01 * (double)n;

@@ -43,7 +43,7 @@ uint64_t weir__layer_room(uint64_t keys)
 	return keys + deviations(keys, 6);
 }
 
-/* Return: the keys of n full layers, at most WEIR__MOST_KEYS. */
+/* Return: the number of keys in n full layers, at most WEIR__MOST_KEYS. */
 static uint64_t keys_of(uint64_t capacity, unsigned n)
 {
 	uint64_t layers = 0;

@@ -162,7 +162,7 @@ void weir__absence_free(struct weir_absence *a);
  *    text. A refusal allocates nothing, since a lack of memory may be its reason. */
 
 struct weir_refusal {
-	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: no longer refused */
+	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: the refusals have ended */
 	char sentence[WEIR_SENTENCE_BYTES];
 };
 
@@ -234,7 +234,7 @@ struct weir_generation {
 	double since; /* seconds of CLOCK_MONOTONIC when current was published */
 	/* weir__publish() computes the fields below */
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
-	struct weir_absence *absence;      /* [PLACEHOLDER]; NULL: current is a set */
+	struct weir_absence *absence;      /* NULL unless current is a placeholder */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
 	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: filter i hashes as alike[i] does */
 };

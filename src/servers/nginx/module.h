@@ -50,7 +50,7 @@ struct ngx_weir_counters {
 	} __attribute__((aligned(64))) stripe[NGX_WEIR_STRIPES];
 	ngx_atomic_t swaps;    /* sets published */
 	ngx_atomic_t refusals; /* files refused */
-	ngx_atomic_t invalid_logged;    /* lookups of invalid keys up to the last log line */
+	ngx_atomic_t invalid_logged;    /* number of invalid keys at the last log line */
 	ngx_atomic_t invalid_logged_at; /* time of that line, ms since boot; 0: never */
 };
 

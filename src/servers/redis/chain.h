@@ -40,9 +40,9 @@ struct chain_settings {
 	uint64_t capacity;  /* capacity of the first link: 1 to 2^30 */
 	uint64_t expansion; /* factor from one link's capacity to the next; 0: only one link */
 	uint64_t seed;      /* not 0 */
-	uint64_t bucket;    /* cuckoo: 1 to 255; else 0. Clients can read bucket and iterations, as
+	uint64_t bucket;    /* cuckoo: 1 to 255; blocked: 0. Clients read bucket and iterations, as
 	                       in RedisBloom; both have no effect */
-	uint64_t iterations;  /* cuckoo: 1 to 65535; else 0 */
+	uint64_t iterations;  /* cuckoo: 1 to 65535; blocked: 0 */
 };
 
 struct chain_link {

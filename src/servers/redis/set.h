@@ -28,7 +28,7 @@ static inline const char *set_name(const struct set *s)
 	return s->redis->o.set;
 }
 
-/* Check that the set and the key can be merged: the key has one link, and the set's seed. */
+/* Check that set and key can be merged: the key must have one link and the seed of the set. */
 int set_check_key(const struct set *s, const struct chain *c);
 
 /* Read and check the manifest's image.

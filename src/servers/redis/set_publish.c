@@ -53,7 +53,7 @@ static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
 	return err;
 }
 
-/* Keep as many generations as redis has now, a number that a node chose. */
+/* Set the number of generations to keep to the number that redis has now, which a node chose. */
 static int keep(struct set *s)
 {
 	struct redisReply *reply;
