@@ -39,7 +39,7 @@ static inline int stream_of(const void *bytes, size_t n)
 	return fd;
 }
 
-/* ---- setup and teardown: the image is compressed unless the state is NULL ---- */
+/* ---- setup and teardown; setup compresses the image if *state is not NULL ---- */
 
 static unsigned char *image;
 static size_t image_bytes;

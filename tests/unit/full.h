@@ -31,7 +31,7 @@ static inline struct weir_reload *full_begin(struct weir_handle *h, const struct
 	return r;
 }
 
-/* Return: how many copies of hash @i the current filter has. */
+/* Return: the number of copies of hash @i in the current filter. */
 static inline int64_t full_count(const struct weir_handle *h, uint64_t i)
 {
 	return weir_count_hash(weir_handle_get(h), i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Keys in each form that a batch takes. The including file defines their number, KEYS. */
+ * Keys in each form that a batch takes. The including file defines KEYS, the number of keys. */
 #ifndef WEIR_TESTS_UNIT_FULL_KEYS_H
 #define WEIR_TESTS_UNIT_FULL_KEYS_H
 

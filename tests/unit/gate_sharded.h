@@ -41,7 +41,8 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* Input of a loader: the keys number @from to @to - 1, and up to four strings before a NULL. */
+/* Input of the loader fill(): the keys number @from to @to - 1, and up to four strings. A NULL ends
+ * the strings. */
 struct source {
 	uint64_t from, to;
 	const char *words[5];

@@ -13,7 +13,9 @@ struct weir_inline_mut;
 
 struct inline_probe {
 	const char *name;
-	unsigned words_per_key, bits_per_word; /* the only inlined layout; 0: the default layouts */
+	/* The one layout that the flags inline. Both numbers are 0 if the flags name no layout:
+	 * then the default layouts are inlined. */
+	unsigned words_per_key, bits_per_word;
 	int (*init)(struct weir_inline *out, const struct weir_filter *f);
 	int (*init_mut)(struct weir_inline_mut *out, struct weir_filter *f);
 	uint64_t (*hash)(const struct weir_inline *v, const void *key, size_t len);

@@ -57,8 +57,8 @@ static inline struct weir_filter *built(const struct weir_params *p, uint64_t n,
 	return finished(b, report);
 }
 
-/* Return: how many of the @n keys from number @first on are found. Asserts that single lookups and
- * batches agree. */
+/* Return: the number of keys that lookups find among the keys @first to @first + @n - 1. Asserts
+ * that single lookups and batches find the same keys. */
 static inline uint64_t found_in(const struct weir_filter *f, uint64_t first, uint64_t n)
 {
 	uint64_t *hashes = malloc(8 * n + 8), *bitmap = malloc(n / 8 + 16), found = 0;

@@ -140,7 +140,7 @@ static void test_inserts_are_kept_for_the_first_set(void **state)
 	assert_ok(weir_handle_insert(h, "beside an abort", 15));
 	assert_ok(weir_handle_insert_u64(h, 17));
 	assert_true(weir_contains(weir_reload_next(r), "beside an abort", 15));
-	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS)); /* no filter to copy from: a no-op */
+	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS)); /* the handle has no set to copy */
 	weir_reload_abort(r);
 	assert_true(stats_of(h).absent);
 	r = begun(h, true);

@@ -6,7 +6,7 @@
 #include "../folder.h"
 #include "../handles.h"
 
-enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: 23 pieces of 64 keys and a rest */
+enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: 23 pieces of 64 keys, and 28 keys */
 
 static const unsigned char key_bytes[16] = "a secret of 16 b";
 
@@ -107,7 +107,7 @@ static void test_numbers_are_not_normalised_during_a_reload(void **state)
 	}
 }
 
-/* The seeds of current, next and previous differ, agree in part, or are equal. */
+/* The current, the next and the previous filter have three seeds, two seeds or one seed. */
 static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 {
 	static const uint64_t seeds[][2] = { { 43, 44 }, { 43, 42 }, { 42, 43 }, { 43, 43 },
@@ -117,13 +117,13 @@ static void test_an_insert_reaches_filters_of_other_seeds(void **state)
 		struct weir_params second = seeded(seeds[i][0]), third = seeded(seeds[i][1]);
 		struct weir_handle *h = any_seed(0);
 		struct weir_reload *r = begun(h, &second, true);
-		insert_in_each_form(h, 0); /* current and next */
+		insert_in_each_form(h, 0); /* reaches the current and the next filter */
 		expect_all(weir_reload_next(r), 0, 3 * EACH);
 		expect_all(weir_handle_get(h), 0, 3 * EACH);
 		assert_ok(weir_reload_commit(r));
 		expect_all(weir_handle_get(h), 0, 3 * EACH);
 		r = begun(h, &third, true);
-		insert_in_each_form(h, 3 * EACH); /* current, next and previous */
+		insert_in_each_form(h, 3 * EACH); /* reaches all three filters */
 		expect_all(weir_reload_next(r), 3 * EACH, 6 * EACH);
 		weir_reload_abort(r);
 		expect_all(weir_handle_get(h), 0, 6 * EACH);
@@ -142,8 +142,8 @@ static void test_an_insert_without_a_reload(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A keyed filter's seed is only a check value of the key, so a plain filter may have an equal
- * seed. */
+/* The seed of a filter with a secret is only a check value of the secret, so a filter without a
+ * secret may have an equal seed. */
 static void test_equal_seeds_with_different_hash_functions(void **state)
 {
 	struct weir_params p = seeded(0);

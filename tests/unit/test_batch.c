@@ -262,7 +262,7 @@ static void every_other(uint32_t kind)
 	}
 }
 
-/* A batch of many more keys than a kernel processes in one piece. */
+/* The batch has many more keys than the library processes in one piece. */
 static void long_batches(uint32_t kind)
 {
 	enum { LONG = 70000 };

@@ -45,7 +45,7 @@ struct adder {
 	unsigned number;
 };
 
-/* Two of the threads add each key. The calls alternate between all forms of a key. */
+/* Each key is added by two threads. The calls take the forms of a key in turn. */
 static void *add(void *arg)
 {
 	const struct adder *a = arg;

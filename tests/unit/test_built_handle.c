@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Handles over sets that are built once. A refresh replaces the set. The handle refuses inserts.
- * A refresh that would lose inserts fails. */
+ * Handles over sets that are built once and take no inserts. A refresh can replace such a set. A
+ * set with inserted keys cannot be replaced by a built set, because the inserts would be lost. */
 #include <errno.h>
 #include "../folder.h"
 #include "../test.h"

@@ -209,7 +209,7 @@ static void the_next_set_may_have_another_seed(void **state)
 	weir_handle_destroy(h);
 }
 
-/* Without spill_folder the insert fails. */
+/* Without spill_folder, the insert that exceeds max_memory fails. */
 static void keys_beyond_max_memory_are_spilled(void **state)
 {
 	enum { MANY = 2000000 };

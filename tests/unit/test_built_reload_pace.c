@@ -3,7 +3,8 @@
 #include <pthread.h>
 #include "../built_sets.h"
 
-/* Counts the calls of progress, and the calls made by threads other than the first. */
+/* calls: the number of calls of the progress function. others: the number of calls by threads other
+ * than @first. */
 struct caller {
 	pthread_t first;
 	unsigned calls, others;

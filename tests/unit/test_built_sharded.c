@@ -118,7 +118,7 @@ static void each_shard_gets_a_share_of_capacity_and_max_bytes(void **state)
 	p.capacity = KEYS;
 	assert_ok(sharded_create(&set, &p, SHARDS, NULL));
 	assert_ok(weir_handle_measure(set, &stats, NULL));
-	assert_true(stats.bytes < SHARDS * 4096); /* the memory of empty shards */
+	assert_true(stats.bytes < SHARDS * 4096); /* the shards are still empty */
 	assert_ok(weir_reload_all(set, NULL, fill, &source));
 	assert_int_equal(found_in(set, 0), KEYS);
 	assert_ok(weir_handle_destroy(set));

@@ -63,7 +63,7 @@ static void test_destroy_fails_in_a_callback(void **state)
 static void test_destroy_works_outside_callbacks(void **state)
 {
 	static struct rcu_flavor_struct mine;
-	/* never freed: liburcu 0.13 does not join the data's thread */
+	/* this data is never freed, because liburcu 0.13 would not join its thread */
 	static struct call_rcu_data *own;
 	struct weir_handle *h;
 	(void)state;

@@ -26,7 +26,7 @@ static struct weir_filter *made_as(uint32_t kind, uint32_t bits, uint32_t z, voi
 {
 	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_filter *f;
-	/* both compiled and generic layouts */
+	/* some of the layouts have a kernel of their own, and the others use the general kernel */
 	test_ask_counters(&p, kind, bits, z, z == 2 ? 2 : 1);
 	p.max_bytes = p.memory_bytes = BLOCK * bits / 8, p.memory = memory;
 	p.capacity = 1, p.seed = 7;

@@ -285,7 +285,7 @@ static void a_batch_into_a_full_filter_is_refused(void **state)
 	            "the toy is full");
 	assert_int_equal(weir_contains_keys(f, weir_keys_u64(more, 4), bitmap), 2);
 	assert_int_equal(bitmap[0], 3);
-	/* a kind without plain stores serves weir_fill_keys() by inserts */
+	/* a kind that cannot fill by plain stores inserts the keys of weir_fill_keys() */
 	assert_says(weir_fill_keys(f, weir_keys_hashes(more, 10)), -ENOSPC, "the toy is full");
 	room = 10;
 	assert_ok(weir_fill_keys(f, weir_keys_hashes(more, 10)));

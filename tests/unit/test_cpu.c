@@ -7,7 +7,7 @@
 
 enum { MOST_ROWS = 8, UNKNOWN = -1 };
 
-static long own_cache, last_cache; /* sysconf()'s results, in bytes */
+static long own_cache, last_cache; /* bytes, as the simulated sysconf() reports them */
 
 #define sysconf(name) reported(name)
 static long reported(int name);
@@ -26,7 +26,7 @@ static int answered(unsigned leaf, unsigned row, unsigned *a, unsigned *b, unsig
 	assert_int_equal(leaf, __builtin_cpu_is("amd") ? 0x8000001d : 4);
 	assert_int_equal(row, rows_asked);
 	rows_asked++;
-	assert_true(row < MOST_ROWS); /* the reader must stop at type 0 */
+	assert_true(row < MOST_ROWS); /* the library must stop at the row of type 0 */
 	*a = *b = *c = *d = 0;
 	if (!of->type)
 		return 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The cuckoo kind, as its headers promise: the number of keys that fit, the message of each
- * failing call, and that no key is lost, duplicated or left behind. */
+ * failing call, and that no key is lost, duplicated or left after its removal. */
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"
@@ -57,7 +57,7 @@ static void more_lines_fit_more_keys(void **state)
 	}
 }
 
-/* The number of filters is chosen to run for a few seconds. */
+/* The test makes only as many filters as it can fill in a few seconds. */
 static void every_filter_fits_its_capacity(void **state)
 {
 	static const uint64_t sizes[] = { 1, 9, 16, 26, 51, 64, 86, 138, 289, 450, 1000, 4000 };
@@ -144,7 +144,7 @@ static void copies_of_one_key(void **state)
 	}
 }
 
-/* For a few keys, both buckets are the same bucket. */
+/* A few keys have only one bucket, because the partner of their bucket is that same bucket. */
 static void copies_of_a_key_with_one_bucket_count_once(void **state)
 {
 	(void)state;

@@ -19,7 +19,8 @@ static struct weir_filter *made(uint32_t bits)
 	return f;
 }
 
-/* Makes the next @changes second loads of a version return a changed value. */
+/* From now on, the load of a version after the read of the buckets returns a changed version
+ * @changes times. */
 static void begin(unsigned changes)
 {
 	changes_left = changes;

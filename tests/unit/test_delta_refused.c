@@ -155,7 +155,7 @@ static void every_truncation_is_refused(void **state)
 		spit(n);
 		assert_refused(apply_it(), -EBADMSG, delta, "");
 		assert_refused(verify_it(), -EBADMSG, delta, "");
-		if (n > HEAD) { /* with the head's length set to match */
+		if (n > HEAD) { /* now the head declares the shorter length */
 			image_put64(bytes + 72, n);
 			repair();
 			spit(n);
@@ -287,7 +287,7 @@ static void forged_pieces_are_refused(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
-	/* images of a future format and live images, which weir_delta_save() never produces */
+	/* forge deltas that weir_delta_save() never makes: to a future format, to a live image */
 	image = image_slurp(new_image, &n);
 	image[8] = 99;
 	image_repair(image, n);
@@ -299,7 +299,7 @@ static void forged_pieces_are_refused(void **state)
 	forge(image, n, 0);
 	assert_refused(apply_it(), -EBADMSG, "live", delta);
 	free(image);
-	/* a valid image, but compressed */
+	/* forge a delta to a compressed image; weir_delta_save() makes none */
 	assert_ok(weir_load(&f, named(new_image), NULL));
 	packed.zstd_level = 1;
 	assert_ok(weir_save(f, named(new_image), &packed));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The distinct hashes of a builder, in memory or in a file. Their first 8 bits choose a bin, and
- * the next bits a run within the bin. A part is all hashes with the same first bits: several bins,
- * one bin, or some runs of one bin. */
+ * The distinct hashes of a builder, in memory or in a file. The first 8 bits of a hash choose
+ * its bin, and the next bits choose its run within the bin. A part is all hashes with the same
+ * first bits: several bins, one bin, or some runs of one bin. */
 #include <stdlib.h>
 #include "../folder.h"
 #include "../test.h"
@@ -32,7 +32,7 @@ static uint64_t hash_of(uint64_t i)
 	return hash >> 63 ? hash : hash | UINT64_C(1) << 62;
 }
 
-/* Sort HASHES hashes. Each hash is added @times times, and the first TWICE hashes once more. */
+/* Sort HASHES hashes. Add each hash @times times, and then add the first TWICE hashes once more. */
 static void sort_all(bool to_file, unsigned times)
 {
 	uint64_t steps = 0;
@@ -87,7 +87,8 @@ static void hashes_without_duplicates(void **state)
 	of_every_size(1);
 }
 
-/* The sort needs memory for all hashes, and the result only for a third of them. */
+/* Each hash is added three times. The sort needs memory for all added hashes, but the result has
+ * only about a third of that number. */
 static void hashes_with_many_duplicates(void **state)
 {
 	(void)state;

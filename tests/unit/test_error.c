@@ -234,7 +234,7 @@ static void a_refusal_reports_check_field_and_values(void **state)
 		{ { .kind = WEIR_FUSE, .capacity = 9, .fp_rate = 0.01,
 		    .fuse.fingerprint_bits = 33 },
 		  WEIR_ERROR_RANGE, "fingerprint_bits", { 33, 1, 32 } },
-		/* built kinds, with any two of capacity, rate and bytes */
+		/* kinds that are built once, with two or all of capacity, fp_rate and max_bytes */
 		{ { .kind = WEIR_FUSE, .capacity = 1ull << 46, .fp_rate = 0.01 },
 		  WEIR_ERROR_TOO_LARGE, "capacity", { 0x1p46, 0.01, 79716740497408, 0x1p46 } },
 		{ { .kind = WEIR_FUSE, .capacity = 1000000, .fp_rate = 0.01, .max_bytes = 1000 },
@@ -303,7 +303,7 @@ static void the_last_failure_replaces_the_numbers(void **state)
 	assert_int_equal(weir_fail(-EIO, "something else"), -EIO);
 	weir_error_last(&info);
 	assert_true(info.err == -EIO && info.code == WEIR_ERROR_OTHER && !info.thing);
-	/* smaller than in any version of the header: nothing is written */
+	/* every version of the header has a larger struct, so the call writes nothing */
 	info.struct_size = sizeof info.struct_size - 1;
 	(void)weir_fail(-EINVAL, "another thing");
 	weir_error_last(&info);

@@ -97,7 +97,8 @@ static void no_pair_of_bytes_is_a_control_character(void **state)
 		}
 }
 
-/* weir_escape() fits its output to any buffer. The pieces together are the whole text. */
+/* weir_escape() writes as much of the text as fits into the buffer. Each call continues where the
+ * call before it ended, so the outputs together are the whole escaped text. */
 static void no_escape_is_split(void **state)
 {
 	static const char text[] = "a\033b\xc2\x9b" "c\xe2\x82\xac\n\xf0\x9f\x98\x80\xff";

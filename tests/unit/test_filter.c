@@ -168,7 +168,7 @@ static void weir_isa_chooses_the_instruction_set(void **state)
 }
 
 /* Return: the planned rate for the filter's size. If the kind supports only certain rates, the
- * planned rate is below the requested rate. */
+ * planned rate can be below the requested rate. */
 static double planned_rate(const struct weir_filter *f)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -123,7 +123,8 @@ static void test_a_waiting_follower_delays_no_grace_period(void **state)
 	}
 }
 
-/* The stack of a thread must also fit the program's thread-local variables of any size. */
+/* A thread's stack also has the program's thread-local variables. The follower must therefore make
+ * its stack large enough for them. */
 static __thread char of_each_thread[600 << 10];
 
 static void touch_all(void *context, int result, const char *sentence)

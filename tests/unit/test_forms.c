@@ -6,7 +6,7 @@
 #include <weir/window.h>
 #include "../test.h"
 
-/* One key in two spellings, to insert and to look up. */
+/* The test inserts @put and looks up @asked. With the normalisation @steps, both are one key. */
 struct spelling {
 	uint32_t steps;
 	const char *put, *asked;
@@ -443,7 +443,7 @@ static void a_builder_stops_at_a_text_that_is_not_a_key(void **state)
 	struct weir_filter *f = NULL;
 	const uint64_t hash = 7;
 	(void)state;
-	for (unsigned i = 0; i < 2 * MANY; i++) { /* the first MANY to add, the others to exclude */
+	for (unsigned i = 0; i < 2 * MANY; i++) { /* texts[0]: to add; texts[1]: to exclude */
 		char *to = address[i / MANY][i % MANY];
 		const int len = snprintf(to, 16, "1%u.0.%u.%u", i / MANY, i / 256, i % 256);
 		texts[i / MANY][i % MANY] = (struct iovec){ to, (size_t)len };

@@ -179,7 +179,7 @@ static void a_batch_before_the_first_set(void **state)
 		o.keep_inserts = 4096;
 		assert_ok(weir_handle_create(&h, NULL, &o));
 		memset(bitmap, 0xff, sizeof bitmap);
-		/* refused: no set has chosen a hash function yet */
+		/* the handle refuses hashes, because no set has chosen a hash function yet */
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(0, KEYS), bitmap), -EINVAL);
 		assert_int_equal(weir_error_taken(), 0);
 		assert_int_equal(weir_handle_insert_keys(h, keys_of(2, KEYS), bitmap), -ENOBUFS);
@@ -222,7 +222,7 @@ static void a_batch_in_several_sections_counts_all_keys(void **state)
 	free(counts);
 }
 
-/* Return: the position of key number @n of the shard among all keys. */
+/* Return: the index in hashes[] of key number @n of the shard, counted from 0. */
 static size_t before(uint32_t shard, size_t n)
 {
 	size_t i = 0;

@@ -267,12 +267,13 @@ static void the_planner_chooses_the_width(void **state)
 	p.fp_rate = 0.01;
 	p.max_bytes = 64;
 	p.fp_rate = 1e-9;
-	/* one line fits at least one key at the lowest rate */
+	/* even at the lowest rate, one line has room for a key */
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity >= 1);
 	p.shards = 4; /* each shard needs at least one line */
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "64", "");
-	p.capacity = 5000000; /* four parts, with bytes for three lines more than the parts need */
+	/* the filter has four parts, which use three lines less than max_bytes allows */
+	p.capacity = 5000000;
 	p.fp_rate = 0;
 	p.shards = 1;
 	p.max_bytes = UINT64_C(64) * 100003;

@@ -111,7 +111,7 @@ static void a_part_with_too_many_keys_fails_before_it_is_read(void **state)
 	assert_int_equal(keys.built, 0);
 }
 
-/* The lines divide evenly among the parts, and each part has enough lines. */
+/* An image is valid only if all parts have the same number of lines, and enough lines. */
 static void an_image_needs_the_lines_of_whole_parts(void **state)
 {
 	struct weir_shape shape = { WEIR_FUSE, .field = { 8, 4, 24, PART_BITS } };

@@ -143,7 +143,8 @@ static void test_an_overfull_set_can_be_reloaded(void **state)
 
 enum { LARGE = 100000000, PARTS = 64 }; /* LARGE: twice the capacity that a sample covers */
 
-/* Return: the sums over all shards except 5, exact or from a sample of half of the bits. */
+/* Return: the sums over all shards except shard 5. @effort: WEIR_EXACT, or WEIR_SAMPLED for a
+ * sample of half of the bits. */
 static struct weir_stats others(uint32_t effort)
 {
 	struct weir_stats sum = WEIR_STATS_INIT, one = WEIR_STATS_INIT;
@@ -156,8 +157,8 @@ static struct weir_stats others(uint32_t effort)
 	return sum;
 }
 
-/* Make a large set of 1000 keys in which a sample shows @from to @to times the true fill.
- * Return: the exact sums of others(). */
+/* Make a large set of 1000 keys. The fill that a sample of the set shows is @from to @to times the
+ * true fill. Return: the exact sums of others(). */
 static struct weir_stats make_large(double from, double to)
 {
 	struct weir_stats all, half;

@@ -156,11 +156,11 @@ static void layers_are_appended_and_the_rate_holds(void **state)
 		steps += exact(f).bytes != bytes;
 		bytes = exact(f).bytes;
 	}
-	/* layer 0 is full after the first 1000 keys; then follow layers of 4000, 16000, 64000,
-	 * 256000 and the rest */
+	/* After 1000 keys, layer 0 is full and the filter has a layer of 4000 keys. Layers of
+	 * 16000, 64000 and 256000 keys follow. The last layer takes the other 59000 keys. */
 	assert_int_equal(steps, 5);
 	assert_has(f, 0, KEYS);
-	/* at most the requested rate, apart from chance, and not far below it */
+	/* apart from chance, the rate is at most the requested rate, and not far below it */
 	double rate = rate_of(f, KEYS, ABSENT), error = 4 * sqrt(0.02 / ABSENT);
 	assert_true(rate < 0.02 + error && rate > 0.014);
 	struct weir_stats stats = exact(f);

@@ -86,7 +86,7 @@ enum { LARGE = 40000, BEYOND = 2079 };
 static void a_counted_sample_is_enough(void **state)
 {
 	(void)state;
-	for (uint64_t i = 0; i < 8; i++) { /* the keys of each filter are another sample */
+	for (uint64_t i = 0; i < 8; i++) { /* each filter gets other keys */
 		struct weir_filter *f = make(LARGE, LARGE);
 		assert_in_range(fill(f, i << 32), LARGE, LARGE + BEYOND);
 		weir_destroy(f);
@@ -188,7 +188,7 @@ static void a_merge_counts_duplicates_once(void **state)
 /* ---- keys that are inserted during a copy, merge or save ---- */
 
 static struct weir_filter *source; /* insert_some() inserts into this filter; NULL: no-op */
-static uint64_t inserted_meanwhile;              /* how many keys of insert_some() were new */
+static uint64_t inserted_meanwhile; /* the number of new keys that insert_some() inserted */
 
 static void insert_some(void)
 {

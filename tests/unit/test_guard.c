@@ -50,7 +50,7 @@ static void the_counts_equal_the_tests_own(void **state)
 	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
 	weir_guard_leave(t);
 	t = joined(g);
-	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* includes the thread that left */
+	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* also counts the first thread */
 	assert_int_equal(stats_of(g).false_positives, s.false_positives);
 	weir_guard_leave(t);
 	assert_int_equal(stats_of(g).threads, 0);
@@ -84,15 +84,17 @@ static void a_useless_filter_is_bypassed_until_it_helps(void **state)
 	struct weir_guard_thread *t = joined(g);
 	(void)state;
 	assert_int_equal(ask(t, 3 * WINDOW, 3 * WINDOW), 0);
-	/* the filter stops just enough keys, and one too few in the next window */
+	/* in one window the filter stops just enough keys; in the next window it stops one key too
+	 * few */
 	assert_int_equal(ask(t, WINDOW, WINDOW / 4), 0);
 	assert_int_equal(ask(t, WINDOW, WINDOW / 4 - 1), 0);
 	struct weir_guard_stats s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == 0);
-	/* during a bypass, a sixteenth of the window suffices for a decision */
+	/* during a bypass, a sixteenth of the window suffices for a decision; a share of exactly
+	 * resume_above does not end the bypass */
 	unsigned bypassed = 0;
 	for (unsigned i = 0; i < 10; i++)
-		bypassed += ask(t, WINDOW / 16, WINDOW / 32); /* exactly at resume_above */
+		bypassed += ask(t, WINDOW / 16, WINDOW / 32);
 	assert_in_range(bypassed, 640 * 63 * 8 / 10, 640 * 63 * 12 / 10);
 	s = stats_of(g);
 	assert_true(s.bypassing == 1 && s.switches == 1 && s.bypassed == bypassed);

@@ -69,8 +69,8 @@ static bool bit_of(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> i % 64 & 1;
 }
 
-/* During a bypass, account for a word of up to 64 keys. The guard looks up one key of a full word.
- * Return: the index after the word. */
+/* During a bypass, account for a word of up to 64 keys. The guard looks up one key of a full word,
+ * and at most one key of a shorter word. Return: the index after the word. */
 static size_t model_word(struct model *m, const struct batch *b, size_t i)
 {
 	const size_t end = i + 64 < b->n ? i + 64 : b->n, keys = end - i;

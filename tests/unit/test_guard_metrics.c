@@ -25,7 +25,8 @@ static void read_text(int64_t n, const char *labels)
 		fail_msg("%s", e.fault);
 }
 
-/* Nine asks: 5 stopped, 2 true positives, 1 false positive, 1 unreported. */
+/* Asks for nine keys. The filter stops 5 keys. The caller reports 2 true positives and 1 false
+ * positive, and leaves 1 key unreported. */
 static void use(struct weir_guard_thread *t)
 {
 	static const uint64_t there = 0;

@@ -154,7 +154,8 @@ static void test_batches_equal_single_calls(void **state)
 	free(k);
 }
 
-/* The first batch reaches current and next, the second batch current and previous. */
+/* The first batch reaches the current and the next filter. The second batch reaches the current and
+ * the previous filter. */
 static void test_batches_reach_every_filter(void **state)
 {
 	struct weir_reload_options keep = WEIR_RELOAD_OPTIONS_INIT;

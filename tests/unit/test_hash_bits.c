@@ -9,7 +9,7 @@
 
 enum { KEYS = 100000, ABSENT = 100000, BITS = 22 };
 
-/* equal hashes take 0.0238 of the 0.04 */
+/* asked: the requested rate. of_equal: the part of the rate that equal hashes cause, 0.0238. */
 static const double asked = 0.04;
 static const double of_equal = (double)KEYS / (1 << BITS);
 
@@ -237,7 +237,7 @@ static void a_builder_checks_the_number_of_values(void **state)
 	p.hash_bits = 0;
 	/* without different_keys, the builder takes equal hashes for duplicates of a key */
 	assert_ok(build(&p, KEYS, BITS, 0, false));
-	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes take 0.024 of 0.04 */
+	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes add only 0.024 */
 	assert_ok(build(&p, KEYS, 64, KEYS, false));
 	assert_ok(build(&p, KEYS, 64, KEYS / 2, false));
 	assert_refused(build(&p, KEYS, 20, KEYS, false), -EDOM, "different_keys 100000",
@@ -247,7 +247,7 @@ static void a_builder_checks_the_number_of_values(void **state)
 	assert_ok(build(&p, KEYS, 20, KEYS, true));
 	p.fp_rate = 0.001;
 	assert_refused(build(&p, KEYS, BITS, KEYS, false), -EDOM, "of 2^22", "values");
-	/* hash_bits tells the planner that equal hashes take nearly all of the rate */
+	/* hash_bits tells the planner that equal hashes alone have a rate of 0.0238 */
 	p.fp_rate = 0.0248;
 	p.hash_bits = BITS;
 	assert_ok(build(&p, KEYS, BITS, KEYS, false));
@@ -282,7 +282,7 @@ static void without_a_capacity_the_builder_plans_after_counting(void **state)
 	for (size_t k = 0; k < COUNT_OF(built); k++) {
 		struct weir_params p = params_of(built[k]);
 		uint64_t keys;
-		p.fp_rate = 0.0248; /* equal hashes take nearly all of the rate */
+		p.fp_rate = 0.0248; /* equal hashes alone have a rate of 0.0238 */
 		p.capacity = 0;
 		const uint64_t open = bytes_built(&p, &keys);
 		p.capacity = keys;
@@ -321,7 +321,7 @@ static void hash_bits_of_a_shard_are_at_least_8(void **state)
 		assert_int_equal(weir_handle_insert_hash(set, UINT64_C(5) << 55), WEIR_NEW);
 		assert_true(weir_handle_contains_hash(set, UINT64_C(5) << 55));
 		assert_ok(weir_handle_destroy(set));
-		p.kind = WEIR_FUSE, p.capacity = 0; /* the build counts the values */
+		p.kind = WEIR_FUSE, p.capacity = 0; /* a builder counts the hashes itself */
 		assert_ok(sharded_create(&set, &p, shards[i], NULL));
 		assert_ok(weir_handle_destroy(set));
 	}

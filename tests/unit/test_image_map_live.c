@@ -71,8 +71,8 @@ static void test_several_processes_insert_into_one_image(void **state)
 	live_in_several_processes(insert_each);
 }
 
-/* Plain stores, as weir_fill_keys() uses in a private filter, would undo another process's insert
- * into the same word of a live map. */
+/* In a private filter weir_fill_keys() changes words without atomic operations. In a live map such
+ * a change could undo another process's insert into the same word. */
 static void test_fills_of_a_live_map_are_atomic(void **state)
 {
 	(void)state;
@@ -152,7 +152,7 @@ static void test_the_live_mark_lasts_until_the_seal(void **state)
 	weir_destroy(f);
 	assert_true(is_live());
 	assert_ok(
-		/* still marked live, as after a crash */
+		/* the image is still marked live, as after a crash */
 		weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_load(&g, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	assert_ok(weir_insert_hash(g, test_key(1001)));
