@@ -34,7 +34,7 @@ static inline double seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 /* The processor time of this thread: the cost of a call even if other programs run. */
 static inline double cpu_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-/* Exit with weir's sentence if a call failed. */
+/* If a call failed, print weir's error message and exit. */
 static inline void must(int64_t err, const char *what)
 {
 	if (err >= 0)
@@ -144,8 +144,8 @@ static inline void *map_shared(const char *path, size_t bytes)
 	return memory;
 }
 
-/* Return: true if at most 1.05 * @rate of the @n answers are wrong, plus three standard deviations
- * and one answer. */
+/* Return: true if @wrong, the number of wrong answers among @n, is at most 1.05 * @rate * @n plus
+ * three standard deviations plus one. */
 static inline bool within(uint64_t wrong, double rate, uint64_t n)
 {
 	return (double)wrong <= 1.05 * rate * (double)n + 3 * sqrt(rate * (double)n) + 1;

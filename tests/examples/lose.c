@@ -19,7 +19,7 @@ static int lose(struct weir_handle *h, uint64_t hash)
 	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : insert(h, hash);
 }
 
-/* The command inlines the insert, so replace the verb in the handle's head. */
+/* The command calls the insert by a function pointer in the handle, so replace that pointer. */
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
                        const struct weir_handle_options *options)
 {

@@ -3,10 +3,10 @@
  * reaches the database each time.
  *
  * A real cache (redis-server, on its own socket) stands before a real database (database.h). The
- * requests come twice, the second time with a guard before cache and database: a filter that is
- * filled from the table. Meanwhile users sign up: each user is written to the table first and then
- * inserted into the filter. A reload rebuilds the set from the table, as a nightly job would. The
- * answer to a user who has signed up must never be no. */
+ * example serves the same requests twice. The second time, a guard stands before the cache and the
+ * database. The guard asks a filter that is filled from the table. Meanwhile users sign up: each
+ * user is written to the table first and then inserted into the filter. A reload rebuilds the set
+ * from the table, as a nightly job would. No user who has signed up may get the answer no. */
 #include <stdatomic.h>
 #include <weir/guard.h>
 #include "cache.h"
@@ -21,8 +21,8 @@ static unsigned threads;
 static atomic_ullong signed_up; /* users 0 to signed_up - 1 are in the table and the set */
 static atomic_ullong next, asked_database, lost, found;
 static struct weir_handle *set;
-static struct weir_guard *guard; /* NULL the first time */
-static float *took;              /* us, for each request */
+static struct weir_guard *guard; /* NULL while the requests are served without a guard */
+static float *took;              /* microseconds that each request took */
 
 static int64_t id_of(uint64_t i) { return (int64_t)key_user_snowflake(SEED, i); }
 

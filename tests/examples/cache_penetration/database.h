@@ -11,8 +11,9 @@ struct database; /* a connection, used by one thread */
 
 extern const char database_name[];
 
-/* Make an empty table; call this function once, before all others. The files are in @folder, or are
- * removed at exit. Without a server the example exits as skipped. */
+/* Make an empty table; call this function once, before all others. SQLite's files are in
+ * @folder. PostgreSQL's files are in a folder of their own, which is removed at exit. Without a
+ * PostgreSQL server the example exits as skipped. */
 void database_start(const char *folder);
 
 struct database *database_open(void);

@@ -23,7 +23,7 @@ static int remove_one(const char *path, const struct stat *st, int what, struct 
 
 static void stop(void)
 {
-	stop_child(server, SIGINT); /* disconnects all clients and ends orderly */
+	stop_child(server, SIGINT); /* the server disconnects its clients and shuts down */
 	nftw(cluster, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 

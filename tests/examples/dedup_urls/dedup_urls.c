@@ -55,8 +55,8 @@ static void *race(void *unused)
 	return unused;
 }
 
-/* Return: the bytes of a hash set of the URLs, which are the texts of the URLs, each in a block of
- * malloc(), and a table of pointers that is at most three quarters full. */
+/* Return: the bytes of a hash set of the URLs. The hash set is a table of pointers that is at most
+ * three quarters full, and a block of malloc() for the text of each URL. */
 static double hash_set(uint64_t *different)
 {
 	uint64_t slots = 1, bytes;

@@ -19,7 +19,7 @@ struct proxy {
 	     next[NAME],  /* file of the proxy's new image */
 	     delta[NAME]; /* file of the delta from the last image to the new image */
 	bool *has;             /* has[i]: object i is in the cache now */
-	uint64_t first;        /* the oldest object in the cache, which is first in, first out */
+	uint64_t first;        /* the oldest object in the cache, the next to be replaced */
 	struct weir_filter *peer_view; /* the peer's copy of the digest */
 };
 
@@ -27,9 +27,11 @@ struct wire {
 	uint64_t plain, compressed, deltas; /* bytes */
 };
 
-/* Counts of requests, by the digest's answer and the cache's content. */
 struct judged {
-	uint64_t asked, gone, chance, missed;
+	uint64_t asked,  /* requests */
+	         gone,   /* "yes" for an object that left the cache after the digest was made */
+	         chance, /* "yes" for any other object that is not in the cache */
+	         missed; /* "no" for an object that is in the cache */
 };
 
 static struct proxy proxy[PROXIES];

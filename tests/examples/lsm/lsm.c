@@ -109,8 +109,8 @@ static bool may_have(struct table *t, const uint8_t key[16])
 
 struct counts {
 	uint64_t covering, /* files whose range has the key */
-	         opened,   /* files opened */
-	         wrong;    /* wrong answers */
+	         opened,   /* files that the gets opened */
+	         wrong;    /* gets with a wrong answer */
 };
 
 static bool in_file(const struct table *t, const uint8_t key[16], struct row *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * How many generations ago did a key come?
+ * How many generations ago was a key inserted?
  * Prints:
  *     old: 1, new: 0, none: -1
  */

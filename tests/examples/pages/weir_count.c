@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Count how often a key came. A count is never too low.
+ * Count how often a key was inserted. A count is never too low.
  * Prints:
  *     /index: 3
  *     /login: 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Print the sentence of a call that failed.
+ * Print the error message of a call that failed.
  * Prints:
  *     EINVAL: fp_rate 2: allowed: 1e-9 to 0.5
  */

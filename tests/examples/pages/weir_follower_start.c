@@ -22,10 +22,10 @@ int main(void)
 	    weir_follower_start(&follower, set, "users.weir", NULL) < 0 ||
 	    weir_create(&made, &params) < 0 ||
 	    weir_insert(made, "ann", 3) < 0 ||
-	/* another process */
+	/* another process does this */
 	    weir_save(made, weir_location_path("users.weir"), NULL) < 0)
 		return fprintf(stderr, "%s\n", weir_error_detail()), 1;
-	/* until the follower has taken it */
+	/* wait until the follower has loaded the file */
 	while (weir_handle_contains(set, "eve", 3))
 		usleep(1000);
 	printf("ann: %d\n", weir_handle_contains(set, "ann", 3));

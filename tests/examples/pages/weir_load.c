@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Map an image without a copy, and see the sentence for a file that is missing.
+ * Map an image without a copy, and print the error message for a file that is missing.
  * Prints:
  *     users.weir: cannot open it: no such file or directory
  *     ann: 1

@@ -16,7 +16,7 @@ int main(void)
 	int fd = open("key", O_CREAT | O_WRONLY, 0600);
 	if (fd < 0 || write(fd, "0123456789abcdef", 16) != 16 ||
 	    close(fd) < 0)
-		return 1; /* 16 random bytes, in earnest */
+		return 1; /* a real key has 16 random bytes */
 	if (weir_secret_read(secret, "key") < 0)
 		return fprintf(stderr, "%s\n", weir_error_detail()), 1;
 	params.secret = secret;

@@ -2,10 +2,10 @@
  * Replay protection for a server that restarts: each request has a nonce and a time stamp, and is
  * accepted once. Usage: replay REQUESTS THREADS SPAN_SECONDS STATE_FILE
  *
- * The server refuses a request older than the span by its stamp, and asks the window about all
- * others. At its end the server saves the window to a file, and the next start loads and removes
- * the file. So a file has every accepted nonce. If a start finds no file, the server was killed
- * before, and the new server refuses requests that were stamped before its start.
+ * The server refuses a request whose stamp is older than the span, and asks the window about every
+ * other request. At its end the server saves the window to a file, and the next start loads and
+ * removes the file. So a file has every accepted nonce. If a start finds no file, the server was
+ * killed before, and the new server refuses requests that were stamped before its start.
  *
  * Half of the requests come before a restart, and half after it. After every fourth request the
  * client replays an earlier request. The client sends every hundredth request twice in a row. A
@@ -32,7 +32,7 @@ struct request {
 struct server {
 	struct weir_filter *seen;
 	uint64_t span;       /* ns */
-	uint64_t not_before; /* the start, if the server was killed */
+	uint64_t not_before; /* start of this server if there was no file, otherwise 0 */
 };
 
 static uint64_t real_ns(void)

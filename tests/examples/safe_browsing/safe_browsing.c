@@ -13,7 +13,8 @@ static const char usage[] = "safe_browsing KIND LISTED CHANGED HOURS VISITS FOLD
 
 static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_FUSE, WEIR_LAYERED };
 
-/* Pages by number: first those that are ever listed, then the well-known, then all others. */
+/* The numbers of pages that are listed at some time begin at 0, the numbers of well-known pages at
+ * KNOWN, and the numbers of all other pages at OTHERS. */
 static const uint64_t KNOWN = UINT64_C(1) << 40, OTHERS = UINT64_C(1) << 41;
 
 static uint64_t listed, known, first; /* the list has pages first to first + listed - 1 */
@@ -70,7 +71,8 @@ static char *delta_name(uint64_t hour)
 	return name;
 }
 
-/* Publish a delta, or the compressed image if that is not larger. Return: the bytes sent. */
+/* Publish a delta, or the compressed image if the delta would be larger than @whole bytes. Return:
+ * the bytes sent. */
 static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 {
 	struct weir_delta_options smaller = WEIR_DELTA_OPTIONS_INIT;
@@ -129,7 +131,7 @@ static void visit(const struct weir_handle *set, uint64_t n, struct visits *v)
 	}
 }
 
-/* Return: bytes sent in an hour. */
+/* Return: the mean number of bytes that the server sends in an hour. */
 static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint64_t *whole,
                          uint64_t *deltas, struct visits *v)
 {

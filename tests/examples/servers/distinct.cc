@@ -18,7 +18,7 @@
 
 namespace {
 
-/* A filter that frees itself, and throws weir's sentence. */
+/* A filter that frees itself. Its functions throw weir's error message. */
 class Seen {
 public:
 	explicit Seen(std::uint64_t capacity)
@@ -33,7 +33,7 @@ public:
 		filter.reset(made);
 	}
 
-	/* Is this the first time, in any thread? */
+	/* Return: true if no thread has called first() with this line before. */
 	bool first(std::string_view line)
 	{
 		return weir_insert(filter.get(), line.data(), line.size()) == WEIR_NEW;

@@ -7,7 +7,7 @@
  *
  *     ? KEY     "no", or "maybe": then the store must be asked
  *     + KEY     "new" or "seen": a key that the application has made
- *     stats     name and value a line, ended by an empty line
+ *     stats     a name and a value in each line; an empty line ends the answer
  *
  * The job runs once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces
  * the file by renaming, and keeps the old file if anything fails; cron mails the output. Each run
@@ -112,7 +112,7 @@ static void serve(struct connection *c)
 	free(c);
 }
 
-/* Each worker waits for connections and for requests on them. The end of the process closes all. */
+/* Each worker waits for connections and requests. The end of the process closes all connections. */
 static void *work(void *unused)
 {
 	struct epoll_event events[EVENTS], event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
@@ -150,7 +150,7 @@ static int start(const char *image, struct weir_follower **follower)
 	struct weir_refresh_options refresh = WEIR_REFRESH_OPTIONS_INIT;
 	struct weir_follow_options follow = WEIR_FOLLOW_OPTIONS_INIT;
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
-	options.flags = WEIR_HANDLE_ANY_SEED; /* the seed of the first file */
+	options.flags = WEIR_HANDLE_ANY_SEED; /* accept any seed of the first file */
 	options.absent = WEIR_ABSENT_YES;
 	options.keep_inserts = 1 << 20;       /* bytes for keys inserted before the first file */
 	int err = weir_handle_create(&set, NULL, &options);

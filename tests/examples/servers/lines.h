@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Open a socket on the loopback interface. *port 0 takes any port, and receives its number. */
+/* Open a socket on the loopback interface. If *port is 0, the kernel chooses a port. *port receives
+ * the number of the port. */
 static inline int listen_on(unsigned short *port, int flags)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(*port) };
@@ -54,7 +55,7 @@ static inline int read_lines(struct lines *l, int s,
 	return left < sizeof l->bytes;
 }
 
-/* Bytes beyond the socket's buffer are lost, so a client must also read. */
+/* If @text does not fit into the socket's buffer, the rest is lost. So a client must read. */
 static inline void reply(int s, const char *text)
 {
 	(void)!send(s, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);

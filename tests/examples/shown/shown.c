@@ -53,8 +53,8 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2. @bits: the new filter's contents, or NULL. @old: receives the user's old slot. Return:
- * the old filter. After a grace period no thread uses it or its slot. One thread alone switches. */
+/* Rule A2. Only one thread switches. @bits: the new filter's contents, or NULL. @old: receives the
+ * user's old slot. Return: the old filter, which no thread uses after a grace period. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;
@@ -74,7 +74,7 @@ static void open_all(void)
 	uint32_t old;
 	for (uint64_t user = 0; user < users; user++) {
 		switch_over(user, slots + directory[user] * (size_t)SLOT, &old);
-		spare[n_spare++] = old; /* no thread uses a filter on it */
+		spare[n_spare++] = old; /* no filter was open on this slot */
 	}
 }
 
@@ -102,7 +102,7 @@ static void *show(void *unused)
 	return unused;
 }
 
-/* Look up every user's items, and as many others; then items of random users, as a server does. */
+/* Look up shown and other items of each user, and then shown items of random users. */
 static void *look(void *unused)
 {
 	uint64_t user, sum = 0, no = 0, yes = 0;
@@ -120,7 +120,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* Thread 0 resets users. The others must find the items of users that are never reset. */
+/* Thread 0 resets users. Each other thread must find the items of users that are never reset. */
 static void *reset_or_look(void *thread)
 {
 	struct weir_filter *left[SPARE / 2];
@@ -161,10 +161,10 @@ static void choose(const char *layout)
 	params.kind = kind_of(layout, kinds, 2, usage);
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
-	params.seed = SEED; /* the same for all; a real server draws and stores it */
+	params.seed = SEED; /* of all filters; a real server stores a random seed */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
-	must(weir_params_shape(&params, &plan.shape), "shape"); /* of every filter */
+	must(weir_params_shape(&params, &plan.shape), "shape"); /* all filters get this shape */
 	rate = plan.fp_rate;
 }
 

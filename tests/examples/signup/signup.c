@@ -100,7 +100,7 @@ static void *look(void *unused)
 	return unused;
 }
 
-/* Return: the seconds, without the time in which the threads made the numbers. */
+/* Return: the seconds of the build, without the time in which the threads made the numbers. */
 static double build(unsigned threads)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
