@@ -24,7 +24,9 @@ struct proxy {
 };
 
 struct wire {
-	uint64_t plain, compressed, deltas; /* bytes */
+	uint64_t plain,      /* bytes of the first images, if they were not compressed */
+	         compressed, /* bytes of the first images, as they were sent */
+	         deltas;     /* bytes of all deltas */
 };
 
 struct judged {
