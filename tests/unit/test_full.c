@@ -27,7 +27,7 @@ static void a_full_current_filter_refuses_inserts(void **state)
 	struct weir_reload *r = full_begin(h, &bounded_removes, 9, false);
 	assert_says(weir_handle_insert_hash(h, 3), -ENOSPC, "2 copies are all it takes");
 	assert_false(weir_contains_hash(weir_reload_next(r), 3));
-	/* the filters have different shapes */
+	/* the filters have different shapes, so no copy is possible */
 	assert_int_equal(weir_reload_copy(r, WEIR_ALL_SETS), -EINVAL);
 	assert_int_equal(weir_reload_insert_hash(r, 1), WEIR_NEW);
 	assert_int_equal(weir_reload_insert_hash(r, 2), WEIR_NEW);

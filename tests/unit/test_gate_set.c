@@ -12,7 +12,7 @@ static void test_min_keys_counts_the_whole_set(void **state)
 	/* a single shard never has 0.9 * KEYS keys */
 	assert_ok(reload((struct source){ 0, KEYS, { NULL } }));
 	assert_int_equal(stats().oldest, 2);
-	/* 80 % of the keys: the set stays above min_keys until some shards are replaced */
+	/* the source has 80 % of the keys, so the first shards pass and a later shard is refused */
 	assert_refused(reload((struct source){ 0, KEYS * 8 / 10, { NULL } }), -ECANCELED,
 	               "keys in the set with this shard", "min_keys is 9000");
 	assert_int_equal(stats().oldest, 2);

@@ -74,8 +74,8 @@ static void the_plan_states_first_and_largest_size(void **state)
 	assert_int_equal(test_number(&plan.shape, "layers"), 8);
 	assert_true(plan.growing.max_capacity == UINT64_C(21845) * 1000000);
 	assert_int_equal(plan.capacity, 1000000);
-	/* the bits per key of a blocked filter at a rate of 0.00125; after the first append, the
-	 * layers have capacity for five times the keys */
+	/* Each layer has the bits per key of a blocked filter at a rate of 0.00125. Just after the
+	 * first append, the layers have capacity for five times the keys that they have. */
 	assert_true(plan.growing.full_bits_per_key > 15 && plan.growing.full_bits_per_key < 15.4);
 	assert_true(plan.growing.worst_bits_per_key > 75 && plan.growing.worst_bits_per_key < 78);
 	assert_true(plan.growing.late_bits_per_key > 60 && plan.growing.late_bits_per_key < 62);

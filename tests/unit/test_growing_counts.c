@@ -110,8 +110,8 @@ static void a_loaded_layer_continues_its_sample(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- a batch at the limit: all keys before the first refused key are inserted, and no later key
- * ---- */
+/* ---- a batch at the limit: the filter gets all keys before the first refused key, but no key
+ * after it ---- */
 
 static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 {

@@ -11,8 +11,8 @@ struct asker {
 	uint64_t from;
 };
 
-/* Half of the threads ask for a present key, so they bypass the filter. The other half ask for an
- * absent key. */
+/* Half of the threads ask for a present key. These threads soon bypass the filter, because it
+ * stops no present key. The other half ask for an absent key. */
 static void *ask_many(void *arg)
 {
 	const struct asker *a = arg;

@@ -46,8 +46,8 @@ OF_MANY(weir_count, const struct weir_filter *, int64_t)
 OF_MANY(weir_contains, const struct weir_filter *, uint64_t)
 OF_MANY(weir_insert, struct weir_filter *, uint64_t)
 
-/* ---- the batch: PRESENT present keys and one absent key, repeated. 30 present keys are at the
- * start, 100 at the end, across the boundary of the first section. ---- */
+/* ---- the batch: 30 present keys at the start, one absent key repeated many times, and 100 present
+ * keys at the end. The boundary of the first section is between two of the last 100 keys. ---- */
 
 static uint64_t keys[MOST], hashes[MOST], bitmap[WEIR_BITMAP_WORDS(MOST) + 1];
 static struct iovec vectors[MOST];

@@ -75,9 +75,9 @@ static void few_lower_halves_of_split_are_reported(void **state)
 	}
 }
 
-/* Each key is a user and an item. The upper half of the hash depends only on the user and chooses
- * the first bucket. So about 8,000 users share about 8,000 first buckets. The lower half depends
- * only on the item and chooses the partner bucket. */
+/* Each key is one of about 8,000 users and one of 128 items. The upper half of the hash depends
+ * only on the user and chooses the first bucket. So the keys share about 8,000 first buckets. The
+ * lower half depends only on the item and chooses the partner bucket. */
 static void few_partner_buckets_of_a_million_are_reported(void **state)
 {
 	enum { MILLION = 1000000 };
