@@ -86,7 +86,8 @@ static void test_names_that_are_too_long_are_refused(void **state)
 	unlink(link);
 }
 
-/* A name of 256 bytes, and a path that is too long for the kernel, are refused. */
+/* Names of 255 bytes are accepted. A name of 256 bytes, and a path that is too long for the kernel,
+ * are refused. */
 static void test_the_longest_names_are_accepted(void **state)
 {
 	static char name[4097], longest[4400];
@@ -100,7 +101,7 @@ static void test_the_longest_names_are_accepted(void **state)
 	assert_refused(weir_save(f, weir_location_path(longest), NULL), -ENAMETOOLONG,
 	               "cannot save to this name", "");
 	for (unsigned i = 0; i < sizeof name - 1; i++)
-		name[i] = i % 2 ? '/' : '.'; /* 4096 bytes and the NUL: one byte too long */
+		name[i] = i % 2 ? '/' : '.'; /* with the NUL 4097 bytes: the kernel takes 4096 */
 	name[sizeof name - 2] = 'x';
 	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "./././", "");
 }
@@ -187,7 +188,7 @@ static void test_max_bytes_and_given_memory_are_checked(void **state)
 	               "64");
 	o.memory = place;
 	assert_ok(weir_load(&g, weir_location_path(path), &o));
-	place[stats.bytes] = 77; /* the memory behind the bits belongs to the caller */
+	place[stats.bytes] = 77; /* the caller may use the memory after the filter's bits */
 	assert_int_equal(weir_insert(g, "key", 3), WEIR_NEW);
 	weir_destroy(g);
 	uint64_t any = 0;
@@ -240,7 +241,8 @@ static void test_files_without_an_image_are_refused(void **state)
 	assert_true(image_spit(other, "a line of text\n", 15));
 	assert_refused(weir_load(&untouched, weir_location_path(other), NULL), -EBADMSG, other,
 	               "not a weir image: byte 0");
-	/* the message names the format, because byte 0 tells an operator little */
+	/* the message names a known compressed format, which helps an operator more than the value
+	 * of byte 0 */
 	static const char *const packed[][2] = { { "\x1f\x8b\x08 more", "in gzip format" },
 		                                 { "\x28\xb5\x2f\xfd", "in zstd format" },
 		                                 { "\xfd" "7zXZ", "in xz format" },

@@ -89,7 +89,8 @@ static void test_modes_never_widen(void **state)
 	for (mode_t old = 0; old <= 07777; old += old < 0777 ? 1 : 0111) {
 		put(path, geteuid(), getegid(), old);
 		mode_t now = mode_after_save(), wanted = old & 0755;
-		/* an unreadable file may have had an access control list */
+		/* A saver that cannot read the file does not know whether the file has an access
+		 * control list. So the group gets no more rights than all other users. */
 		if (!(old & 0400) && geteuid())
 			wanted &= ~(mode_t)070 | wanted << 3;
 		assert_int_equal(now, wanted);
@@ -150,10 +151,10 @@ static void test_access_lists_widen_nothing(void **state)
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 	put(path, geteuid(), getegid(), 0640);
 	assert_true(give_acl(folder, "system.posix_acl_default"));
-	/* the folder's default list grants no more permissions */
+	/* the save does not give the image the permissions of the folder's default list */
 	assert_int_equal(mode_after_save(), 0640);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
-	assert_ok(save_with(0660)); /* with the caller's mode, the file also has no list */
+	assert_ok(save_with(0660)); /* an image with the caller's mode gets no list either */
 	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }
@@ -242,7 +243,7 @@ static void test_a_user_keeps_the_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, GROUP);
 }
 
-/* A file that the saver may not read may have an access control list. */
+/* A saver that cannot read the file does not know whether the file has an access control list. */
 static void test_an_unreadable_file_opens_to_no_group(void **state)
 {
 	(void)state;

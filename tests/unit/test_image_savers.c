@@ -178,8 +178,9 @@ static void test_files_of_other_users_are_kept(void **state)
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
-		/* in a folder open to all, another user may have created the file, so the save
-		 * keeps it; in the other folder only a killed save leaves such a file */
+		/* In a folder open to all, any user may have created the file, so the save keeps
+		 * it. In the other folder only a killed save can have left the file, so the save
+		 * removes it. */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(occupied);
 	}
@@ -205,7 +206,7 @@ static int replace_as(uint64_t generation)
 }
 
 /* In a folder like /tmp every user can create the claim. A saver respects a claim only if the
- * claim's creator may replace the image, as the folder's owner may. */
+ * claim's creator may replace the image, for example because the creator owns the folder. */
 static void test_a_claim_of_another_user_denies_no_save(void **state)
 {
 	(void)state;
@@ -239,7 +240,7 @@ static void test_a_readers_lock_on_a_dead_claim_denies_no_save(void **state)
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	int fd = leave_file(CLAIM), heir = leave_file(SUCCESSOR);
 	assert_int_equal(flock(fd, LOCK_SH), 0);
-	close(heir); /* also killed: the second saver, which was about to remove the claim */
+	close(heir); /* a second saver, which was about to remove the claim, is killed, too */
 	assert_ok(replace_as(7));
 	assert_false(there());
 	close(fd);

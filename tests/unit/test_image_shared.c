@@ -182,7 +182,8 @@ static void test_bits_of_large_images_are_aligned(void **state)
 	assert_true(image_get(plain + IMAGE_SHARDS, 4) > 1);
 }
 
-/* Creates a new file, because a file system may write an overwritten file to the disk at once. */
+/* Creates a new file for each write. If a file is overwritten, some file systems write it to the
+ * disk at once, which is slow. */
 static void replace_file(const char *file, const void *bytes, size_t n)
 {
 	assert_int_equal(unlink(file), 0);
@@ -308,7 +309,8 @@ static void test_wrong_arguments_are_refused(void **state)
 #endif
 }
 
-/* Overwrite the file during a read. The read must report the change, not damage. */
+/* Overwrite the file during a read. The read must report that the file has changed, instead of
+ * reporting that the file is damaged. */
 static int overwrite(void *arg, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;

@@ -119,7 +119,7 @@ static void test_a_stream_has_the_bytes_of_a_file(void **state)
 		assert_non_null(a);
 		assert_refused(weir_load(&untouched, weir_location_memory(a, n + 1), NULL),
 		               -EBADMSG, "memory", "");
-		memmove(a + 1, a, n); /* the image at an odd address */
+		memmove(a + 1, a, n); /* now the image begins at an odd address */
 		assert_ok(weir_load(&g, weir_location_memory(a + 1, n), NULL));
 		weir_destroy(g);
 		free(a);
@@ -156,8 +156,8 @@ static void test_images_in_the_middle_of_a_file(void **state)
 	close(fd);
 }
 
-/* The bytes before the read position do not count. A load checks the remaining length before it
- * reads. */
+/* Before it reads, a load checks how many bytes the file has after the read position. The bytes
+ * before the read position are not part of the image. */
 static void test_a_short_rest_of_a_file_is_refused(void **state)
 {
 	size_t n = 0;

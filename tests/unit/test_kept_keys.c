@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The inserts that a handle keeps for its first set. The handle keeps every key, including keys
- * of a batch longer than a read section, duplicates, keys of different lengths and empty keys. */
+ * of a batch that needs several RCU read sections, duplicates, keys of different lengths and empty
+ * keys. */
 #include <stdlib.h>
 #include <sys/uio.h>
 #include "../handles.h"

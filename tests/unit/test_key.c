@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A secret in a file: both forms, files without a secret, and files that other users may read. */
+ * A secret in a file, as 16 bytes or as 32 hexadecimal digits. The tests also cover files without a
+ * secret, and files that other users may read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -73,7 +74,7 @@ static void files_without_a_secret_are_refused(void **state)
 	refuse(folder, -EISDIR, folder, "a directory, not a key");
 	refuse(NULL, -EINVAL, "path", "NULL");
 	assert_refused(weir_secret_read(NULL, folder), -EINVAL, "key", "NULL");
-	if (access("/proc/self/mem", R_OK) == 0) /* address 0 of this process is not mapped */
+	if (access("/proc/self/mem", R_OK) == 0) /* a read at address 0 fails */
 		refuse("/proc/self/mem", -EIO, "/proc/self/mem: cannot read it", "");
 }
 

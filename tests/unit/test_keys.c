@@ -79,7 +79,7 @@ static void test_keys_part_selects_the_part(void **state)
 	assert_ok(weir_destroy(f));
 }
 
-/* Return: a handle over a set that counts. @shards: 0 for a handle without shards. */
+/* Return: a handle with counting filters. @shards: 0 for a handle without shards. */
 static struct weir_handle *handle_of(uint32_t shards)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -169,7 +169,7 @@ static void test_a_builder_accepts_every_form(void **state)
 	}
 }
 
-/* A pace does not change the answers. */
+/* A reload with a pace returns the same answers as a reload without a pace. */
 static void test_a_reload_answers_for_the_next_filter(void **state)
 {
 	(void)state;
@@ -288,7 +288,8 @@ static void test_a_shard_answers_for_its_own_keys(void **state)
 			assert_int_equal(bitmap[i / 64] >> i % 64 & 1, here);
 			own += here;
 			first += here && i < 10;
-			others += form && !here && i < 10; /* inserted in the preceding round */
+			/* the preceding round inserted the first ten keys into the set */
+			others += form && !here && i < 10;
 		}
 		assert_int_equal(new, own);
 		assert_ok(weir_reload_commit(r));

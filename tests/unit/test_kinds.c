@@ -33,7 +33,8 @@ static void every_kind_is_listed(void **state)
 		assert_true(strlen(list[i].summary) > 10);
 		assert_true(kind->hash && kind->plan && kind->legal && kind->describe &&
 		            kind->kernel);
-		/* a compound calls its members' functions, or measures all members together */
+		/* The filters of a compound kind have members, which are filters. A compound kind
+		 * calls its members' functions, or measures all members together. */
 		const bool compound = kind->members || kind->figures;
 		assert_true(!kind->measure == compound && !kind->estimate == compound);
 	}
@@ -181,7 +182,7 @@ static void a_field_beyond_a_shorter_struct_is_refused(void **state)
 	FOR_EACH_KIND(kind) {
 		struct weir_params params, wanted = WEIR_PARAMS_INIT;
 		struct weir_shape shape = some_shape(kind);
-		/* the struct ends after the field blocked */
+		/* the caller's struct ends after the field params.blocked */
 		const size_t size = offsetof(struct weir_params, classic);
 		char group[40];
 		memset(&params, 0xa5, sizeof params);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Filters of an include list and an exclude list. Answers are exact for both lists, and other
- * keys have half of the first level's rate. The bits equal the reference implementation's. The
- * tests also cover errors. */
+ * Filters of an include list and an exclude list. Answers are exact for both lists. For other keys
+ * the false-positive rate is half of the first level's rate. The filter has the same bits as the
+ * reference implementation. The tests also cover errors. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -415,7 +415,7 @@ static void a_reload_excludes_keys(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The argument "memory" selects the tests with most keys, each of which runs in one thread. */
+/* The argument "memory" selects the tests with the most keys. Each of them uses one thread. */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {

@@ -178,7 +178,7 @@ static void plans_match_known_sizes(void **state)
 	               "804300000 excluded");
 }
 
-/* Return: the lines of all parts of a level. */
+/* Return: the number of lines in all parts of a level. */
 static uint64_t lines_of(uint32_t width, const uint32_t *segments)
 {
 	const uint64_t bits = ((uint64_t)segments[1] << segments[0]) * width;

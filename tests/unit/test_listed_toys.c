@@ -131,7 +131,7 @@ static void a_build_sets_the_capacity(void **state)
 	static const uint64_t hashes[] = { 1, 2, 3 };
 	struct weir_filter *f = built(0, hashes, 3);
 	(void)state;
-	assert_int_equal(f->capacity, 3); /* without a capacity, the number of hashes */
+	assert_int_equal(f->capacity, 3); /* the build uses the number of hashes */
 	assert_true(weir_contains_hash(f, 1) && weir_contains_hash(f, 3));
 	assert_refused(weir_insert_hash(f, 4), -ENOTSUP, "kind toy", "take inserts");
 	weir_destroy(f);
@@ -203,7 +203,7 @@ static void an_image_names_hash_and_shape(void **state)
 	assert_int_equal(back->array.shape.field[0], DEPTH);
 	assert_true(weir_contains_hash(back, hash));
 	weir_destroy(back);
-	f->array.lines = LINES - 1; /* no plan has an odd number, but a damaged image may */
+	f->array.lines = LINES - 1; /* only a damaged image has an odd number of lines */
 	f->bytes = 64 * (LINES - 1);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_refused(weir_load(&back, weir_location_path(path), NULL), -EBADMSG, "depth is 3",

@@ -216,7 +216,8 @@ static void test_a_file_of_a_mere_reader_is_not_used_as_the_lock(void **state)
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);
 	assert_not_used(-EPERM, "may not write the image");
-	/* a member of the image's group, first with read and later with write permission */
+	/* The lock file's owner is a member of the image's group. At first the group may only read
+	 * the image, later it may also write the image. */
 	assert_int_equal(chown(path, 0, GROUP), 0);
 	put(lock_file, "");
 	assert_int_equal(chown(lock_file, NOBODY, GROUP), 0);

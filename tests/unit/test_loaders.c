@@ -23,7 +23,7 @@ static const double settle_seconds = 0.2, own_seconds = 1; /* seconds */
 static struct weir_filter *filter;
 static bool futex_refused;
 static atomic_uint refused;       /* refused futex calls */
-static size_t keys;               /* keys of each load, up to KEYS */
+static size_t keys;               /* number of keys in each load, at most KEYS */
 static uint32_t first_owned;      /* the test owns all partitions from this index on */
 
 long __real_syscall(long number, ...);
@@ -155,7 +155,7 @@ static void test_a_waiting_loader_sleeps(void **state)
 	assert_int_equal(asked_for_memory, 1);
 }
 
-/* The loader collects the keys of each partition, here a single key. */
+/* Even a loader of a single key collects the key, and then waits for the key's partition. */
 static void test_a_loader_of_one_key_sleeps(void **state)
 {
 	(void)state;
@@ -178,8 +178,9 @@ static void test_without_futex_a_loader_sleeps_in_steps(void **state)
 	(void)state;
 	futex_refused = true;
 	assert_int_equal(load_while_owned(NULL, false), 0);
-	/* One sleep per millisecond while the first partition is owned, and some sleeps for the
-	 * others. On a busy machine, processor time alone would not show that the loader spins. */
+	/* The loader sleeps once per millisecond while the test owns the first partition, and
+	 * sometimes for a later partition. Each sleep follows a refused call. We count the calls,
+	 * because on a busy machine a loader that spins may also get little processor time. */
 	assert_in_range(refused, 1, 10000);
 }
 
@@ -222,7 +223,7 @@ static void expect_child_loads(void)
 	assert_true(child >= 0);
 	if (child == 0) {
 		alarm(DEADLINE / 2);
-		bool again = load(); /* must also release the partitions */
+		bool again = load(); /* must release the partitions for the next load() */
 		_exit(again && load() ? 0 : 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

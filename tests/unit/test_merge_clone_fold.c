@@ -46,7 +46,7 @@ static struct weir_stats exact(const struct weir_filter *f)
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
-	/* the layer of a key depends on the order of inserts */
+	/* in a growing filter, the order of inserts decides which layer has a key's bits */
 	if (test_grows(exact(a).shape.kind))
 		return;
 	assert_true(fill == exact(b).fill);
@@ -196,14 +196,15 @@ static void a_missing_output_is_refused(void **state)
 	weir_destroy(f);
 }
 
-/* Return: keys per line at which the kind has a legal rate. */
+/* Return: a number of keys per line at which the kind has a legal rate. */
 static uint64_t keys_a_line(uint32_t kind)
 {
 	const unsigned bits = test_kind_of(kind)->bits_per_key;
 	return bits ? 512 / bits : 40;
 }
 
-/* Return: true if a filter of @kind can have @lines lines. Some kinds support only multiples. */
+/* Return: true if a filter of @kind can have @lines lines. Some kinds need a multiple of a certain
+ * number of lines. */
 static bool has_lines(uint32_t kind, uint64_t lines)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -237,7 +237,7 @@ static void test_text_is_cut_to_the_buffer(void **state)
 		memset(part, 0x5a, sizeof part);
 		int64_t n = exposition_of(weir_metrics_handle(h, "set=\"a\""),
 		                          room ? part : NULL, room);
-		/* the age may have more or fewer digits */
+		/* the set has become older, so its age may have more or fewer digits */
 		assert_true(n > 0 && llabs(n - whole) < 30);
 		assert_int_equal(part[room], 0x5a);
 		if (room)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Normalisation at its limits: the largest number of labels and lengths, the longest texts, the
- * last words of the recorded lengths, and no write beyond the caller's buffer. */
+ * Normalisation at its limits: the largest number of labels and lengths, the longest texts, merges
+ * of every recorded length, and no write beyond the caller's buffer. */
 #include <errno.h>
 #include <stdlib.h>
 #include <weir/text.h>

@@ -147,7 +147,7 @@ static void a_domain_covers_its_children(void **state)
 	for (unsigned i = 0; i < 200; i++)
 		strcat(long_name, "x.");
 	strcat(long_name, "example.com");
-	/* the lookup ignores labels beyond the largest number of a domain */
+	/* a domain has at most 127 labels, so the lookup ignores the other labels */
 	assert_int_equal(has(f, long_name), 1);
 	assert_int_equal(weir_insert(f, long_name, strlen(long_name)), -EINVAL);
 	assert_non_null(strstr(weir_error_detail(), "labels"));

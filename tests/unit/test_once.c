@@ -312,7 +312,7 @@ static void merged(uint32_t kind)
 	weir_destroy(copies), weir_destroy(f), weir_destroy(g);
 }
 
-/* The bitmap is valid up to the first refused key, including the bits of the last word. */
+/* The bitmap has the answers for all keys that precede the refused key. All later bits are 0. */
 static void a_refused_batch_has_its_answers(void **state)
 {
 	enum { KEYS = 5000 };
@@ -335,10 +335,10 @@ static void a_refused_batch_has_its_answers(void **state)
 	weir_destroy(f);
 }
 
-/* A key that both filters have stays in the destination. */
+/* If a merge fails, a key that both filters have stays in the destination. */
 static void a_failed_merge_removes_no_old_key(void **state)
 {
-	enum { LESS = 150 }; /* keys in both filters, one copy each */
+	enum { LESS = 150 }; /* number of keys that both filters have, each with one copy */
 	struct weir_filter *dst = made(WEIR_CUCKOO, 400, 0, false), *src = NULL;
 	uint64_t i = LESS, at;
 	(void)state;

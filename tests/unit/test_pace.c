@@ -88,7 +88,7 @@ static void test_without_a_pace_a_loader_never_sleeps(void **state)
 	close_handle(flavors, h);
 }
 
-/* CPU time of inserting one key in ns, shorter than reading the clock */
+/* CPU time, in ns, of an insert of one key. It is shorter than STEP, the time to read the clock. */
 static uint64_t work;
 
 static int (*insert_of_the_kernel)(struct weir_filter *f, uint64_t hash);

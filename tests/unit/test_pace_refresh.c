@@ -62,7 +62,8 @@ static void test_a_refresh_sleeps_between_steps(void **state)
 	options.pace = 0.01; /* 29.7 ms of sleep after each step, in several sleeps */
 	assert_int_equal(weir_handle_refresh(h, path, &options), 1);
 	assert_rested_but(0.01, seen.calls - seen.after_sleep, LEAST);
-	assert_true(seen.calls - seen.after_sleep > 12); /* read, merged and counted: 5 MiB each */
+	/* the refresh reads, merges and counts 5 MiB, with a call of progress per MiB */
+	assert_true(seen.calls - seen.after_sleep > 12);
 	assert_true(seen.after_sleep < fake.sleeps && seen.after_sleep > fake.sleeps * 3 / 4);
 	assert_int_equal(missing_in(h, 0, 2000), 0);
 	assert_int_equal(stats_of(h).swaps, 1);
@@ -168,7 +169,8 @@ static void test_the_gates_check_makes_no_debt(void **state)
 	assert_ok(weir_reload_copy(r, WEIR_ALL_SETS));
 	start(flavors);
 	assert_ok(weir_reload_commit(r));
-	/* sleeps for the MiB that the gate counted, and for the debt of the copy */
+	/* the commit sleeps for the 5 MiB that the gate counted, and for the debt that the copy
+	 * left */
 	assert_rested_but(0.01, 6, PUT_OFF);
 }
 

@@ -98,7 +98,8 @@ static void wrong_sizes_are_refused(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* with several shards, the size in the message suffices, and one line less does not */
+	/* The message names the smallest size that suffices. This is also true with several shards:
+	 * if the size has one line less, it is refused. */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);

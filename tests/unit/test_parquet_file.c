@@ -84,7 +84,8 @@ static const struct {
 	{ "dated", "at", { 0, WEIR_PARQUET_INT64, 0, WEIR_PARQUET_TIMESTAMP, 0 }, at },
 };
 
-/* Return: how many of @n values, from number @from on, the filter may contain. */
+/* Return: the number of values that the filter reports as present, among the @n values from number
+ * @from on. */
 static unsigned found(const struct weir_filter *f, unsigned c, int64_t from, unsigned n)
 {
 	unsigned yes = 0;
@@ -114,7 +115,7 @@ static void test_every_value_is_found(void **state)
 			wrong += found(f, c, 1000, ABSENT);
 			weir_destroy(f);
 		}
-		/* 32 values in 64 bytes have a false-positive rate of about 0.1 % */
+		/* a filter of 64 bytes with 32 values has a false-positive rate of about 0.1 % */
 		assert_in_range(wrong, 1, GROUPS * ABSENT / 100);
 		weir_parquet_close(p);
 	}
@@ -426,7 +427,7 @@ static void test_a_wrong_declared_length_is_refused(void **state)
 
 /* ---- damage ---- */
 
-/* Read every filter of a file. Return: how many filters could be read. */
+/* Read every filter of a file. Return: the number of filters that could be read. */
 static unsigned use(const char *name)
 {
 	struct weir_parquet *p = NULL;
@@ -501,7 +502,8 @@ static void damage(const char *of, unsigned filters)
 		assert_int_equal(pwrite(fd, bytes + i, 1, (off_t)i), 1);
 	}
 	close(fd);
-	assert_in_range(fewer, footer, sizeof flips * n); /* most bytes of a footer matter */
+	/* per byte of the footer, at least one flip makes a filter unreadable, on average */
+	assert_in_range(fewer, footer, sizeof flips * n);
 }
 
 static void test_damaged_footers_lose_filters(void **state)

@@ -449,7 +449,7 @@ static void of_logical(struct bytes *b)
 	if (logical == 10) {
 		put_field(b, 1, T_I8), put(b, 32);
 		put_field(b, 2, integer_sign);
-		put_field(b, 99, T_FALSE); /* a field of a later format */
+		put_field(b, 99, T_FALSE); /* a later version of the format may add this field */
 	}
 	if (logical == 5)
 		put_i32(b, 2, 9);

@@ -17,7 +17,7 @@ static struct weir_plan plan_of(const struct weir_params *params)
 }
 
 /* Asserts that three plans agree: the size for a rate, the rate of that size, and the capacity of
- * that size. Callers may choose any layout. */
+ * that size. The parameters may choose any layout. */
 static void assert_round_trip(struct weir_params params)
 {
 	struct weir_plan size = plan_of(&params), other;
@@ -40,7 +40,8 @@ static void assert_round_trip(struct weir_params params)
 	else
 		assert_refused(weir_plan_make(&params, &other), -EINVAL, "max_bytes",
 		               "0.5 is the most");
-	/* the size suffices as a limit, and one line per shard less does not */
+	/* The capacity and the rate fit in the size, but not in a size with one line less per
+	 * shard. */
 	params.capacity = size.capacity, params.fp_rate = asked;
 	assert_int_equal(plan_of(&params).bytes, size.bytes);
 	params.max_bytes = size.bytes - 64 * (uint64_t)size.shards;
@@ -181,7 +182,8 @@ static void the_requested_shards_are_planned(void **state)
 			assert_int_equal(plan.bytes / 64 % params.shards, 0);
 			assert_true(plan.bytes <= chosen.bytes);
 		}
-		/* 65536 shards: first with rate and capacity, later with a size only */
+		/* The array is too small for 65536 shards. First its size follows from rate and
+		 * capacity, and later max_bytes gives the size. */
 		params.shards = 65536;
 		assert_refused(weir_plan_make(&params, &plan), -EINVAL, "shards 65536",
 		               "1024 lines");

@@ -136,7 +136,7 @@ static void test_must_hit_and_min_keys_check_the_merged_filter(void **state)
 	assert_int_equal(missing_in(h, 0, 6000), 0);
 }
 
-/* Every image adds keys. The rate rises to the limit, and not beyond. */
+/* Every image adds keys. The rate rises up to the limit, but never exceeds the limit. */
 static void test_repeated_refreshes_do_not_drift_upwards(void **state)
 {
 	unsigned taken = 0, refused = 0;

@@ -405,7 +405,8 @@ static int bytes_read(void *sum, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* Unconnected deltas do not change the set, so the image is not verified again. */
+/* A delta that leads back to an earlier version cancels the deltas since that version. The refresh
+ * reads only the heads of all these deltas, and verifies the image only once. */
 static void unconnected_deltas_cost_only_their_heads(void **state)
 {
 	char number[16];

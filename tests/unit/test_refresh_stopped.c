@@ -12,7 +12,7 @@ static struct weir_handle *h;
 static struct weir_refresh_options options;
 static struct weir_gate gate;
 
-/* The calls of the progress function. bytes_done starts again with each step. */
+/* The calls of the progress function. Each step begins to count the bytes from 0. */
 static struct {
 	unsigned steps, stop_in; /* stop_in: the step whose second call stops the refresh, or 0 */
 	unsigned calls;          /* calls in the current step */

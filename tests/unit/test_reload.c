@@ -166,7 +166,7 @@ static void test_max_bytes_limits_all_filters_together(void **state)
 	o.max_bytes = 6 * each;
 	o.keep_previous = true;
 	assert_ok(weir_reload_commit(begin(h, &o)));
-	/* the bytes of the previous filter count */
+	/* the bytes of the previous filter count towards max_bytes */
 	assert_refused(weir_reload_begin(&untouched, h, &o), -EFBIG, "max_bytes", "held");
 	assert_ok(weir_handle_drop_previous(h));
 	assert_null(untouched);

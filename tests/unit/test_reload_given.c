@@ -224,8 +224,8 @@ static void test_a_built_filter_needs_a_handle_without_inserts(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* If the inserts do not fit, the caller keeps the filter, and the handle keeps the inserts for
- * another filter. */
+/* If the kept inserts do not fit in the caller's filter, the reload fails. The caller keeps the
+ * filter, and the handle keeps the inserts for another filter. */
 static void test_the_first_filter_gets_the_kept_inserts(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

@@ -39,7 +39,7 @@ static void expect_refused(struct weir_handle *h, char *at, const char *whose)
 }
 
 /* Replace the filter at @at. Until call_rcu frees the filter, no reload may use the memory. After
- * that, reloads may use the memory and the page behind it. */
+ * that, reloads may use the memory and the page after it. */
 static void retired(const struct flavor *flavor, struct weir_handle *h, char *at,
                     struct weir_reload_options o)
 {

@@ -176,7 +176,7 @@ static void test_deferred_free_does_not_wait(void **state)
 		assert_int_equal(stats_of(h).generation, 2);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		tight.max_bytes = 3 * each - 1;
-		/* a filter that is not freed yet counts */
+		/* a filter that is not freed yet counts towards max_bytes */
 		assert_refused(weir_reload_begin(&untouched, h, &tight), -EFBIG, "max_bytes",
 		               "held");
 		sitter_end(&sitter);

@@ -156,7 +156,7 @@ static void groups_in_containers_are_found(void **state)
 	(void)state;
 	put(MOUNTS, ROOTS "29 21 0:26 /docker/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
 	put(OF_2 "memory.max", "67108864\n");
-	/* the process's group is unknown yet */
+	/* without the file GROUPS, the group of the process is unknown */
 	left_with(OF_2 "app/memory.max", "33554432\n", ROOM_MOST);
 	left_with(GROUPS, "0::/docker/c1/app\n", 32 * MIB);
 	left_with(GROUPS, "0::/docker/c1\n", 64 * MIB);

@@ -9,7 +9,7 @@ enum { ROWS = 10 }; /* most rows for one key */
 
 struct plain {
 	uint32_t sets, columns, k;
-	uint64_t pages;         /* without the page of the names */
+	uint64_t pages;         /* number of pages that hold keys */
 	unsigned char *has;     /* [page][row][set] */
 };
 
@@ -266,7 +266,7 @@ static void the_saturated_set_is_named(void **state)
 	weir_destroy(r);
 }
 
-/* The sample shows more keys than the capacity. */
+/* The sample's estimate exceeds the capacity, but by less than the error of the estimate. */
 static void a_sample_within_its_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 1000000 };
@@ -324,7 +324,8 @@ static void a_router_of_one_page_of_keys(void **state)
 	weir_destroy(r);
 }
 
-/* A lookup probes one page, so the rate is not the rate of a mean page. */
+/* A lookup probes one page. So the set's rate is the mean of the rates of all pages, and not the
+ * rate of a page with the mean fill. */
 static void the_rate_is_the_mean_over_pages(void **state)
 {
 	struct weir_filter *r = router_of(3, 20000, 4);

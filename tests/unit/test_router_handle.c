@@ -154,7 +154,7 @@ static struct weir_filter *mapped(void)
 	return r;
 }
 
-/* A read-only previous router becomes void with the first insert. */
+/* If the previous router is read-only, the first insert makes a rollback impossible. */
 static void a_read_only_router_cannot_be_next(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;
@@ -237,7 +237,7 @@ static void through_the_handle(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* Inserts before the first router cannot choose a set. */
+/* Before the first router is published, the handle refuses inserts into a given set. */
 static void lookups_before_the_first_router_are_equal(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

@@ -69,7 +69,7 @@ static void test_a_tenth_of_the_keys_is_enough(void **state)
 	assert_int_equal(refreshed(10000, 120, 0), 1);
 }
 
-/* A sample of a large filter may miss all of a few keys. */
+/* If a large filter has only a few keys, a sample may meet none of them. */
 static void test_few_keys_are_counted_exactly(void **state)
 {
 	(void)state;
@@ -106,7 +106,8 @@ static void test_a_sample_without_keys_is_counted_exactly(void **state)
 		weir_destroy(f);
 		assert_true(none || first < 20000);
 	}
-	/* reading every bit shows 40 of 300 keys */
+	/* An exact count finds 40 keys in the image. This is more than a tenth of the 300 keys of
+	 * the current filter. */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 }
 
@@ -257,7 +258,7 @@ static void test_a_saturated_image_is_published_and_reported(void **state)
 	heard_last(1, "taken over, but saturated");
 	assert_true(figures_of(h).saturated);
 	assert_int_equal(missing_in(h, 0, 11000), 0);
-	/* full to capacity, and above capacity by less than 1 % */
+	/* the first set has as many keys as its capacity, the second set has 0.6 % more keys */
 	for (unsigned more = 0; more < 2; more++) {
 		save_some(1000000, more ? 1006000 : 1000000, 0);
 		expect(flavors, 2 + more, 0);

@@ -67,8 +67,8 @@ static void test_any_address_and_length(void **state)
 	assert_true(weir__siphash(reference, count, 300) == UINT64_C(0x4b0b710db6117839));
 }
 
-/* Equal fingerprints show that two seeds are equal. A fingerprint must not reveal its seed, so it
- * is not one half of XXH3 of the seed, which can be inverted. */
+/* Equal fingerprints show that two seeds are equal. A fingerprint must not reveal its seed. So it
+ * is not computed by XXH3, because XXH3 of eight bytes can be inverted. */
 static void test_a_fingerprint_is_keyed_by_the_seed(void **state)
 {
 	static const char text[] = "weir seed fingerprint";

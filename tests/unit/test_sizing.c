@@ -208,7 +208,7 @@ static void lines_are_divided_into_shards(void **state)
 		uint32_t shards, same;
 		uint64_t lines = weir__lines(bits, 1, 0, &shards);
 		assert_true(512.0 * (double)lines >= bits);
-		/* at most one line more, or 0.1 % */
+		/* the lines exceed the wanted bits by at most 0.1 % and one line */
 		assert_true(512.0 * (double)lines <= bits * (1 + 1.0 / 1024) + 512);
 		assert_true(shards >= 1 && shards <= 65536 && (shards & (shards - 1)) == 0 &&
 		            lines % shards == 0);

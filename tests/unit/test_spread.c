@@ -97,7 +97,8 @@ static void pairs_of_blocks_are_summed_as_defined(void **state)
 	weir_destroy(f);
 }
 
-/* The variance of the sum grows with the number of pairs, fourfold from 96 to 192 blocks. */
+/* The variance of the sum grows with the number of compared pairs. A comparison of 192 blocks has
+ * four times as many pairs as a comparison that ends after 96 blocks. */
 static void pairs_that_show_nothing_end_the_comparison(void **state)
 {
 	double variance[2];
@@ -199,7 +200,7 @@ static void there_is_no_verdict_while_keys_are_inserted(void **state)
 		const uint32_t wanted = come ? WEIR_UNEVEN_UNKNOWN : WEIR_UNEVEN_YES;
 		const char *why = "";
 		for (unsigned i = 0; i < GROWING_BLOCKS; i++)
-			growing_words[i] = 0xffff; /* all of the low bits, and no other bits */
+			growing_words[i] = 0xffff; /* the 16 low bits are set, and no other bits */
 		reads_of_words = 0;
 		insert_keys = come;
 		assert_int_equal(weir__spread_confirm(&law, GROWING_BLOCKS, WEIR_UNEVEN_YES, &why),
@@ -210,8 +211,8 @@ static void there_is_no_verdict_while_keys_are_inserted(void **state)
 	}
 }
 
-/* Blocks of one word each, so many that chance adds little to a sum and only the tolerance
- * decides. */
+/* The blocks have one word each. There are a billion blocks, so chance adds little to a sum, and
+ * only the tolerance decides. */
 enum { CELLS = 64, COUNTED = 1000000000 };
 
 static uint32_t verdict_on(const struct weir_spread *s)
@@ -223,8 +224,8 @@ static uint32_t verdict_on(const struct weir_spread *s)
 }
 
 /* Return: counts in which the share @share of all cells is used. For cells with
- * odd numbers the share is multiplied by 1 + @off, for the rest by 1 - @off. The number of used
- * cells per word has @vary times the variance of chance. */
+ * odd numbers the share is multiplied by 1 + @off, for the other cells by 1 - @off. The number of
+ * used cells per word varies, with @vary times the variance that uniform hashes would cause. */
 static struct weir_spread counted(double share, double off, double vary)
 {
 	struct weir_spread s = {

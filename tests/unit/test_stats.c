@@ -176,7 +176,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 			keys[i] = test_key(i + CAPACITY);
 		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
 		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind with a limit may be full now */
-		/* a sample also shows the surplus keys */
+		/* the sample's error is smaller than the surplus of 10 % */
 		assert_true(answer < 0 || sampled(f).saturated);
 		assert_true(answer < 0 || exact(f).saturated);
 		free(keys);
@@ -184,7 +184,8 @@ static void a_sample_agrees_with_the_whole(void **state)
 	}
 }
 
-/* Only an exact measurement reports saturation. */
+/* A sample does not report a surplus that is smaller than the sample's error. An exact measurement
+ * reports it. */
 static void a_surplus_within_the_error_is_not_saturated(void **state)
 {
 	enum { CAPACITY = 3000000 };

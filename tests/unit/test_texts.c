@@ -274,7 +274,8 @@ static void test_kept_fixed_keys_become_addresses(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* weir_handle_contains() would answer no for every key that a server asks for. */
+/* The flag is needed, because otherwise a wrong file could be published by mistake. Then
+ * weir_handle_contains() would answer no for every key that a server asks for. */
 static void test_a_file_with_other_steps_needs_a_flag(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -369,7 +370,8 @@ static void have_a_first_set(struct weir_handle *h, enum way way)
 	assert_ok(weir_follower_stop(f));
 }
 
-/* Without these lengths, a lookup would not probe keys with that many labels. */
+/* A lookup probes only keys whose number of labels is recorded in the set. So the first set must
+ * also record the numbers of labels of the kept texts. */
 static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 {
 	static char one[] = "test", four[] = "a.b.c.net", five[] = "d.a.b.c.com";
@@ -410,7 +412,8 @@ static void test_replaying_a_kept_text_records_its_length(void **state)
 	o.keep_inserts = 4096;
 	assert_ok(weir__absence_make(&a, &placeholder, &o));
 	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN);
-	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN); /* kept twice, inserted twice */
+	/* the handle keeps the second insert, too */
+	assert_int_equal(weir__absence_keep(a, &text), WEIR_SEEN);
 	assert_false(weir_contains(next, text.key, text.len));
 	assert_ok(weir__absence_replay(a, next, &dropped));
 	assert_int_equal(dropped, 0);

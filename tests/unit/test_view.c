@@ -157,7 +157,7 @@ static void test_statistics_equal_the_handles(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* The kind of the set refuses keys when full. */
+/* The set is of kind cuckoo, whose full filters refuse keys. */
 static void test_a_set_is_nearly_full_with_one_full_shard(void **state)
 {
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;

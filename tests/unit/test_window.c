@@ -95,7 +95,7 @@ static void test_the_period_is_rounded_up(void **state)
 	weir_destroy(w);
 }
 
-/* The next advance is due a full period after the tick. */
+/* After a late tick, the next advance is due a full period after that tick. */
 static void test_a_late_tick_advances_once(void **state)
 {
 	struct weir_params o = options(4, 0);
@@ -114,7 +114,7 @@ static void test_a_late_tick_advances_once(void **state)
 	assert_int_equal(weir_window_tick(w), 1);
 	assert_int_equal(weir_age_hash(w, 77), 2);
 	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
-	wait_for(99); /* 97 s late, less than the maximum so far */
+	wait_for(99); /* the next tick is 97 s late, which is less than the earlier 98 s */
 	assert_int_equal(weir_window_tick(w), 1);
 	assert_true(fabs(stats_of(w).late_seconds - 98) < 0.01);
 	weir_destroy(w);

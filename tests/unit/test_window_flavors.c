@@ -204,9 +204,9 @@ static void an_advance_waits_for_a_stalled_section(void **state)
 	}
 }
 
-/* The window that quick_clock() advances, as another thread may between a tick's reading of the
- * clock and the tick's claim to advance. The tick then finds no advance due, and releases its
- * claim. */
+/* The window that quick_clock() advances. Another thread may advance a window in the same way,
+ * after a tick has read the clock and before the tick claims the advance. The tick then finds no
+ * advance due, and releases its claim. */
 static struct weir_filter *quick;
 
 static uint64_t quick_clock(void *unused)

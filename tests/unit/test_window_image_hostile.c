@@ -113,7 +113,8 @@ static uint64_t as_bits(double value)
 	return bits;
 }
 
-/* Set a field of the head to the largest valid value. Asserts that the image loads. */
+/* Set the eight bytes at offset @at to @value, the largest valid value of this field. Asserts that
+ * the image loads. */
 static void head_taken(unsigned at, uint64_t value)
 {
 	unsigned char was[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Images of windows with exchanged members and valid checksums. Either a load and a verification
- * both fail with a message, or the window works and does not change by a save and a load. */
+ * both fail with a message, or the window works and stays the same through a save and a load. */
 #include <fcntl.h>
 #include "window_image.h"
 
@@ -191,8 +191,8 @@ static void assert_verified(const unsigned char *bytes, size_t n, int loaded)
 		assert_true(!err == !loaded);
 }
 
-/* Asserts that the window accepts keys, forgets keys in time, and does not change by a save and a
- * load. */
+/* Asserts that the window accepts keys and forgets them in time, and that a save and a load do not
+ * change it. */
 static void assert_works(struct weir_filter *w)
 {
 	const struct weir_load_options load = load_options();
