@@ -17,7 +17,7 @@ namespace {
 struct Case {
 	const Kind *kind;
 	size_t n;
-	double rate, bits; /* one of rate and bits is 0 */
+	double rate, bits; /* wanted rate, or wanted bits per key; the other is 0 */
 	const char *op;
 	Verb verb;
 	size_t batch;
@@ -160,8 +160,9 @@ Points points_of(const Kind &kind, const Options &options)
 	return points;
 }
 
-/* Return: the operator's number of keys, raised to 100,000 if too few keys would not tell kinds
- * apart, and lowered to what the mode has time for. */
+/* Return: the operator's number of keys, or the mode's default. A number below 100,000 is raised to
+ * 100,000, because with fewer keys the kinds hardly differ. A large number is lowered to the
+ * largest number that the mode has time for. */
 size_t keys_of(const Options &options)
 {
 	size_t usual = options.smoke() ? 100000 : options.quick() ? 1000000 : 10000000;
@@ -178,7 +179,8 @@ void add_all(const Options &options)
 	              options.quick() ? size_t(1) << 23 :
 	                                size_t(1) << 27;
 	auto last = options.quick() ? Kind::few : options.full() ? Kind::rare : Kind::slow;
-	/* Point by point, so that a run that ends early has measured every kind equally often. */
+	/* Add the cases point by point. So a run that ends early has measured every kind at the
+	 * same points. */
 	std::vector<Case> cases;
 	for (bool memory : { false, true })
 		for (size_t i = 0; i < most_points; i++)

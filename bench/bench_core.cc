@@ -22,7 +22,7 @@ namespace {
 struct Contender {
 	const char *name;
 	Maker make;
-	size_t largest;      /* with more keys it takes too long or too much memory */
+	size_t largest;      /* most keys; more would take too long or too much memory */
 	bool strings;
 	bool lookups = true; /* false: differs from another contender only in its inserts */
 	bool limit = false;  /* a limit of the machine, without keys */

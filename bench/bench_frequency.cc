@@ -31,7 +31,7 @@ struct Asked {
 
 struct Stream {
 	std::vector<uint64_t> draws;
-	std::vector<uint64_t> truth; /* how often key i was inserted */
+	std::vector<uint64_t> truth; /* truth[i]: number of inserts of key i */
 	uint64_t distinct = 0;
 };
 

@@ -117,7 +117,7 @@ void question(size_t n)
 } // namespace
 } // namespace bench
 
-// Arguments: numbers of keys. Without arguments, those in bench/MEASURED.md.
+// Arguments: numbers of keys. The default is the numbers in bench/MEASURED.md.
 int main(int argc, char **argv)
 {
 	std::vector<size_t> sizes;

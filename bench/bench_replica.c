@@ -148,7 +148,8 @@ static double ns_of(void (*round)(uint64_t n, unsigned number), uint64_t n, unsi
 	return (now() - begun) / (double)n * 1e9;
 }
 
-/* Runs both sides in turn, with the same keys, in equally full filters. Flushes after each pair. */
+/* Runs both sides in turn, with the same keys, in equally full filters. After each pair of rounds,
+ * waits until redis has confirmed all inserts. */
 static void compare_inserts(const struct weir_params *p, uint64_t n)
 {
 	struct comparison c[2] = {

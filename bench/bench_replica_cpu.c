@@ -2,10 +2,11 @@
  * Measures the CPU time that nodes cost the redis they share, and computes the cost of 1,000 nodes:
  * bench_replica_cpu SOCKET [NODES] [SECONDS of each measurement]. replica.sh starts the server.
  *
- * A node reads the log at each interval (poll_ms), sends its inserts, and sends heartbeats: one per
- * second with a thousand nodes. Two intervals separate the cost of reads from that of heartbeats.
- * Inserts with few and with many followers separate the cost of receiving an insert from the cost
- * of each follower. Each case is measured three times, in turn, and the median counts. */
+ * A node reads the log at each interval (poll_ms), sends its inserts, and sends heartbeats. With a
+ * thousand nodes, each node sends one heartbeat per second. Measurements at two intervals separate
+ * the cost of reads from that of heartbeats. Inserts with few and with many followers separate the
+ * cost of receiving an insert from the cost of each follower. Each case is measured three times, in
+ * turn, and the median counts. */
 #include "bench_replica.h"
 #include <unistd.h>
 
@@ -18,9 +19,10 @@ static unsigned seconds = 5;
 static uint64_t inserted;
 
 struct cost {
-	/* per second: cpu: CPU seconds of redis; beats: calls of EVALSHA; reads: calls of XRANGE */
-	double cpu, beats, reads;
-	double inserts;           /* per second */
+	double cpu,     /* CPU seconds of redis per second */
+	       beats,   /* calls of EVALSHA per second */
+	       reads;   /* calls of XRANGE per second */
+	double inserts; /* number of inserts per second */
 };
 
 static void open_nodes(unsigned n, uint32_t poll_ms)

@@ -2,7 +2,7 @@
 // Compares a router of 64 sets with the alternatives: 64 blocked filters queried in turn, and one
 // blocked filter of (set, key) pairs queried 64 times. All have the same keys and rate, and run
 // interleaved in one process. Prints thread CPU times, and medians and quartiles of the rounds'
-// ratios. In a short round most lines stay in this core's cache; in a long round few do.
+// ratios. In a short round most lines stay in this core's cache, in a long round most do not.
 // bench_router [KEYS]: keys per set, a million by default.
 #include <algorithm>
 #include <cstdio>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Compares lookups and inserts in a window with those in a blocked filter of as many bytes and
-// keys. Layouts: columns, a ring with one word per key, and the ring of the least memory. All run
-// interleaved in one process. Prints CPU times, and medians and quartiles of the rounds' ratios. A
-// section of qsbr costs nothing, so a window with qsbr shows the cost of its layout alone. A window
-// with bp, the default flavor, also has the cost of sections ([SECTION-IF-ADVANCED]).
+// keys. Layouts: columns, a ring with one word per key, and a ring with the number of words per key
+// that needs the least memory. All run interleaved in one process. Prints CPU times, and the
+// medians and quartiles of the rounds' ratios. A section of qsbr costs nothing, so a window with
+// qsbr shows the cost of its layout alone. A window with bp, the default flavor, also has the cost
+// of sections ([SECTION-IF-ADVANCED]).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -161,7 +162,8 @@ void question(uint32_t generations, uint64_t keys)
 
 } // namespace
 
-// Arguments: pairs of generations and keys. Without arguments, those in bench/MEASURED.md.
+// Arguments: pairs of a number of generations and a number of keys. The default has the pairs of
+// bench/MEASURED.md and others.
 int main(int argc, char **argv)
 {
 	std::vector<uint64_t> asked;

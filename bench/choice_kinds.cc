@@ -90,8 +90,8 @@ void ask_verbs(Kind &kind, uint32_t id)
 	kind.removes = weir_remove(small.filter, &key, sizeof(key)) >= 0;
 }
 
-/* Adds a kind. Blocked (the default) and classic run at every point, blocked with each number of
- * words per key. Other kinds choose the number of words per key themselves, and a full run also
+/* Adds a kind. The kinds blocked (the default) and classic run at every point. Blocked runs with
+ * each number of words per key. The other kinds choose this number themselves, and a full run also
  * measures them with each number. */
 void add_weir(std::vector<Kind> &all, uint32_t kind)
 {
@@ -123,7 +123,8 @@ Make yardstick(Maker maker)
 	};
 }
 
-/* For a filter of the textbook's size: ln(1/rate) / ln(2)^2 bits per key. */
+/* Return: a function that makes a filter of the textbook's size, ln(1/rate) / ln(2)^2 bits per
+ * key. */
 Make textbook_sized(Maker maker)
 {
 	return [maker](size_t n, double rate, double bits) {

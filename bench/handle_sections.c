@@ -6,7 +6,8 @@
 #include <urcu/urcu-qsbr.h>
 #include "handle_sections.h"
 
-/* QUIESCENT: lookups between two quiescent states; REQUEST: lookups in one section */
+/* QUIESCENT: number of lookups between two quiescent states. REQUEST: number of lookups in one
+ * section. */
 enum { QUIESCENT = 64, REQUEST = 16 };
 
 uint64_t memb_sections(const struct weir_handle *h, const uint64_t *keys, size_t n)

@@ -101,7 +101,7 @@ void run(benchmark::State &state, const std::string &name,
 	}
 }
 
-/* Three repetitions, since with fewer the report could not tell their spread. */
+/* Three repetitions are the fewest from which the report can tell the spread. */
 constexpr Pace smoke = { 3, 0.01 };
 
 #define OF_SIZE \
@@ -166,7 +166,7 @@ const std::map<std::string, Mode> modes = { { "--smoke", Mode::smoke },
 struct Arguments {
 	Options options;
 	std::vector<std::string> rest; /* options that are passed on to Google Benchmark */
-	std::string filter; /* "": the mode's filter */
+	std::string filter; /* --benchmark_filter; "": the mode's default */
 	bool context = true;
 };
 
@@ -204,7 +204,8 @@ Arguments parse(int argc, char **argv)
 	return a;
 }
 
-/* Passes Google Benchmark its options. Ours come first, so that the user's override them. */
+/* Passes Google Benchmark its options. Our options come first, so that the user's options override
+ * them. */
 bool initialize(const char *program, const Arguments &a)
 {
 	const Pace &pace = a.options.smoke() ? smoke :

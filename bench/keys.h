@@ -146,9 +146,9 @@ static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
 	return (key_scramble(seed) >> 40) + i;
 }
 
-/* A "snowflake": 41 bits of milliseconds, 10 of the machine, 12 of a counter that restarts each
- * millisecond. In each millisecond one machine, chosen by the seed, makes four ids, so ids grow
- * with i. */
+/* A "snowflake" has 41 bits of milliseconds, 10 bits of a machine's number, and 12 bits of a
+ * counter that restarts each millisecond. In each millisecond one machine, chosen by the seed,
+ * makes four ids, so ids grow with i. */
 static inline uint64_t key_user_snowflake(uint64_t seed, uint64_t i)
 {
 	uint64_t ms = (UINT64_C(1) << 38) + i / 4, machine = key_scramble(seed + ms) & 1023;
@@ -199,8 +199,9 @@ static inline void key_lines_free(struct key_lines *lines)
 	lines->n = 0;
 }
 
-/* Read the distinct lines, sorted and without empty ones, of all files that match the glob
- * @pattern. No lines if no file matches. Read at most @room bytes. Return: 0; -1 without memory. */
+/* Read at most @room bytes of the files that match the glob @pattern, and sort their lines. *out
+ * gets each line once, without empty lines. It gets no line if no file matches. Return: 0; -1
+ * without memory. */
 static inline int key_lines(struct key_lines *out, const char *pattern, size_t room)
 {
 	glob_t found;

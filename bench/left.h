@@ -10,7 +10,8 @@ namespace bench {
 
 /* Return: an estimate of the remaining seconds, after @done of @total cases took @spent seconds;
  * negative: too early to tell. The first cases fill the largest sets, so the estimate waits until a
- * tenth is done. @limit: the program starts no case after this many seconds; 0: no limit. */
+ * tenth of the cases is done. @limit: the program starts no case after this many seconds; 0: no
+ * limit. */
 inline double seconds_left(size_t done, size_t total, double spent, double limit)
 {
 	if (!done || done * 10 < total)

@@ -37,7 +37,7 @@ public:
 		visit<true>(from, n, oring_);
 	}
 
-	/* Measures latency: the address of each line depends on the line before. */
+	/* Measures latency: the address of each line depends on the contents of the line before. */
 	uint64_t chain(const uint64_t *keys, size_t n) const
 	{
 		uint64_t last = 0;
@@ -52,7 +52,7 @@ private:
 	static constexpr unsigned distances[] = { 0, 4, 8, 12, 16, 24, 32, 48, 60 };
 
 	struct Way {
-		unsigned ahead = unknown; /* lines; 0: no prefetches */
+		unsigned ahead = unknown; /* prefetch this many lines ahead; 0: no prefetches */
 		bool to_l2 = false;       /* true: prefetch into the second-level cache */
 	};
 

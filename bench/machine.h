@@ -17,8 +17,8 @@ unsigned allowed_cores();
 void pin(int cpu);
 
 /* Numbers of threads to measure: 1, 2, 4 ..., the number of physical cores (more threads share
- * cores by SMT), and the number of CPUs. At most @most numbers; the first and the last always
- * stay. */
+ * cores by SMT), and the number of CPUs. If there are more than @most numbers, some are left out,
+ * but never the first or the last. */
 std::vector<unsigned> thread_counts(size_t most = 64);
 
 /* Bytes of the first CPU's cache of @level; 0: no such cache, or unknown. */

@@ -10,7 +10,8 @@
 namespace bench {
 namespace {
 
-/* Looks up, inserts or removes @count keys from key @first on, continued at key 0. */
+/* Looks up, inserts or removes @count keys from key @first on. After the last key, continues at key
+ * 0. */
 uint64_t work(Set &set, Op op, const std::vector<uint64_t> &keys, size_t first, size_t count)
 {
 	uint64_t found = 0;

@@ -37,16 +37,16 @@ inline bool takes_all(Op op) { return op == Op::insert || op == Op::remove; }
 
 /* The cost of one round. */
 struct Cost {
-	/* per key: CPU time, which excludes the time of other processes, or the clock's time with
-	 * @wall */
+	/* CPU time per key, which excludes the time of other processes. If measure() has @wall, the
+	 * clock's time per key. */
 	double ns;
 	double busy; /* share of the elapsed time in which a thread had its CPU, 0 to 1 */
 	double keys; /* number of keys in this round */
 };
 
 /* @first: the number of the round's first key; @count: the number of keys. After the last key the
- * round goes on at key 0. An operation that takes all keys ignores @first and @count. With few keys
- * it is repeated until it has taken about a million. @wall: see Cost. */
+ * round goes on at key 0. An operation that takes all keys ignores @first and @count. If there are
+ * few keys, it is repeated until it has processed about a million keys. @wall: see Cost. */
 Cost measure(Team &team, Set &set, Op op, const Keys &keys, size_t first, size_t count, bool wall);
 
 /* Robust statistics of many rounds. */

@@ -17,7 +17,7 @@ namespace bench {
 namespace {
 
 enum class Visit {
-	lock,   /* a locked or of one word per line; the core overlaps as many of them as it can */
+	lock,   /* an atomic OR on one word per line; the core overlaps as many ORs as it can */
 	mixed,  /* lookups_an_insert lookups, then an insert */
 	insert, /* single inserts */
 	batch,  /* inserts in batches of batch_keys */

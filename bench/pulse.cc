@@ -56,7 +56,7 @@ void Beside::take_alone()
 {
 	size_t i = taken_ % tallies_.size();
 	pin(allowed_cpus()[i]);
-	alone_(); /* a warm-up: the caches are then as one thread's round leaves them */
+	alone_(); /* a warm-up, which fills the caches as a round of one thread does */
 	tallies_[i].add(alone_());
 	alone_step_ += step_ns(team_of(1));
 	pin(allowed_cpus()[0]);
@@ -65,7 +65,9 @@ void Beside::take_alone()
 void Beside::take()
 {
 	constexpr unsigned laps = 500;
-	constexpr double share = 0.3; /* largest share of the time, after each CPU's first turn */
+	/* After one turn on each CPU, take() measures only if it has used at most this share of the
+	 * time. */
+	constexpr double share = 0.3;
 	double began = clock_ns(CLOCK_MONOTONIC);
 	if (spent_ > share * (began - began_) && taken_ >= tallies_.size())
 		return;

@@ -61,7 +61,7 @@ public:
 /* Makes a set of @n keys at 1 %: sharded for Phase::roll, else with one filter. */
 std::unique_ptr<Target> make_target(size_t n, Phase phase, const Flavor &flavor);
 
-/* The result of a run, for one reader or for all. */
+/* The result of a run, for one reader or for all readers together. */
 struct Reading {
 	double keys = 0, ns = 0;
 	double waited_ns = 0; /* the longest time that a reader waited for its CPU */

@@ -16,11 +16,11 @@ namespace {
 
 constexpr size_t least_beyond = size_t(64) << 20;
 constexpr size_t probed = size_t(16) << 20;
-/* A key costs this many times more in a filter that fits no cache than in the probed filter. */
+/* The cost of a key in a filter that fits no cache, divided by its cost in the probed filter. */
 constexpr double beyond_caches = 1.7;
 
 /* Return: the seconds that all CPUs need to fill one byte of a large filter and look up its keys.
- * CPU time, so that other programs do not change the sizes. */
+ * The function measures CPU time, so that other programs do not change the sizes. */
 double seconds_a_byte()
 {
 	size_t n = keys_for(probed);

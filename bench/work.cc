@@ -17,7 +17,8 @@ constexpr size_t most_draws = size_t(1) << 20;
 
 unsigned all_cpus() { return static_cast<unsigned>(allowed_cpus().size()); }
 
-/* Return: the misses for a 99 % interval of +-10 %: 664 false positives, and a margin. */
+/* Return: the number of absent keys to look up, so that the 99 % interval of the rate is +-10 %.
+ * This needs 664 false positives. We expect 800, for a margin. */
 size_t misses_for(double rate, size_t most)
 {
 	return std::max<size_t>(

@@ -72,7 +72,7 @@ private:
 	std::unique_ptr<Set> set_;
 	size_t n_;
 	size_t held_ = 0;        /* keys 0 to held_ - 1 are in the set */
-	bool empty_ = false;     /* cleared, and not changed since */
+	bool empty_ = false;     /* the set was cleared, and no key was inserted since */
 	uint64_t asked_ = 0;     /* keys of all earlier rounds; the next round continues there */
 	size_t drawn_ = 0;       /* draws that earlier rounds have used */
 	std::vector<uint64_t> draws_;

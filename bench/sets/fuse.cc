@@ -82,7 +82,7 @@ private:
 		std::vector<std::thread> others;
 		auto part = [&](unsigned t) {
 			size_t from = n * t / threads_, to = n * (t + 1) / threads_;
-			/* the builder remembers a failure, and finish reports it */
+			/* the builder remembers a failure, and weir_builder_finish() reports it */
 			(void)!weir_builder_add_keys(b, weir_keys_fixed(keys + from, sizeof(*keys),
 			                                                to - from));
 		};

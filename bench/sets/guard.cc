@@ -12,8 +12,8 @@ namespace {
 
 class Guarded : public SingleKeySet<Guarded> {
 public:
-	/* @bypass_below: the guard bypasses the filter, and never resumes, once the filter finds
-	 * less than this share of the keys absent; 0: never bypass. */
+	/* @bypass_below: If the filter finds less than this share of the keys absent, the guard
+	 * bypasses the filter from then on. 0: the guard never bypasses the filter. */
 	Guarded(size_t n, double rate, double bypass_below = 0) : filter_(n, rate, WEIR_BLOCKED)
 	{
 		struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;

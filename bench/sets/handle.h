@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * handle.cc: a filter with a handle, a lock or a reference count; guard.cc: with a guard. */
+ * handle.cc: a filter with a handle, a lock or a reference count. guard.cc: a filter with a
+ * guard. */
 #ifndef WEIR_BENCH_SETS_HANDLE_H
 #define WEIR_BENCH_SETS_HANDLE_H
 
@@ -17,7 +18,7 @@ std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
 std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* a section for 16 lookups */
 
-/* inserts while a reload is open, which go to two filters */
+/* inserts during a reload, so each insert goes to two filters */
 std::unique_ptr<Set> handle_reloading(size_t n, double rate);
 /* lookups as in handle_get_memb, while reloads run without a pause */
 std::unique_ptr<Set> handle_back_to_back(size_t n, double rate);

@@ -30,7 +30,7 @@ public:
 	/* As lookup, but inserts one of the @fresh keys after each lookups_an_insert lookups. */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
 	/* Inserts in the fastest way. No thread may read the set at the same time. Several threads
-	 * may load at once if concurrent(). */
+	 * may load at once if concurrent() is true. */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
 	/* Call this after the last load_keys(): builds the filter of a kind that is built once. */
 	virtual void settle() {}
@@ -50,7 +50,7 @@ public:
 
 /* Keys per call of a batch function, as a server would collect them. */
 constexpr size_t batch_keys = 1024;
-/* 95 % lookups, 5 % inserts */
+/* The lookups per insert in mixed(): 95 % lookups and 5 % inserts. */
 constexpr size_t lookups_an_insert = 19;
 
 inline uint64_t Set::remove(const uint64_t *, size_t n) { return n; }

@@ -33,7 +33,8 @@ struct SplitBlock {
 	                                                  0xa2b7289dU, 0x705495c7U, 0x2df1424bU,
 	                                                  0x9efc4947U, 0x5c6bfb31U };
 	static constexpr size_t block_bytes = 32;
-	/* keys hashed and prefetched before their tests: one word of answers */
+	/* number of keys that are hashed and prefetched before they are tested; their answers fill
+	 * one word */
 	static constexpr size_t group = 64;
 
 	/* Return: the rate at @bits bits per key. This is the chance that all eight bits are set,
