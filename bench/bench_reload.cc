@@ -260,7 +260,7 @@ std::vector<double> paces(const Options &options, const Case &c)
 	if (c.flavor->rcu || c.read != Read::hit || !c.beside)
 		return {};
 	if (options.quick() && c.phase != Phase::rebuild && c.phase != Phase::copy)
-		return {}; /* each case takes ten times as long */
+		return {}; /* a case with a pace takes ten times as long */
 	return options.full() ? std::vector<double>{ 0.3, 0.1, 0.03 } : std::vector<double>{ 0.1 };
 }
 

@@ -33,7 +33,7 @@ struct Kind {
 	 * runs measure few and slow kinds at fewer rates and sizes. A quick run leaves out slow
 	 * kinds, and only a full run has rare kinds. */
 	enum { always, few, slow, rare } when;
-	bool batch_only = false; /* true: only batches; another Kind has single keys */
+	bool batch_only = false; /* true: only batches; another Kind measures single keys */
 	bool weir = false;
 	bool inserts = true, removes = false, counts = false, grows = false;
 	Can can = [](size_t, double, double) { return true; };

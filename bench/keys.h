@@ -140,7 +140,7 @@ static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, u
 
 /* ---- user ids: each function makes number i ---- */
 
-/* Consecutive numbers. The seed chooses the first one. */
+/* Consecutive numbers. The seed chooses the first number. */
 static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
 {
 	return (key_scramble(seed) >> 40) + i;

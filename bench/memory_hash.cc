@@ -61,7 +61,8 @@ uint64_t hash_batch(const Lengthy &l)
 	return hashes[0];
 }
 
-/* lookup() and lookup_batch() return the number of keys found; the others return any value. */
+/* lookup() and lookup_batch() return the number of keys found; the other ways return
+ * arbitrary values. */
 uint64_t lookup(const Lengthy &l)
 {
 	uint64_t found = 0;

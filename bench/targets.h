@@ -26,7 +26,9 @@ struct Comparison {
 	/* true: the ratio is second / first and must be at least limit; false: it is first / second
 	 * and must be at most limit */
 	bool gain = false;
-	double slack_ns = 0; /* the first side may take this much longer per key */
+	/* the promise is also met if the first side takes at most this much longer per key than the
+	 * second side; 0: only the ratio counts */
+	double slack_ns = 0;
 	double most_ns = 0;  /* limit for the first side's ns per key; 0: the ratio counts */
 	double most_bits = 0; /* additional limit for the first side's bits per key; 0: none */
 	bool wall = false;   /* true: a side starts threads itself, so measure the clock's time */

@@ -101,7 +101,8 @@ static void test_the_longest_names_are_accepted(void **state)
 	assert_refused(weir_save(f, weir_location_path(longest), NULL), -ENAMETOOLONG,
 	               "cannot save to this name", "");
 	for (unsigned i = 0; i < sizeof name - 1; i++)
-		name[i] = i % 2 ? '/' : '.'; /* with the NUL 4097 bytes: the kernel takes 4096 */
+		name[i] = i % 2 ? '/' : '.';
+	/* with its NUL the path has 4097 bytes, one more than the kernel accepts */
 	name[sizeof name - 2] = 'x';
 	assert_refused(weir_save(f, weir_location_path(name), NULL), -ENAMETOOLONG, "./././", "");
 }

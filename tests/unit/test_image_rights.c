@@ -90,7 +90,7 @@ static void test_modes_never_widen(void **state)
 		put(path, geteuid(), getegid(), old);
 		mode_t now = mode_after_save(), wanted = old & 0755;
 		/* A saver that cannot read the file does not know whether the file has an access
-		 * control list. So the group gets no more rights than all other users. */
+		 * control list. So the group gets no more permissions than other users have. */
 		if (!(old & 0400) && geteuid())
 			wanted &= ~(mode_t)070 | wanted << 3;
 		assert_int_equal(now, wanted);
@@ -243,7 +243,8 @@ static void test_a_user_keeps_the_group(void **state)
 	assert_int_equal(stat_of(path).st_gid, GROUP);
 }
 
-/* A saver that cannot read the file does not know whether the file has an access control list. */
+/* A saver that cannot read the file does not know whether the file has an access control list. So
+ * the save gives the group no more permissions than other users have. */
 static void test_an_unreadable_file_opens_to_no_group(void **state)
 {
 	(void)state;

@@ -193,7 +193,7 @@ static void test_parameters_include_the_secret(void **state)
 	p.struct_size = offsetof(struct weir_params, secret);
 	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "secret");
 	weir_destroy(f);
-	struct weir_filter *plain; /* its kind needs no field after p.struct_size */
+	struct weir_filter *plain; /* needs no field beyond the end of the older struct */
 	struct weir_params whole = WEIR_PARAMS_INIT;
 	whole.kind = WEIR_SPLIT, whole.capacity = 1000, whole.fp_rate = 0.01;
 	assert_ok(weir_create(&plain, &whole));

@@ -33,7 +33,7 @@ static void every_kind_is_listed(void **state)
 		assert_true(strlen(list[i].summary) > 10);
 		assert_true(kind->hash && kind->plan && kind->legal && kind->describe &&
 		            kind->kernel);
-		/* The filters of a compound kind have members, which are filters. A compound kind
+		/* A filter of a compound kind consists of members, which are filters. Such a kind
 		 * calls its members' functions, or measures all members together. */
 		const bool compound = kind->members || kind->figures;
 		assert_true(!kind->measure == compound && !kind->estimate == compound);

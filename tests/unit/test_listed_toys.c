@@ -131,7 +131,7 @@ static void a_build_sets_the_capacity(void **state)
 	static const uint64_t hashes[] = { 1, 2, 3 };
 	struct weir_filter *f = built(0, hashes, 3);
 	(void)state;
-	assert_int_equal(f->capacity, 3); /* the build uses the number of hashes */
+	assert_int_equal(f->capacity, 3); /* the default is the number of hashes */
 	assert_true(weir_contains_hash(f, 1) && weir_contains_hash(f, 3));
 	assert_refused(weir_insert_hash(f, 4), -ENOTSUP, "kind toy", "take inserts");
 	weir_destroy(f);

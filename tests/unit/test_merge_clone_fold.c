@@ -203,8 +203,8 @@ static uint64_t keys_a_line(uint32_t kind)
 	return bits ? 512 / bits : 40;
 }
 
-/* Return: true if a filter of @kind can have @lines lines. Some kinds need a multiple of a certain
- * number of lines. */
+/* Return: true if a filter of @kind can have @lines lines. Some kinds accept only certain numbers
+ * of lines. */
 static bool has_lines(uint32_t kind, uint64_t lines)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -98,8 +98,8 @@ static void wrong_sizes_are_refused(void **state)
 	struct weir_params params = good();
 	params.max_bytes = 640; /* too low for 1000 keys at 1 % */
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
-	/* The message names the smallest size that suffices. This is also true with several shards:
-	 * if the size has one line less, it is refused. */
+	/* The message names the smallest size that suffices, even with several shards. A size with
+	 * one line less is refused. */
 	params.capacity = 1000000;
 	refused(&params, -EFBIG, "max_bytes", "640", "needs");
 	params.max_bytes = strtoull(strstr(weir_error_detail(), "needs ") + 6, NULL, 10);
@@ -148,7 +148,7 @@ static void wrong_layouts_are_refused(void **state)
 		refused(&params, -EINVAL, "bits_per_word", no_g[i].value, no_g[i].range);
 	}
 	struct weir_params params = good();
-	params.blocked.bits_per_word = 11; /* too many for any z */
+	params.blocked.bits_per_word = 11; /* too many for any number of words per key */
 	refused(&params, -EINVAL, "bits_per_word", "11", "10");
 	params = good(), params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	refused(&params, -EINVAL, "probes", "33", "32");

@@ -323,7 +323,8 @@ static void put_column(struct bytes *b, const char *name, int type, int children
 	put_stop(b);
 }
 
-/* Two columns have the path a.b. One has a dot in its name, the other is in a group. */
+/* Two columns have the path a.b. One column has a dot in its name, the other column is in a
+ * group. */
 static void test_an_ambiguous_path_is_refused(void **state)
 {
 	static struct bytes b;
@@ -502,7 +503,7 @@ static void damage(const char *of, unsigned filters)
 		assert_int_equal(pwrite(fd, bytes + i, 1, (off_t)i), 1);
 	}
 	close(fd);
-	/* per byte of the footer, at least one flip makes a filter unreadable, on average */
+	/* on average, at least one flip per byte of the footer makes a filter unreadable */
 	assert_in_range(fewer, footer, sizeof flips * n);
 }
 

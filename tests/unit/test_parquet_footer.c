@@ -292,7 +292,7 @@ static void test_unknown_values_are_skipped(void **state)
 		refused(&b, depth == WEIR_THRIFT_DEPTH ? "end within a value" :
 		                                         "nested deeper than 64 levels");
 	}
-	/* one field of each type, ahead of the known fields */
+	/* an unknown field of each type precedes the known fields */
 	struct bytes *rest = plain(500, 47);
 	b.n = 0;
 	put_field(&b, 40, T_TRUE);

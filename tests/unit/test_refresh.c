@@ -203,7 +203,7 @@ static void test_a_mapped_file_is_read_only(void **state)
 	carry.carry = true;
 	assert_refused(weir_handle_refresh(mine, path, &carry), -EROFS, "read-only", "");
 	save(300, 400);
-	/* a private copy, which takes inserts */
+	/* this refresh publishes a private copy, which takes inserts */
 	assert_int_equal(weir_handle_refresh(mine, path, NULL), 1);
 	insert_into(mine, 0, 10);
 	assert_int_equal(missing_in(mine, 300, 400), 0);

@@ -131,7 +131,7 @@ static void test_a_new_damaged_file_is_read_again_for_a_while(void **state)
 			assert_true(reads > 0);
 	}
 	usleep(600000);
-	/* may be the last read of the file */
+	/* after this refresh, the handle no longer reads the file */
 	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	reads = 0;
 	assert_int_equal(weir_handle_refresh(h, path, &o), 0);

@@ -250,7 +250,7 @@ static void test_other_kinds_seeds_and_layouts_cannot_be_carried(void **state)
 	assert_refused(weir_handle_refresh(any, path, &options), -EINVAL,
 	               "cannot carry inserts over", "hashes keys by");
 	assert_ok(weir_handle_destroy(any));
-	/* the same number of bytes, but different blocks */
+	/* the next image has the same number of bytes as h, but another number of words per key */
 	p.seed = 42, p.fp_rate = 0.012, p.capacity = 0;
 	p.max_bytes = figures_of(h).bytes;
 	p.blocked.words_per_key = figures_of(h).shape.field[0] == 1 ? 2 : 1;

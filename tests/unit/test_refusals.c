@@ -113,7 +113,7 @@ static void test_a_refused_commit_counts_as_refused(void **state)
 	save(0, 10);
 	for (unsigned turn = 0; turn < 3; turn++) {
 		assert_ok(weir_reload_begin(&r, h, &o));
-		/* does not count as a failure */
+		/* the error -EBUSY does not count as a failure */
 		assert_int_equal(weir_handle_refresh(h, path, NULL), -EBUSY);
 		if (turn == 0)
 			assert_string_equal(stats_of(h).refused_sentence, "");

@@ -63,7 +63,7 @@ static void test_the_previous_filter_is_dropped_or_replaced(void **state)
 		assert_int_equal(stats_of(h).bytes, 2 * each);
 		double age = stats_of(h).age;
 		assert_ok(weir_handle_drop_previous(h));
-		assert_true(stats_of(h).age >= age); /* the current filter is the same */
+		assert_true(stats_of(h).age >= age); /* the current filter was not replaced */
 		struct weir_handle_stats s = stats_of(h);
 		assert_int_equal(s.bytes, each);
 		assert_int_equal(s.generation, 3);

@@ -166,7 +166,7 @@ static void groups_in_containers_are_found(void **state)
 	left_with(GROUPS, "0::/\n", 64 * MIB);
 	left_with(GROUPS, "0::/app\n", 32 * MIB);
 	left_with(GROUPS, "0::/../..\n", 64 * MIB);
-	put("sys/fs/outside/memory.max", "1\n"); /* "/../outside" must not lead there */
+	put("sys/fs/outside/memory.max", "1\n"); /* "/../outside" must not lead to this file */
 	left_with(GROUPS, "0::/../outside\n", 64 * MIB);
 	put(MOUNTS, ROOTS "29 21 0:26 /.. /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
 	left_with(GROUPS, "0::/app\n", 64 * MIB);

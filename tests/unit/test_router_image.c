@@ -196,7 +196,7 @@ static void hostile_shapes_are_refused(void **state)
 	image_put64(image + LENGTH, n - 64);
 	assert_hostile(image, n - 64, "shape", "router");
 	free(image);
-	image = slurped(&n); /* only the page of the names */
+	image = slurped(&n); /* the image has only the page of the names */
 	n = image_get(image + IMAGE_BITS, 8) + IMAGE_PAGE;
 	image_put64(image + IMAGE_BLOCKS, IMAGE_PAGE / 64);
 	image_put64(image + LENGTH, n);

@@ -71,7 +71,7 @@ static void test_a_batch_of_removals_ends_at_the_first_refusal(void **state)
 enum { MANY = 20000, SHARD = 3 };
 
 static uint64_t hashes_of_all[MANY], new_singly[WEIR_BITMAP_WORDS(MANY)];
-static size_t taken; /* keys that were inserted one by one before the shard was full */
+static size_t taken; /* number of keys inserted one by one until the shard was full */
 
 static struct weir_handle *offered_singly(void)
 {

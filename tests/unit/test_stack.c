@@ -149,8 +149,8 @@ static size_t depth(void (*verbs)(void))
 
 static void measure(const char *what, void (*verbs)(void), size_t most)
 {
-	/* At its first call, the dynamic linker resolves a function, which uses much stack. So make
-	 * the first calls before the measurement. */
+	/* The dynamic linker resolves a function at the function's first call, which uses more
+	 * stack. So this thread makes the first calls before the measurement. */
 	verbs();
 	const size_t taken = depth(verbs) - depth(nothing);
 	print_message("%-32s %5zu\n", what, taken);

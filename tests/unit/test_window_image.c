@@ -22,7 +22,7 @@ static void a_loaded_window_continues_as_the_saved_one(void **state)
 			assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));
 			back = loaded_from(path, &load);
 			assert_alike(w, back, advances[i]);
-			/* both windows continue equally */
+			/* from now on, both windows have equal inserts, advances and answers */
 			for (unsigned more = 0; more < o.window.generations; more++) {
 				assert_int_equal(weir_insert(w, &more, sizeof more),
 				                 weir_insert(back, &more, sizeof more));
@@ -101,7 +101,8 @@ static void saved_ago(double seconds)
 	free(bytes);
 }
 
-/* The window has seven generations of one second each. The newest is 0.75 s old at the save. */
+/* The window has seven generations of one second each. The newest generation is 0.75 s old at
+ * the save. */
 static void forget_older_counts_the_time_since_the_save(void **state)
 {
 	static const struct {

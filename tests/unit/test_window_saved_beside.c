@@ -144,7 +144,8 @@ static void a_save_into_a_pipe_delays_no_advance(void **state)
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pthread_create(&saver, NULL, save_offline, NULL), 0);
 	flavor->thread_offline();
-	/* once the thread writes, it has copied; the pipe holds 64 of about 100 KiB */
+	/* If bytes are in the pipe, the saver has copied the window. The image has about 100 KiB,
+	 * but the pipe holds only 64 KiB, so the save is not finished. */
 	for (unsigned i = 0; i < 6000 && in_pipe < 1 << 15; i++) {
 		usleep(10000);
 		assert_int_equal(ioctl(ends[0], FIONREAD, &in_pipe), 0);

@@ -95,7 +95,7 @@ static void test_all_instruction_sets_agree(void **state)
 		o.capacity = 1000;
 		for (o.fp_rate = 0.5; o.fp_rate > 1e-5; o.fp_rate /= 2)
 			seen |= UINT32_C(1) << same_answers(&o);
-		assert_int_equal(seen >> 4, 0x7f); /* 4 to 10 bits per key, one flag each */
+		assert_int_equal(seen >> 4, 0x7f); /* a flag for each number of bits, 4 to 10 */
 	}
 	for (uint32_t layout = WEIR_WINDOW_COLUMNS; layout <= WEIR_WINDOW_RING; layout++)
 		for (uint32_t generations = 7; generations <= 16; generations += 9) {
