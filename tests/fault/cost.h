@@ -89,15 +89,15 @@ static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 		} \
 	} while (0)
 
-/* Check that the image at path has the bits @bits, loaded or mapped, and that a load notices a
- * changed bit in the image's last byte. */
+/* Check that the image at path has the bits @bits if it is loaded and, unless it is packed, if it
+ * is mapped. Check also that a load notices a changed bit in the image's last byte. */
 static inline void assert_image_bits(const unsigned char *bits, uint64_t bytes, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
 	struct weir_filter *f = NULL;
 	size_t n = 0;
 	char other[4200];
-	o.allow_uneven = true; /* the bits come from no hashes */
+	o.allow_uneven = true; /* allow bits that no uniform hashes have set */
 	snprintf(other, sizeof other, "%s/other", folder);
 	for (int how = packed ? 1 : 0; how < 2; how++) {
 		assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL));

@@ -168,7 +168,7 @@ static void synced(struct file *f, size_t from, size_t to)
 static void sync_of(const struct shim_call *call)
 {
 	struct stat st;
-	if (call->at) { /* an msync; the first, of the live mark, comes before power_mapped() */
+	if (call->at) { /* an msync; the msync of the live mark comes before power_mapped() */
 		size_t from = mapped ? (size_t)((const unsigned char *)call->at - mapped) : 0;
 		synced(&files[bound[0]], from, from + call->n);
 	} else if (fstat(call->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
@@ -191,7 +191,7 @@ static void look(const struct shim_call *call)
 		cut(call->what);
 }
 
-/* ---- from the first step to the last ---- */
+/* ---- the functions that a test calls ---- */
 
 static void forget(void)
 {

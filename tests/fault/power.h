@@ -22,7 +22,7 @@ struct power {
 };
 extern struct power power;
 
-/* Start with the file at @path on the disk. @grain: bytes of a piece. */
+/* Start with the file at @path on the disk. @grain: the number of bytes in a piece. */
 void power_begin(const char *path, size_t grain, power_right *right);
 /* Tell the model that the image is mapped at @image. */
 void power_mapped(const void *image);

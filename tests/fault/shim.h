@@ -36,7 +36,8 @@ struct shim {
 	 * of calls are left out: the calls that look() makes and, unless die is set, close,
 	 * unlinkat and munmap. */
 	void (*look)(const struct shim_call *call);
-	/* Called on a follower's thread before a wait of this many ms; true skips the wait. */
+	/* Called on a follower's thread before a wait of @milliseconds. If the function returns
+	 * true, the shim skips the wait. */
 	bool (*wait)(int milliseconds);
 	void (*watch)(const char *folder); /* called on a follower's thread before a watch */
 	const char *ignored;  /* one call of this name is skipped and answers 0 */

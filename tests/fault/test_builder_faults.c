@@ -171,7 +171,9 @@ static int of_a_sharded_set(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	unsigned step; /* after call n comes call n + 1 + n / step, because large builds are slow */
+	/* Large builds are slow, so the test skips calls: after a failure of call n, it fails call
+	 * n + 1 + n / step. */
+	unsigned step;
 } verbs[] = {
 	{ "in memory", in_memory, 60 },
 	{ "by threads", by_threads, 60 },

@@ -15,7 +15,8 @@ enum { BYTES = 4 << 20, KEYS = 1 << 18 };
 static uint64_t *keys;
 static unsigned char *memory, *wanted;
 
-static uint64_t last_cache; /* the size that the library sees; 0: every filter is larger */
+/* the size of the last cache that the library sees; 0: every filter is larger than the cache */
+static uint64_t last_cache;
 
 uint64_t __wrap_weir__last_cache_bytes(void);
 uint64_t __wrap_weir__last_cache_bytes(void)
@@ -27,7 +28,7 @@ int __real_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t 
                               size_t place_bytes);
 int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes);
-static uint64_t scratch; /* bytes that the library asked for */
+static uint64_t scratch; /* the number of bytes that the library has asked for */
 
 int __wrap_weir__memory_alloc(struct weir_memory *out, uint64_t bytes, uint32_t flags, void *place,
                               size_t place_bytes)

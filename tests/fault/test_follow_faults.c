@@ -135,7 +135,7 @@ static void test_a_follower_that_cannot_start(void **state)
 		assert_null(f);
 		assert_int_equal(shim.allocated, 0);
 		assert_int_equal(open_descriptors(), descriptors);
-	} /* the handle can be destroyed afterwards, so no start has kept it in use */
+	} /* close_it() can destroy the handle only if no failed start still uses the handle */
 }
 
 /* Without inotify, or without a watch, a follower polls the file. */
@@ -150,7 +150,8 @@ static void test_a_follower_without_inotify(void **state)
 		unsigned descriptors = open_descriptors();
 		struct weir_follower *f = follow(h, often, false);
 		expect(flavors, 1, 0);
-		/* the follower's eventfd; also an inotify descriptor, if only the watch fails */
+		/* The follower has an eventfd. If inotify works and only the watch fails, the
+		 * follower also has an inotify descriptor. */
 		assert_int_equal(open_descriptors(), descriptors + 1 + watch);
 		for (unsigned i = 2; i < 5; i++) {
 			save(0, 2 * KEYS);

@@ -23,7 +23,7 @@ static void save_image(void)
 	weir_destroy(f);
 }
 
-/* ---- the verbs: none leaves a reload open ---- */
+/* ---- the verbs: no verb leaves a reload open ---- */
 
 static int do_create(void)
 {
@@ -211,8 +211,8 @@ static int do_guard(void)
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool keeps,     /* needs a previous filter */
-	        refreshes; /* needs a file */
+	bool keeps,     /* the verb needs a previous filter */
+	        refreshes; /* the verb needs a file */
 	int level;
 	unsigned swaps; /* number of swaps if the verb succeeds */
 };

@@ -17,7 +17,8 @@ static void write_at_end(int fd, const void *bytes, size_t n)
 	assert_int_equal(write(fd, bytes, n), n);
 }
 
-/* Write a frame of @bytes zeros. @window_log: 0 for the level's window and a declared size. */
+/* Write a frame of @bytes zeros. @window_log: the logarithm of the frame's window; 0: the frame has
+ * the level's window, and declares its size. */
 static uint64_t write_frame(int fd, uint64_t bytes, int window_log)
 {
 	static unsigned char zeros[1 << 16], packed[1 << 18];

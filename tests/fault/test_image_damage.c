@@ -22,7 +22,7 @@ static int setup(void **state)
 	return err || !image || image_bytes != IMAGE_PAGE + 64;
 }
 
-/* Turn the image into format 2, with the marks that need no key. */
+/* Turn the image into format 2, with the marks that weir_save_options.marks can set. */
 static int mark(void **state)
 {
 	(void)state;
@@ -48,7 +48,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Insert a text that every step can read. A damaged head may say that the set is closed. */
+/* Insert a text that every step of normalisation accepts. An insert is refused only if the damaged
+ * head says that the set is closed (WEIR_TEXT_CLOSED). */
 static void use_text(struct weir_filter *f)
 {
 	int answer = weir_insert(f, "10.0.0.1", 8);
@@ -214,7 +215,7 @@ static void test_newer_is_not_damaged(void **state)
 		memcpy(bytes, image, image_bytes);
 		bytes[cases[i].at] = (unsigned char)cases[i].value;
 		if (cases[i].at == IMAGE_COMPRESSION)
-			image_put64(bytes + 96, 0); /* then only this field is wrong */
+			image_put64(bytes + 96, 0); /* so only compression is wrong */
 		image_repair(bytes, image_bytes);
 		assert_refused(weir_load(&f, weir_location_memory(bytes, image_bytes), NULL),
 		               cases[i].err, cases[i].field, "");

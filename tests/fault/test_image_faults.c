@@ -282,7 +282,8 @@ static void test_every_call_fails(void **state)
 		}
 }
 
-/* Fail only the last ten calls, which make the mapping. The earlier calls read reserved bytes. */
+/* Fail only the last ten calls, which make the mapping. The calls before them read the image's
+ * reserved bytes. */
 static void test_a_large_mapping_fails(void **state)
 {
 	static const struct verb map = { .name = "map a large one", .run = do_map_read,
@@ -352,7 +353,7 @@ static void test_no_descriptor_goes_to_another_program(void **state)
 	for (int fd = 0; fd < (int)COUNT_OF(open_before); fd++)
 		open_before[fd] = fcntl(fd, F_GETFD) >= 0;
 	for (unsigned v = 0; v < COUNT_OF(verbs); v++) {
-		if (verbs[v].run == do_save_fd) /* the caller's own descriptor */
+		if (verbs[v].run == do_save_fd) /* the descriptor belongs to the caller */
 			continue;
 		fresh(&verbs[v]);
 		shim.look = all_closed_on_exec;

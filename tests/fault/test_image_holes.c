@@ -60,7 +60,8 @@ static void test_an_image_whose_holes_get_no_space_does_not_go_live(void **state
 		}
 }
 
-/* If lseek() cannot tell whether the file has holes, its number of blocks shows that. */
+/* If lseek() cannot tell whether the file has holes, the file's number of blocks shows whether it
+ * has any. */
 static void test_a_whole_image_goes_live_without_reservation(void **state)
 {
 	static const int errors[] = { EPERM, EOPNOTSUPP, ENOSYS, EINVAL };
@@ -68,7 +69,7 @@ static void test_a_whole_image_goes_live_without_reservation(void **state)
 	int fd = open(path, O_RDWR);
 	(void)state;
 	assert_true(fd >= 0 && fstat(fd, &st) == 0);
-	assert_int_equal(fallocate(fd, 0, 0, st.st_size), 0); /* also for the padding */
+	assert_int_equal(fallocate(fd, 0, 0, st.st_size), 0); /* fills all holes */
 	assert_int_equal(close(fd), 0);
 	for (unsigned i = 0; i < COUNT_OF(errors); i++) {
 		shim.refused = "fallocate";

@@ -84,7 +84,8 @@ static void empty_it(const struct shim_call *call)
 		assert_int_equal(truncate(path, 0), 0);
 }
 
-/* Another process truncates the new file as soon as it has its name. options.written shows that. */
+/* Another process truncates the new file as soon as the file has its name. The caller can notice
+ * this, because options.written has the size and the time of the file that the save wrote. */
 static void test_what_was_written(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -93,7 +94,8 @@ static void test_what_was_written(void **state)
 	o.written = &written;
 	for (unsigned i = 0; i < 2; i++) {
 		shim.look = i ? empty_it : NULL;
-		times = 3; /* looks before and after the file's sync, and before its folder's */
+		/* empty_it() runs before and after the file's sync, and before the folder's sync */
+		times = 3;
 		assert_ok(weir_save(f, weir_location_path(link_path), &o));
 		assert_int_equal(stat(path, &st), 0);
 		assert_true(written.st_ino == st.st_ino && written.st_dev == st.st_dev);
@@ -111,7 +113,8 @@ static void take_time(const struct shim_call *call)
 		usleep(20000);
 }
 
-/* options.written is right if the new file needs a temporary name, and for a copied filter. */
+/* options.written describes the new file in two further cases: the save copies the filter first, or
+ * the new file first has a temporary name. */
 static void test_what_was_written_elsewhere(void **state)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
@@ -193,7 +196,9 @@ static void test_a_folder_that_cannot_be_synced(void **state)
 	(void)state;
 	o.generation = 5;
 	shim = (struct shim){ .look = second_sync_fails, .refused_error = EIO };
-	times = 2; /* looks before and after the file's sync: then its folder's sync fails */
+	/* second_sync_fails() runs before and after the file's sync. Then the folder's sync
+	 * fails. */
+	times = 2;
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EIO, path,
 	               "a power cut may bring the old one");
 	shim = (struct shim){ 0 };

@@ -4,7 +4,7 @@
  * error names the image. */
 #include "live.h"
 
-/* ---- one process seals, another maps the image at every step ---- */
+/* ---- one process seals the image, and another process maps it at every step ---- */
 
 static unsigned steps, /* steps so far */
         turn;          /* the step at which the other process acts */
@@ -75,7 +75,7 @@ static void other_marks_it_and_fails(const struct shim_call *call)
 	shim.refused_error = EIO;
 	unmarked += weir_load(&f, weir_location_map(path, WEIR_MAP_LIVE), NULL) == -EIO;
 	shim.refused = NULL;
-	weir_destroy(f); /* the mapping came after all steps and succeeded */
+	weir_destroy(f); /* this mapping succeeded after the last step */
 }
 
 /* Another mapper marks the image live, but not the lock file. The first mapper marks the lock
@@ -125,8 +125,8 @@ static void test_is_an_image_that_was_replaced_meanwhile_mapped(void **state)
 	weir_destroy(f);
 }
 
-/* If the lock file keeps an access list, the group bits of its mode are the mask of the list. So a
- * lock file that keeps a list gives its group no rights. */
+/* If the access list of the lock file cannot be removed, the group bits of the lock file's mode are
+ * the mask of that list. So weir gives such a lock file no group bits. */
 static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 {
 	char lock[4400];
@@ -194,7 +194,7 @@ static int goes_live_again(void *arg, uint64_t done, uint64_t total)
 		return 0;
 	other = map_live();
 	assert_int_equal(insert(other, *keys), 0);
-	*keys += FEW; /* new keys each time, or no bit would change */
+	*keys += FEW; /* the next call inserts new keys, because old keys change no bit */
 	return (int)(done == 0);
 }
 
@@ -230,7 +230,7 @@ static void test_the_lock_was_closed(void **state)
 {
 	struct weir_filter *f = map_live();
 	(void)state;
-	closefrom(3); /* as daemons do */
+	closefrom(3); /* a daemon closes all descriptors */
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	char beside[4200];
 	snprintf(beside, sizeof beside, "%s/beside", folder);

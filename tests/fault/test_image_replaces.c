@@ -4,7 +4,9 @@
 #include <sys/file.h>
 #include "live.h"
 
-enum { CHANGED = 7000, MAPPED = 8000 }; /* the first key that the save or the mapper inserts */
+/* CHANGED is the first key that is inserted before a save. MAPPED is the first key that the mapper
+ * inserts. */
+enum { CHANGED = 7000, MAPPED = 8000 };
 
 static unsigned steps, /* steps so far */
         turn;          /* the step at which the other process acts */
@@ -138,7 +140,7 @@ static void test_no_insert_is_lost_at_any_step_of_a_save(void **state)
 			refused++;
 		} else {
 			assert_ok(sealed_it);
-			assert_true(has(MAPPED) && has(CHANGED)); /* mapped after the save */
+			assert_true(has(MAPPED) && has(CHANGED)); /* the mapper came second */
 			saved++;
 		}
 		(void)replace_teardown(state);
@@ -307,7 +309,7 @@ static void test_a_readers_lock_does_not_prevent_a_save(void **state)
 	assert_true(has(CHANGED));
 	close(fd);
 	options.replaces = commit_of(path);
-	fd = lock_it(O_RDWR, F_WRLCK); /* a lock as another saver takes it */
+	fd = lock_it(O_RDWR, F_WRLCK); /* another saver would take the same lock */
 	assert_refused(replace(), -EAGAIN, path, "lslocks");
 	close(fd);
 	assert_ok(replace());

@@ -72,7 +72,7 @@ static void saves_without(const char *one, const char *other, int error)
 static void test_saves_without(void **state)
 {
 	static const char *const calls[][2] = {
-		{ "linkat", "linkat ." }, /* seccomp */
+		{ "linkat", "linkat ." }, /* seccomp refuses both */
 		{ "linkat", NULL },       /* only the link itself is refused */
 		{ "linkat .", NULL },     /* the file has a temporary name from the start */
 		{ "linkat .", "renameat2" },
@@ -86,7 +86,7 @@ static void test_saves_without(void **state)
 	for (unsigned c = 0; c < COUNT_OF(calls); c++)
 		for (unsigned e = 0; e < COUNT_OF(errors); e++)
 			saves_without(calls[c][0], calls[c][1], errors[e]);
-	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* no access lists there */
+	saves_without("fgetxattr", "fremovexattr", ENOTSUP); /* a system without access lists */
 	saves_without("fgetxattr", "fremovexattr", ENODATA); /* the file has no access list */
 	saves_without("fallocate", NULL, EPERM);
 	saves_without("fallocate", NULL, ENOSYS);
@@ -280,7 +280,7 @@ static void test_does_a_save_without_links_replace_a_file_that_came_where_none_s
 	}
 	assert_ok(answer);
 	assert_int_equal(generation_of(path), 8);
-	assert_int_equal(at_link, 3); /* the first link, and the link from a temporary name */
+	assert_int_equal(at_link, 3); /* a save links twice: at first, and from a temporary name */
 }
 
 static char claimed[4400]; /* the claim file: [TEMP-CLAIM] in temporary.c */

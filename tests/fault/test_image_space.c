@@ -38,7 +38,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Return: a filter with about @bytes of bits. It has few keys, unless it is built from its keys. */
+/* Return: a filter with about @bytes of bits. The filter has FEW keys, or is full if its kind is
+ * built once from all keys. */
 static struct weir_filter *sized(uint32_t kind, uint64_t bytes)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -15,7 +15,8 @@ static int read_it(void)
 	return weir_secret_read(key, path);
 }
 
-/* Return: true if the read succeeds anyway. EINTR is retried in open and read, EAGAIN in read. */
+/* Return: true if the read of the key succeeds in spite of the error. The library retries an open
+ * or a read after EINTR, and a read after EAGAIN. */
 static bool is_retried(int error)
 {
 	const char *what = shim.what ? shim.what : "none";

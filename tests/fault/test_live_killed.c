@@ -63,7 +63,7 @@ static void test_killed_beside_a_live_mapping(void **state)
 		assert_false(sealed());
 		assert_int_equal(insert(f, n * FEW), 0);
 		if (!WIFSIGNALED(status)) {
-			assert_int_equal(WEXITSTATUS(status), 2); /* -EBUSY */
+			assert_int_equal(WEXITSTATUS(status), 2); /* the child got -EBUSY */
 			break;
 		}
 	}

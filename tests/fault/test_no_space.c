@@ -196,7 +196,7 @@ static void test_stores_into_holes_succeed_on_a_full_disk(void **state)
 	fill_up();
 	assert_refused(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL), -ENOSPC,
 	               path, "free space there");
-	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* still sealed */
+	assert_ok(weir_image_verify(weir_location_path(path), NULL, NULL)); /* sealed */
 	assert_int_equal(unlink(rest), 0);
 	assert_ok(weir_load(&live, weir_location_map(path, WEIR_MAP_LIVE), NULL));
 	fill_up();

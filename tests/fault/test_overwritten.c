@@ -8,7 +8,8 @@
 enum { KEYS = 300 };
 
 static struct weir_handle *h;
-static unsigned char *first, *second; /* images of one size; their keys begin at 0 and at KEYS */
+static unsigned char *first, /* an image whose keys begin at 0 */
+        *second;             /* an image of equal size whose keys begin at KEYS */
 static size_t length;
 
 static int open_it(void **state)
@@ -58,12 +59,12 @@ static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 	assert_int_equal(missing_in(h, KEYS, 3 * KEYS), 0);
 }
 
-/* The change that change_it() makes, once, while the file is read. */
+/* The one change that change_it() makes while a refresh reads the file. */
 static enum { SHORTEN, CUT, REPLACE, CHANGES } change;
 
 static unsigned reads;
 
-/* Change the file once its head has been read. */
+/* Change the file when its head was read, just before the second read. */
 static void change_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, "read") || ++reads != 2)

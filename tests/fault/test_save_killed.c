@@ -152,7 +152,8 @@ static void test_killed_at_random(void **state)
 	uint64_t random = 1, generation = 1, killed = 0, replaced = 0, left = 0;
 	(void)state;
 	uint64_t once = UINT64_MAX;
-	for (unsigned i = 0; i < 5; i++) { /* count the shortest save: the disk may delay others */
+	/* take the time of the shortest of five saves, because the disk may delay a save */
+	for (unsigned i = 0; i < 5; i++) {
 		uint64_t begin = nanoseconds();
 		assert_ok(save(large, generation));
 		uint64_t took = nanoseconds() - begin;
