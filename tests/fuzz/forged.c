@@ -27,7 +27,8 @@ static const uint64_t values[] = {
 enum { VALUES = sizeof values / sizeof values[0] };
 
 static unsigned long tried;
-static unsigned every = 1; /* try one in this many values, other ones in each field */
+/* For each field, try one in this many values; different fields get different values. */
+static unsigned every = 1;
 
 static void try(const unsigned char *image, size_t n)
 {
@@ -42,8 +43,8 @@ struct forgery {
 };
 
 /* With a forged number of shards image_repair_table() may write anywhere after the head. So each
- * forgery begins with the bytes of the file, and no earlier forgery spoils it. In a compound
- * the notes and commit records of its members stand in the place of that table. */
+ * forgery begins with the bytes of the file, and no earlier forgery spoils it. An image of several
+ * filters (COMPOUND) has the notes and commit records of its members in the place of that table. */
 static void set_field(const struct forgery *f, unsigned at, unsigned bytes, uint64_t value)
 {
 	memcpy(f->forged, f->image, f->n);
@@ -55,8 +56,8 @@ static void set_field(const struct forgery *f, unsigned at, unsigned bytes, uint
 	try(f->forged, f->n);
 }
 
-/* Set every field of the head except the magic and the checksums, and each word of the table's
- * begin. image_repair() and image_repair_table() write the checksums, but not over a set word. */
+/* Set every field of the head except the magic and the checksums, and each word at the start of the
+ * table. image_repair() and image_repair_table() write the checksums, but not over a set word. */
 static void every_field(const struct forgery *f)
 {
 	size_t n = f->n;
@@ -72,7 +73,8 @@ static void every_field(const struct forgery *f)
 	}
 }
 
-/* Has no forgery left a trace? A field that is set to its own value gives a whole image. */
+/* Return: true if earlier forgeries have left no trace, so that an image with one field set to its
+ * own value is valid. */
 static bool no_forgery_is_left(const struct forgery *f)
 {
 	set_field(f, IMAGE_GENERATION, 4, image_get(f->image + IMAGE_GENERATION, 4));

@@ -82,7 +82,7 @@ static void measure(const struct weir_filter *f)
 	MUST(s.capacity >= 1 && s.fp_rate > 0 && s.fp_rate < 1 && s.fill >= 0 && s.fill <= 1);
 }
 
-/* Return: test_keeps_copies(), which runs only once for each kind. */
+/* Return: the answer of test_keeps_copies(), which runs only once for each kind. */
 static bool keeps_copies(uint32_t kind)
 {
 	static struct { bool asked, keeps; } known[16];

@@ -24,7 +24,8 @@ static const uint16_t fields[][2] = { /* offset and size in bytes */
 	/* format 2: the marks, the steps of normalisation, and two words of a later format */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
-	/* format 3: a compound's own words, and the notes and commit records of two members */
+	/* format 3, an image of several filters: the words of the image itself, and the notes and
+	 * commit records of two members */
 	{ 192, 8 }, { 200, 8 }, { 208, 8 }, { 216, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 },
 	{ 536, 8 }, { 544, 8 },
 };
@@ -81,7 +82,8 @@ static uint64_t tame_steps(uint8_t *data)
 	return steps;
 }
 
-/* Set the fields of a fuse filter: one or two parts, with at most as many segments as fit. */
+/* Set the fields of a fuse filter: one or two parts, and no more segments than a part has room
+ * for. */
 static void tame_fuse(uint8_t *data, uint64_t was, uint64_t parts)
 {
 	const uint64_t width = 1 + was % 32, blocks = (image_get(data + IMAGE_BLOCKS, 8) + 1) & ~1;
@@ -120,7 +122,7 @@ static void tame_split(uint8_t *data, uint64_t was)
 	put32(data + 104, 2 * image_get(data + IMAGE_BLOCKS, 8) - (was & 1));
 }
 
-/* Set the fields of a router: pages, columns, rows, sets. The names stay. */
+/* Set the numbers of pages, columns, rows and sets of a router. The names of its sets stay. */
 static void tame_router(uint8_t *data, uint64_t numbers, uint64_t blocks)
 {
 	image_put64(data + IMAGE_BLOCKS, 64 * (2 + blocks / 64 % 3));
@@ -161,7 +163,7 @@ static void tame(uint8_t *data)
 	memset(data + 104, 0, IMAGE_MARKS - 104);
 	if (kind == 4)
 		put32(data + 104, fingerprint);
-	if (counters) /* counters of 4 to 32 bits, 1 to 8 words, one counter in each */
+	if (counters) /* counters of 4 to 32 bits: a key has one counter in each of 1 to 8 words */
 		put32(data + 104, (kind == 2 ? UINT64_C(4) : UINT64_C(8)) << bits % 3),
 			put32(data + 108, UINT64_C(1) << words), put32(data + 112, 1);
 	if (kind == 5)
@@ -224,7 +226,8 @@ static void sum_frames(uint8_t *data, size_t size)
 }
 #endif
 
-/* Return: the start of the member after @at in a plain compound, or 0 if none fits. */
+/* Return: the start of the member after @at in a plain image of several filters, or 0 if no further
+ * member fits. */
 static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 {
 	uint64_t length = at == 0 ? IMAGE_PAGE : image_get(data + at + 96, 8);

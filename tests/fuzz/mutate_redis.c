@@ -27,7 +27,8 @@ static uint64_t number(unsigned *state)
 	return r & 2 ? edges[(r >> 8) % (sizeof edges / 8)] : r;
 }
 
-/* ---- a value: numbers, then for each link a number, a length and an image ---- */
+/* ---- a value: numbers, then for each filter of its chain (link) an item count, a length and an
+ * image ---- */
 
 static size_t numbers_of(const uint8_t *data)
 {
@@ -91,7 +92,7 @@ static void repair_value(uint8_t *data, size_t size, uint64_t how, unsigned *sta
 	}
 	if (n && how & 0x70)
 		image_put64(data + 1 + 8 * (numbers_of(data) - 1), n);
-	if (n && !(how & 0x380)) { /* a link with one item too many, or with any number of items */
+	if (n && !(how & 0x380)) { /* raise a link's item count by one, or set it at random */
 		uint8_t *items = data + at[random_of(state) % n] - 16;
 		image_put64(items, how & 0x400 ? image_get(items, 8) + 1 : number(state));
 	}

@@ -5,7 +5,8 @@
 #include "fuzz_image.h"
 #include "redis_server.h"
 
-/* The largest allocation that succeeds: more than max-bytes, and less than a machine has. */
+/* The largest allocation that succeeds. It is larger than the module's setting max-bytes, and
+ * smaller than the memory of a machine that runs this test. */
 enum { MOST_MEMORY = 64 << 20 };
 
 /* ---- memory, keys, arguments ---- */

@@ -27,8 +27,8 @@ extern struct redis_type server_types[2]; /* for BF.* and for CF.* */
 
 struct redis_io {
 	unsigned char *at; /* in a load: the next byte to read; in a save: the first byte written */
-	size_t bytes, /* in a load: bytes that are left to read; in a save: bytes written */
-	       room;  /* in a save: bytes that fit into @at */
+	size_t bytes, /* the number of bytes left to read in a load, or written in a save */
+	       room;  /* in a save: the size of the memory at @at */
 	bool failed;
 };
 
