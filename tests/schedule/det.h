@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DET_THREADS = 6 }; /* including the thread of the body */
+enum { DET_THREADS = 6 }; /* the most threads, the thread of the body included */
 
 enum det_order { DET_RELAXED, DET_ACQUIRE, DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 
@@ -43,9 +43,9 @@ enum det_strategy {
 
 struct det_options {
 	enum det_strategy strategy;
-	int preemptions;     /* DFS: most preemptions in an execution */
+	int preemptions;     /* DFS: the most preemptions in an execution */
 	int depth;           /* PCT: the depth d, at most 16 */
-	int stale;           /* most stale reads in an execution; negative: no limit */
+	int stale;           /* the most stale reads in an execution; negative: no limit */
 	bool every_step;     /* allow a switch before each operation, loads included */
 	/* NULL, or a function that returns the bits at this address that matter to the running
 	 * thread. A load does not choose between values that differ only in other bits, which
@@ -56,14 +56,14 @@ struct det_options {
 	const void *local;
 	size_t local_bytes;
 	uint64_t seed;
-	uint64_t executions; /* most executions; 0: no limit */
+	uint64_t executions; /* the most executions of a run; 0: no limit */
 	const char *replay;  /* a schedule that failed, or NULL */
 };
 
 struct det_result {
 	uint64_t executions;
 	uint64_t steps;
-	uint64_t forgotten;  /* stores dropped from a full history */
+	uint64_t forgotten;  /* the number of stores dropped from full histories */
 	bool failed;
 	bool complete;       /* DFS: the search has ended, and no store was forgotten */
 	char why[200];

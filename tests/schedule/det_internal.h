@@ -12,7 +12,7 @@ enum {
 	DET_STACK_BYTES = 128 << 10,
 };
 
-/* A vector clock: for each thread, its last known step. */
+/* A vector clock: for each thread, the last step of that thread that the clock's owner knows. */
 struct det_clock {
 	uint32_t of[DET_THREADS];
 };
@@ -41,7 +41,7 @@ struct det_thread {
 	int priority;
 	/* the state of a wait */
 	enum det_wait wait;
-	const void *mutex; /* or the address of a sleep */
+	const void *mutex; /* the mutex that the thread waits for, or the address of its sleep */
 	bool woken;
 	/* Stores that the thread read up to this clock are hidden if there are newer stores. */
 	uint32_t paused_clock;

@@ -23,7 +23,7 @@ struct location {
 	uint32_t execution; /* the last execution that used the location */
 	int stores;
 	uint32_t plain_written;           /* clock of the last plain write; 0: none */
-	uint32_t plain_read[DET_THREADS]; /* clocks */
+	uint32_t plain_read[DET_THREADS]; /* each thread's clock at its last plain read; 0: none */
 	uint8_t plain_writer;
 	struct store store[HISTORY];
 };

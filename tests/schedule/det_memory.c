@@ -117,7 +117,7 @@ static bool hides_older(const struct store *s, enum det_order order)
 	return false;
 }
 
-/* Return: how many of the newest stores a load may choose from. */
+/* Return: the number of stores that a load may choose from. They are the newest stores. */
 static int readable(const struct location *l, enum det_order order)
 {
 	int n = 1;

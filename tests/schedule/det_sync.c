@@ -7,7 +7,7 @@ enum { MUTEXES = 64 };
 
 static struct mutex {
 	const void *address;
-	int owner; /* -1: none */
+	int owner; /* the thread that has locked the mutex; -1: no thread */
 	struct det_clock released;
 } mutexes[MUTEXES];
 static int count;

@@ -20,12 +20,12 @@ struct cuckoo_key {
  * buckets, in the opposite order. The second has buckets A and B like the newcomer. The local
  * shares only bucket B with the newcomer. */
 extern struct cuckoo_key newcomer, resident, twin, second, local;
-/* Return: hash number @try of the candidates. */
+/* Return: candidate number @try in the search for the hashes of these keys. */
 uint64_t cuckoo_hash(uint64_t try);
 /* For scenario.prepare: finds the five keys for the subject's layout. */
 bool cuckoo_find_keys(void);
 
-unsigned cuckoo_slots(void); /* slots of one bucket */
+unsigned cuckoo_slots(void); /* Return: the number of slots in a bucket. */
 /* Begins with @room free slots in bucket C, and the resident's copy in A. */
 void cuckoo_fill(unsigned room);
 void cuckoo_write(unsigned bucket, unsigned place, unsigned value);

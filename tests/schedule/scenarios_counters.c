@@ -120,7 +120,7 @@ static void filled_beside_a_removal(void)
 	det_spawn(insert_thread, &in[1]);
 	det_join_all();
 	det_assert(result[0] == 1 && answer[1] == WEIR_SEEN && answer[2] == WEIR_SEEN);
-	/* 14 - 1 + 2 is full in any order */
+	/* the counter starts at 14; in any order, one removal and two inserts leave it at 15 */
 	det_assert(weir_count_hash(filter(), hash_of(0)) == WEIR_COUNT_FULL);
 	/* no other counter has changed */
 	for (size_t i = 0; i < subject->bytes / 8; i++)

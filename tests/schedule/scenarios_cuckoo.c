@@ -163,7 +163,8 @@ static uint64_t wide_words[WIDE] __attribute__((aligned(64)));
 static struct weir_filter *wide;
 /* keys with one fingerprint, and the same buckets in opposite order */
 static uint64_t wide_resident, wide_twin;
-static uint64_t wide_filler[WIDE];        /* another fingerprint in the resident's first bucket */
+/* words that a scenario adds to the filter: a second fingerprint in the resident's first bucket */
+static uint64_t wide_filler[WIDE];
 
 static int wide_make(void)
 {

@@ -77,7 +77,7 @@ static void way_out(void)
 	det_join_all();
 	det_assert(full_count(0) == 1);
 	for (unsigned key = 1; key < 3; key++) {
-		/* twice if the loader has also read the key's record */
+		/* the filter has two copies if the loader has also read the key's record */
 		det_assert(full_count(key) <= (answer[key] >= 0) + 1);
 		det_assert(answer[key] < 0 || full_count(key) >= 1);
 	}

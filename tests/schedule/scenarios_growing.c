@@ -100,8 +100,8 @@ static void lookup_beside_append(void)
 	end(3);
 }
 
-/* A thread is late with the second layer's record, and the third layer is already in use. The
- * published pointer must not go back. */
+/* A thread is late: it publishes the second layer's record when the third layer is already in use.
+ * The published pointer must not go back to the second layer's record. */
 enum { MANY = 5 };
 
 static uint64_t one_of_many(unsigned i)

@@ -91,7 +91,7 @@ static void ask_stats(void *unused)
 	struct weir_handle_stats s = WEIR_HANDLE_STATS_INIT;
 	struct weir_stats filter = WEIR_STATS_INIT;
 	(void)unused;
-	acts_on_keys(1u << SUBJECT_KEYS); /* no key */
+	acts_on_keys(1u << SUBJECT_KEYS); /* this thread acts on no key */
 	det_assert(weir_handle_measure(handle, &s, &filter) == 0);
 	det_assert(s.generation >= 1 && s.generation <= 2 && s.bytes >= subject->bytes &&
 	           s.bytes <= 3 * subject->bytes);
@@ -156,7 +156,8 @@ static void measured_at_once(void)
 	handle_end_with(1, 1);
 }
 
-/* Verbs of a key that exist in one form only. The kinds here cannot remove. */
+/* Calls weir_handle_hash() and weir_handle_remove() during a reload. The removal fails, because the
+ * kinds of this group cannot remove. */
 static void hash_and_remove(void *unused)
 {
 	uint64_t key = subject_key(subject, hash_of(0));

@@ -63,7 +63,7 @@ static void beside_freeing(unsigned keys)
 	det_spawn(reload_over_it, NULL);
 	det_join_all();
 	det_assert(full_count(0) == 1);
-	for (unsigned key = 1; key <= keys; key++) /* twice if the copy has the key too */
+	for (unsigned key = 1; key <= keys; key++) /* two copies if the reload copied the key */
 		det_assert(answer[key] >= 0 && full_count(key) >= 1 && full_count(key) <= 2);
 	handle_end();
 }

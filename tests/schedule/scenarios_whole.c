@@ -8,8 +8,9 @@
 
 enum { MERGED = 2 };
 
-/* Key 0 is in the source, key 1 is inserted into the destination, and key 2 into the source. Their
- * slots are 0, 1 and 3. */
+/* Before the merge, key 0 is in the source. During the merge one thread inserts key 1 into the
+ * destination and promises slot 1, and another thread inserts key 2 into the source and promises
+ * slot 3. */
 static void insert_into_source(void *unused)
 {
 	(void)unused;

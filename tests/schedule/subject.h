@@ -41,10 +41,9 @@ struct subject {
 	bool by_xxh64; /* see subject_key() */
 	uint64_t flip; /* see subject_key() */
 	uint64_t seed; /* SUBJECT_SEED, or 0 if the kind has no seed */
-	/* In a filter of one cache line: another seed with which the keys collide too, or 0, and
-	 * the bits that each key then sets. */
+	/* In a filter of one cache line: another seed with which the keys collide too, or 0. */
 	uint64_t other_seed;
-	struct key by_other_seed[SUBJECT_KEYS];
+	struct key by_other_seed[SUBJECT_KEYS]; /* the bits of each key with other_seed */
 };
 
 /* Return: true if exactly one of several threads that insert a new key gets WEIR_NEW. Other layouts

@@ -73,7 +73,7 @@ THREAD(count_by_exchange, int old = 0;
 static const struct litmus {
 	const char *name;
 	void (*thread[4])(void *);
-	bool counts; /* the outcome is x */
+	bool counts; /* the outcome is the final value of x, not the values read */
 	unsigned allowed;
 } tests[] = {
 	{ "message passing, relaxed", { send_relaxed, receive_relaxed }, false, ALL4 },

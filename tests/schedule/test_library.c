@@ -26,7 +26,7 @@ static const char *const strategy_names[] = {
 
 static struct settings {
 	const char *group, *scenario, *layout, *form, *strategy, *replay;
-	int preemptions; /* negative: as each scenario states */
+	int preemptions; /* the bound of a search; negative: each scenario's own bound */
 	/* executions by DET_RANDOM, and again by DET_PCT, of each scenario in each layout and form;
 	 * the default makes about a million by each strategy in total */
 	uint64_t executions;

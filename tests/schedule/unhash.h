@@ -7,8 +7,9 @@
 
 /* Return: the bits that a seed of XXH3 flips. @hash_of_zeros: the hash of eight zero bytes. */
 uint64_t unhash_flip(uint64_t hash_of_zeros);
+/* Return: the key of eight bytes whose XXH3 is @hash. @flip: the answer of unhash_flip(). */
 uint64_t unhash_xxh3(uint64_t hash, uint64_t flip);
-/* For seed 0. */
+/* Return: the key of eight bytes whose XXH64 with seed 0 is @hash. */
 uint64_t unhash_xxh64(uint64_t hash);
 
 #endif
