@@ -133,7 +133,8 @@ void stress_delay(uint64_t *state)
 	uint64_t r = stress_random(state);
 	if (r % 16 == 0)
 		for (unsigned i = (unsigned)(r >> 8) % 64; i; i--)
-			atomic_signal_fence(memory_order_seq_cst); /* keeps the empty loop */
+			/* the fence makes the compiler keep the loop */
+			atomic_signal_fence(memory_order_seq_cst);
 	if (r % 4096 == 1)
 		sched_yield();
 }

@@ -17,7 +17,7 @@ enum { MIB = 1 << (TEST_SANITIZED ? 19 : 20) };
 enum {
 	BYTES = 8 * MIB,
 	CACHE = MIB,    /* a core's own cache, the same on every machine */
-	KEYS = MIB / 2, /* four for each line */
+	KEYS = MIB / 2, /* four keys for each line */
 	THREADS = 3,
 };
 
@@ -304,10 +304,10 @@ static void rounds_after_rounds(void **state)
 	unmake(&s), free(many);
 }
 
-/* The number of parts is a power of two. It is 16, so that loaders can work at once, or the least
- * larger number at which one part fits into half of a core's own cache, but at most 1,024. There
- * are fewer parts if the filter has fewer shards, if [PARTITION-BITS] allows the kind fewer, or if
- * a part would not have whole blocks. */
+/* The number of parts is a power of two, usually from 16 to 1,024. Several loaders can work at once
+ * on 16 parts. A large filter has more parts, so that one part fits into half of a core's own
+ * cache. The number is lower if the filter has fewer shards, if [PARTITION-BITS] allows fewer parts
+ * to the kind, or if more parts would not have whole blocks. */
 static void parts_of_a_filter(void **state)
 {
 	const uint64_t small = 4096, large = 64 * CACHE, huge = UINT64_C(1) << 40;

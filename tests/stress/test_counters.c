@@ -21,7 +21,7 @@ struct round {
 	_Atomic uint64_t lookups;
 };
 
-/* The keys that a thread has inserted, and how often each. */
+/* The keys that a thread has inserted, and the number of inserts of each key. */
 struct holder {
 	struct round *round;
 	uint64_t first, next, random;

@@ -108,7 +108,7 @@ static void run(uint32_t bits, const struct stress *s)
 	h.changing = s->threads;
 	h.operations = s->operations / s->threads / 2;
 	p.kind = WEIR_CUCKOO, p.cuckoo.fingerprint_bits = bits, p.seed = 7, p.fp_rate = 0.01;
-	p.capacity = (ALWAYS + HELD / 2 - 10) * s->threads; /* HELD / 2 is the average */
+	p.capacity = (ALWAYS + HELD / 2 - 10) * s->threads; /* a thread has HELD / 2 on average */
 	check(weir_create(&h.f, &p) == 0, "%s", weir_error_detail());
 	for (unsigned t = 0; t < s->threads; t++)
 		for (uint64_t i = 0; i < ALWAYS; i++)

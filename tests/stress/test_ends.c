@@ -53,7 +53,8 @@ static struct weir_handle *make(const struct application *a)
 	return flavor_handle(a->flavor, 0, f);
 }
 
-/* Reload, so that some handles are destroyed with a previous filter, some with a deferred free. */
+/* Reload, so that some handles have a previous filter when they are destroyed, and some handles
+ * still have a deferred free. */
 static void reload(struct weir_handle *h, uint64_t round)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

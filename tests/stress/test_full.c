@@ -19,7 +19,7 @@ enum record { NONE, STAYS = 1, BOTH = 2 };
 
 struct thread {
 	_Atomic unsigned char record[KEYS_EACH]; /* the recorded keys of each counter */
-	atomic_uint promised; /* the number of staying keys, in order */
+	atomic_uint promised; /* the staying keys 0 to promised - 1 are in the filter */
 	uint64_t refused, busy;
 };
 

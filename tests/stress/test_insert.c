@@ -155,7 +155,8 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	c.rounds = inserts / ROUND / s->threads + 1;
 	c.seed = s->seed;
 	c.first = (s->seed * stress_layouts() + layout->number) << 40;
-	unsigned times = layout->kind->copies ? s->threads : 1; /* copies of a key in the filter */
+	/* the number of copies of a key in c.f */
+	unsigned times = layout->kind->copies ? s->threads : 1;
 	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4 * times, &words, &bytes);
 	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
 	stress_run(s->threads + 1, contestant, &c);

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	uint64_t loaded = 0, filters = 0;
 	double start = stress_seconds();
 	for (; loaded < s.operations; filters++) {
-		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small one has one part */
+		uint64_t n = filters % 2 ? KEYS : KEYS / 50; /* the small filter has one part */
 		struct layout layout = stress_layout(filters / 2 % stress_layouts());
 		run(&layout, s.threads, s.seed << 40 | filters * KEYS, n);
 		loaded += n;

@@ -18,7 +18,7 @@ struct race {
 	bool reloads;
 	_Atomic uint64_t at[MOST_THREADS]; /* the next key of each inserter */
 	atomic_uint inserting;
-	atomic_uchar new[KEYS]; /* how many threads were answered WEIR_NEW */
+	atomic_uchar new[KEYS]; /* for each key, the number of threads that got WEIR_NEW */
 	uint64_t commits;
 };
 

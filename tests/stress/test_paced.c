@@ -20,7 +20,7 @@
 enum {
 	KEYS_EACH = 20000,
 	A_SLEEP = 50,  /* keys that each inserter inserts while the loader sleeps */
-	SELDOM = 16,   /* one of this many sleeps waits for a grace period */
+	SELDOM = 16,   /* one sleep of this many waits for a grace period */
 	SHARDS = 4,
 	TOGETHER = 100,
 	LOOKS = 8,
@@ -45,11 +45,11 @@ static struct paced {
 	uint64_t first;           /* number of the round's first key */
 	atomic_uint inserting;
 	atomic_bool over;
-	_Atomic uint64_t allowed; /* how many keys each inserter may insert by now */
+	_Atomic uint64_t allowed; /* the number of keys that each inserter may insert by now */
 	_Atomic uint64_t graces;  /* grace periods that have ended */
 	/* counts of keys, for each inserter */
-	_Atomic uint64_t recorded[MOST_THREADS], /* the insert has returned, runs or comes next */
-	        promised[MOST_THREADS];          /* the insert has returned */
+	_Atomic uint64_t recorded[MOST_THREADS], /* keys whose insert is over, runs or is next */
+	        promised[MOST_THREADS];          /* keys whose insert is over */
 	_Atomic uint64_t lookups;
 	/* used only by the loader */
 	enum kind kind;

@@ -65,7 +65,7 @@ static void insert(struct reloads *s, unsigned thread)
 	atomic_fetch_sub_explicit(&s->inserting, 1, memory_order_relaxed);
 }
 
-/* Choose some of an inserter's promised keys: the newest, and others. */
+/* Choose MOST_KEYS of an inserter's promised keys: half are among the newest, the rest random. */
 static void choose(const struct reloads *s, unsigned inserter, uint64_t *random, struct keys *k)
 {
 	uint64_t promised = atomic_load_explicit(&s->promised[inserter], memory_order_acquire);

@@ -17,8 +17,9 @@ struct shared {
 	unsigned inserters;
 	bool copies; /* a merge adds copies of keys, which fill the filter */
 	uint64_t seed;
-	_Atomic uint64_t promised[MOST_THREADS]; /* number of keys, for each inserter */
-	_Atomic uint64_t merged;                 /* number of keys of from */
+	/* for each inserter, the number of keys whose inserts have returned */
+	_Atomic uint64_t promised[MOST_THREADS];
+	_Atomic uint64_t merged; /* the number of keys that were merged from @from into f */
 	atomic_uint inserting;
 	uint64_t turns;
 };

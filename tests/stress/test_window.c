@@ -19,7 +19,8 @@ struct race {
 	uint64_t each;  /* nonces that a thread offers */
 	unsigned threads;
 	_Atomic uint64_t at[MOST_THREADS];         /* the next nonce of each thread */
-	_Atomic uint64_t accepted[NONCES];         /* start of a nonce's accepted insert */
+	/* for each nonce, the time at which the accepted insert began; 0: none was accepted */
+	_Atomic uint64_t accepted[NONCES];
 	atomic_uint_fast64_t looks, expired, news, saves;
 };
 
@@ -36,7 +37,7 @@ static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->threads; t++)
 		while (atomic_load_explicit(&r->at[t], memory_order_acquire) + CLOSE < i) {
-			r->flavor->read_quiescent_state(); /* for qsbr; else a no-op */
+			r->flavor->read_quiescent_state(); /* a no-op except in qsbr */
 			sched_yield();
 		}
 }
