@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Kinds that are built once. Every key is found, and the rate is that of the fingerprints, from a
  * few keys to arrays of more than 2^32 bits, with parts beyond any 32-bit offset. With an exclude
- * list, listed keys are answered correctly, and other keys have half of the first level's rate. */
+ * list, keys of both lists are always answered correctly. Other keys have half of the rate of the
+ * first level. */
 #include <math.h>
 #include "../test.h"
 
@@ -117,8 +118,8 @@ static void two_lists(void **state)
 	layered(20000, 300, 0.01, 6);
 	layered(300000, 5000000, 0.5, 4);
 	layered(300000, 5000000, 0.0005, 10);
-	layered(2300000, 9000000, 0.5, 1); /* two parts, then four parts */
-	layered(1100000, 2300000, 0.5, 1); /* one part, then two parts */
+	layered(2300000, 9000000, 0.5, 1); /* two parts in level 1, four in level 2 */
+	layered(1100000, 2300000, 0.5, 1); /* one part in level 1, two in level 2 */
 }
 
 static void more_than_2_to_the_32_bits(void **state)

@@ -99,7 +99,7 @@ struct sum {
 
 static void look(struct sum *sum, int64_t answer, uint32_t truth)
 {
-	assert_true(answer >= truth); /* and no counter is full */
+	assert_true(answer >= truth);
 	sum->over += (double)(answer - truth);
 	sum->inexact += answer != truth;
 }

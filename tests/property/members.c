@@ -21,7 +21,8 @@ struct build {
 	const struct test_layout *layout;
 	enum way way;
 	unsigned threads;
-	uint64_t n, max_bytes; /* max_bytes 0: as large as n keys at 1 % need */
+	uint64_t n,         /* the number of keys */
+	         max_bytes; /* the filter's size; 0: the size that n keys need at a rate of 1 % */
 	struct weir_filter *f;
 	uint64_t *keys, *hashes;
 	pthread_barrier_t barrier;
@@ -42,7 +43,8 @@ static void fill(struct worker *w, uint64_t first, uint64_t n)
 	switch (b->way) {
 	case ONE_BY_ONE:
 		for (uint64_t i = first; i < first + n; i++) {
-			/* look up at once, not only in the end, by the other form of the verb */
+			/* Look up the key at once, by the other form of the verb. The end of the
+			 * test looks up all keys again. */
 			const uint64_t *key = &b->keys[i];
 			w->refused += (i % 2 ? weir_insert(b->f, key, 8) :
 			                       weir_insert_u64(b->f, *key)) < 0;

@@ -65,10 +65,11 @@ static uint64_t ask(const struct weir_filter *f, const struct sample *s, uint64_
 	return positive;
 }
 
-/* The lookups are spread over filters of 4 (slow: 20) million keys in all, each filter with its own
- * seed. A single blocked filter may miss the rate of its layout, because its fullest blocks depend
- * on chance. At a rate of 0.01 % the standard deviation of one filter's rate is 5.6 % with 20
- * thousand keys and 1.6 % with 300 thousand. The deviation over all filters is below 0.6 %. */
+/* The lookups are spread over filters of 4 (slow: 20, short: 2) million keys in all. Each filter
+ * has its own seed. A single blocked filter may miss the rate of its layout, because its fullest
+ * blocks depend on chance. At a rate of 0.01 % the standard deviation of one filter's rate is 5.6 %
+ * with 20 thousand keys and 1.6 % with 300 thousand. The deviation over all filters is below
+ * 0.6 %. */
 static struct measured measure(const struct sample *s)
 {
 	const double quantile = 2.576, width = slow ? 0.015 : test_is_short() ? 0.045 : 0.03;

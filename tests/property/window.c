@@ -33,10 +33,10 @@ struct model {
 	uint64_t random;
 	uint32_t generations;
 	uint64_t period;
-	bool by_number;                 /* also advance by number of keys and on request */
+	bool by_number;                 /* advance also after a number of keys, and early */
 	uint64_t turn;                  /* number of the newest generation, from 0 */
 	uint64_t since[1 << 16];        /* when each generation became the newest */
-	uint64_t advances, counted;     /* as the window's statistics give them */
+	uint64_t advances, counted;     /* advances and keys_counted of the window's statistics */
 	uint64_t keys;                  /* number of inserted keys; key i is test_key(i) */
 	uint64_t in[12 * STEPS],        /* the generation of each key */
 	         at[12 * STEPS];        /* the time of each key's last insert */
