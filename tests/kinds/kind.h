@@ -28,13 +28,15 @@ struct test_layout {
 	const char *name;
 	struct weir_params ask; /* only the shape's numbers; the test sets the others */
 	bool one_new;         /* as in struct test_shape */
-	uint64_t huge_keys;     /* keys for an array of more than 2^32 bits; 0: no such test */
+	/* the number of keys for which the array has more than 2^32 bits; 0: no such test */
+	uint64_t huge_keys;
 };
 
 /* A filter for schedule/, so small that two keys share a word. */
 struct test_subject {
 	const char *name;
-	struct weir_params ask; /* the shape's numbers; capacity 0: half as many keys as bytes */
+	/* the shape's numbers; if capacity is 0, the filter has a capacity of bytes / 2 keys */
+	struct weir_params ask;
 	uint64_t bytes;
 	bool one_new;         /* as in struct test_shape */
 	bool handles;           /* the scenarios of handles and sharded sets use this filter */
@@ -42,10 +44,11 @@ struct test_subject {
 
 /* A filter whose image is pinned in golden/. */
 struct test_golden {
-	const char *name; /* The file's name. "zstd" in the name: compressed. "keyed": format 2,
-	                     with the key of SipHash's reference vectors and every mark. "normal":
-	                     format 2, with normalisation. "excluded": with an exclude list of eight
-	                     times as many keys */
+	/* The file's name. A word in the name changes the image. "zstd": the image is compressed.
+	 * "keyed": it has format 2, the key of SipHash's reference vectors, and the marks that
+	 * allow an overfull or a shrunken set. "normal": it has format 2 and normalisation.
+	 * "excluded": its exclude list has eight times as many keys as the set. */
+	const char *name;
 	struct weir_shape shape;
 	uint64_t capacity, keys;
 	uint64_t false_positives; /* among 20000 absent keys */
@@ -61,12 +64,13 @@ struct test_kind {
 	bool coarse;    /* rates come in steps, so a filter may be much better than asked */
 	bool sized;     /* parameters choose only the first number of a shape; the size determines
 	                   the others */
-	unsigned blocks_a_line; /* blocks in a line, if a fold joins blocks; 0: it joins lines */
+	unsigned blocks_a_line; /* the number of blocks in a line; 0: a fold joins whole lines */
 	bool unasked;   /* the size determines all numbers of a shape */
 
 	struct reference_kind reference;
-	unsigned bits_per_key; /* for filters that are compared with the reference; 0: 12 */
-	/* The number of lines of a filter is a multiple of this number. NULL: of 1. */
+	/* the size of filters that are compared with the reference, in bits a key; 0: 12 bits */
+	unsigned bits_per_key;
+	/* The number of lines of a filter is a multiple of this number. NULL: any number. */
 	unsigned (*block_lines)(const struct weir_shape *shape);
 	struct { const struct test_shape *rows; size_t n; } shapes;
 	struct { const struct test_layout *rows; size_t n; } layouts;
