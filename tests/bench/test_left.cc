@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The remaining time that a benchmark program reports: nothing before a tenth is done, and never
- * more than the limit that run.sh announced. */
+ * The remaining time that a benchmark program reports. The program reports no time until a tenth of
+ * its cases is done, and never reports more than the rest of the limit that run.sh announced. */
 #include <cstdio>
 #include "../../bench/left.h"
 

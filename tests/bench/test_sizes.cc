@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Which sizes of filter the benchmark measures, on machines with other caches than this one. */
+ * The sizes of filter that the benchmark chooses, for machines with caches of several sizes. */
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,8 @@ void check(bool good, const char *what, const char *test)
 }
 #define CHECK(condition) check(condition, #condition, __func__)
 
-/* as "L2:1/2 memory:128", in MiB; the last size is the largest */
+/* Return: the sizes in MiB, each after the place into which it fits: "L2:1 L3:16 memory:128!". A
+ * "!" follows a size that is marked as the largest. */
 std::string words(const bench::Room &room, double seconds, double each)
 {
 	std::string all;
@@ -38,7 +39,8 @@ void usual_caches_are_measured_whole()
 	CHECK(words(room, 3.5, 0.02 / mib) == "L2:1 memory:64!");
 }
 
-/* With 480 MiB of L3 a run once took 1.2 billion keys, and --quick took half an hour. */
+/* On a machine with 480 MiB of L3 a run once inserted 1.2 billion keys, so that even --quick took
+ * half an hour. */
 void a_large_L3_is_capped_by_time()
 {
 	bench::Room room = { 2 * mib, 480 * mib, 24 * 1024 * mib };
