@@ -227,16 +227,16 @@ init {
 	if
 	:: packed || gens >= GENS || image_lost /* unfinished */
 	:: else ->
-		/* all (union.pml explains the four names) */
+		/* the property "all"; union.pml defines "all", "well" and "gone" */
 		assert((keys & ~n[0].set) == 0);
 		assert((keys & ~n[1].set) == 0);
-		/* well */
+		/* the property "well" */
 		assert(well(0) && well(1));
 #if NODES == 3
 		assert((keys & ~n[2].set) == 0);
 		assert(well(2));
 #endif
-		/* gone */
+		/* the property "gone" */
 		assert(!(replaced && !promoted && FAULTS == 0 && RING > 4) ||
 			((n[0].set | n[1].set) & OLD) == 0)
 	fi
