@@ -69,7 +69,7 @@ static void all_ways_answer_as_the_reference(void **state)
 {
 	struct subject s = inserting(state, 37);
 	uint64_t bitmap[WEIR_BITMAP_WORDS(8192)];
-	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* no insert yet */
+	for (unsigned way = 0; way < SUBJECT_LOOKUPS; way++) /* the filter is empty */
 		assert_int_equal(subject_contains(&s, way, 0, 3 * s.capacity, bitmap), 0);
 	for (unsigned again = 0; again < 2; again++)
 		for (uint64_t key = 0; key < s.capacity; key++) {
@@ -275,7 +275,8 @@ static void any_mixture_as_the_reference(void **state)
 	uint64_t random = 1, keys = s.capacity < 12 ? s.capacity : 12;
 	const bool removes = s.ref.kind->remove;
 	for (unsigned i = 0; (removes || s.ref.kind->count) && i < 4000; i++) {
-		/* key 0 is frequent; inserts prevail first, then removals, and so on */
+		/* At least a third of the keys are key 0. Inserts prevail for 500 turns, then
+		 * removals prevail for 500 turns, and so on. */
 		uint64_t key = test_random(&random) % 3 ? test_random(&random) % keys : 0;
 		if (removes && test_random(&random) % 100 < (i / 500 % 2 ? 70 : 30))
 			remove_as_the_reference(&s, key);
@@ -320,7 +321,7 @@ static bool cpu_has(const char *isa)
 static const struct {
 	const char *name;
 	CMUnitTestFunction function;
-	bool only_some; /* only shapes with the mark main, because the test takes long */
+	bool only_some; /* the test takes long, so it runs only on shapes with the mark main */
 } tests[] = {
 	TEST(all_ways_set_the_reference_bits, false),
 	TEST(all_ways_answer_as_the_reference, false),
@@ -333,8 +334,7 @@ static const struct {
 	TEST(large_batches, true),
 };
 
-/* Every shape of each kind gets its own tests. MOST_SHAPES is the limit for the number of
- * shapes. */
+/* Every shape of each kind gets its own tests. */
 enum { MOST_SHAPES = 1024 };
 static struct CMUnitTest run[MOST_SHAPES * COUNT_OF(tests)];
 static struct subject_layout subjects[MOST_SHAPES];
