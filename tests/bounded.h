@@ -13,7 +13,8 @@
 
 enum { BOUNDED_SEED = 1 };
 
-/* Return: a word of the array. Word 0 counts all copies, and each other word those of one key. */
+/* Return: word @i of the array. Word 0 counts all copies. Each other word is a counter: it counts
+ * the copies of the keys that share it. */
 static inline _Atomic uint64_t *bounded_word(const struct weir_filter *f, uint64_t i)
 {
 	return (_Atomic uint64_t *)(f->array.words + i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A reader of Prometheus text (exposition format 0.0.4), stricter than Prometheus itself. Each
- * metric has its HELP, its TYPE and its lines, once and in that order, and no line repeats. */
+ * metric has one HELP line, then one TYPE line, then its series, and no series appears twice. */
 #ifndef WEIR_TESTS_EXPOSITION_H
 #define WEIR_TESTS_EXPOSITION_H
 

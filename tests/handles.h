@@ -18,8 +18,8 @@ extern const struct rcu_flavor_struct urcu_bp_flavor, urcu_memb_flavor, urcu_mb_
 struct flavor {
 	const char *name;
 	const struct rcu_flavor_struct *given; /* argument of weir_handle_create() */
-	const struct rcu_flavor_struct *rcu;   /* the flavor that the handle uses then */
-	bool has_sections;                     /* weir can notice sections */
+	const struct rcu_flavor_struct *rcu;   /* the flavor of a handle created with @given */
+	bool has_sections;                     /* weir can tell if a thread is in a section */
 };
 
 static const struct flavor flavors[] = {

@@ -12,19 +12,20 @@
 enum {
 	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
 	STEP = 300000,      /* ns */
-	LONG = 5,           /* steps that a long read takes */
+	LONG = 5,           /* the long read (fake.long_look) adds LONG * STEP */
 	BURST = 2000000,    /* ns of work between sleeps */
 	AWAKE = 40000,      /* ns of CPU that a sleep takes */
 	LEAST = 500000,     /* ns: the shortest sleep */
 	PUT_OFF = 100000000, /* ns: the most sleep that may be postponed */
-	MOST = 20000000,    /* ns: longer sleeps are cut */
+	MOST = 20000000,    /* ns: the longest sleep; the library splits longer sleeps */
 };
 
 static struct {
-	uint64_t cpu, time; /* the clocks, ns */
+	uint64_t cpu,       /* ns: the thread's CPU clock */
+	         time;      /* ns: the monotonic clock */
 	uint64_t looks;     /* number of reads of the CPU clock */
 	uint64_t long_look; /* number of the long read; 0: none */
-	uint64_t slept;     /* ns */
+	uint64_t slept;     /* ns: the sum of all sleeps */
 	unsigned sleeps;
 	bool interrupted;   /* the last sleep was interrupted, so the next one completes it */
 	const struct flavor *flavor;

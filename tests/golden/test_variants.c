@@ -261,7 +261,7 @@ static void for_each(void (*body)(const struct subject *s, uint32_t id, const st
 	struct subject filter = { NULL, filter_make, filter_load, filter_save, filter_end };
 	FOR_EACH_KIND(kind) {
 		if (weir_kind_can(kind->id, WEIR_CAN_ROUTE | WEIR_CAN_FORGET))
-			continue; /* compounds below has windows and routers */
+			continue; /* the last loop runs windows and routers */
 		filter.kind = weir_kind_name(kind->id);
 		for (size_t i = 0; i < COUNT_OF(variants); i++)
 			body(&filter, kind->id, &variants[i]);

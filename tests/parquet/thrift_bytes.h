@@ -93,7 +93,8 @@ static inline void put_leaf(struct bytes *b, const char *name)
 	put_stop(b);
 }
 
-/* A column chunk of the INT32 column @name. @offset, @length: of its filter; 0 omits the field. */
+/* A column chunk of the INT32 column @name. @offset: the offset of the column's filter; 0: omit the
+ * field. @length: the length of the filter; 0: omit the field. */
 static inline void put_chunk(struct bytes *b, const char *name, int64_t offset, int64_t length)
 {
 	put_field(b, 3, T_STRUCT);
