@@ -63,7 +63,8 @@ static inline uint64_t weir__tag_next(uint64_t tag)
 	return 3 * tag; /* 3 is odd, so distinct tags stay distinct, and no tag becomes 0 */
 }
 
-/* Write the value of b, c or g. @to: has WEIR_ENTRY_BYTES. Return: bytes written. */
+/* Write the value of a batch, call or generation. @to: has room for WEIR_ENTRY_BYTES bytes. Return:
+ * the bytes written. */
 size_t weir__entry_write(unsigned char *to, const struct weir_entry *e);
 
 #endif

@@ -19,7 +19,7 @@ struct weir_head {
 	uint64_t now_ms;            /* the server's clock */
 	uint32_t replicas;          /* the most replicas connected within replica_grace_ms */
 	uint32_t connected;         /* replicas connected now */
-	bool full;                  /* touch refused the entries, to keep memory for an image */
+	bool full;                  /* touch.lua refused the entries, so that an image has memory */
 };
 
 #endif

@@ -84,7 +84,8 @@ struct weir_has {
 };
 
 bool weir__has(const struct weir_has *has, uint64_t id);
-/* Add a missing id in front. Return: false if the list was full and dropped its oldest id. */
+/* Add @id in front unless the list has it. Return: false if the list was full and dropped its
+ * oldest id. */
 bool weir__has_add(struct weir_has *has, uint64_t id);
 
 #endif

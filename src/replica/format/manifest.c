@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Read and write manifests. The server is untrusted: the reader accepts each line only with its
- * name and its values in one form, and checks the numbers against each other. */
+ * Read and write manifests. The server is untrusted. So the reader accepts each line only in the
+ * form that the writer gives it, and checks the numbers against each other. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -184,7 +184,7 @@ static int read_source(struct lines *l, struct weir_manifest *m)
 	l->at += sizeof pure - 1;
 	l->number++;
 	m->pure = true;
-	return m->parent.era == m->version.era ? /* signing a record again keeps its era */
+	return m->parent.era == m->version.era ? /* a record is pure after it is signed again */
 		0 : bad(l, "it is pure and has no parent of its era");
 }
 

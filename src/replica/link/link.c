@@ -12,7 +12,7 @@
 enum { REDIRECTS = 5 };
 
 struct weir_link {
-	struct weir_link *main;      /* the link itself, or the link whose server this one uses */
+	struct weir_link *main;      /* the main link, whose server a second link uses */
 	struct weir_link_config config; /* set in the main link only */
 	pthread_mutex_t lock;        /* guards `server`, which second links read */
 	struct weir_server server;   /* the connected server */

@@ -87,7 +87,7 @@ int weir__link_fd(const struct weir_link *l); /* -1: not connected */
  *   negative errno if this Sentinel does not answer: the next call asks the next Sentinel. */
 int weir__link_master_moved(struct weir_link *l);
 
-/* How many connections @l has made. */
+/* Return: the number of connections that @l has made. */
 uint64_t weir__link_connections(const struct weir_link *l);
 /* The server to which @l is connected or was connected last; before the first connection, the URL's
  * first host. The text has the form "redis://host:6379" or "unix:///path". */

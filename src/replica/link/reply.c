@@ -98,7 +98,7 @@ int weir__reader_next(struct weir_reader *r, redisReply **out)
 		return check_rest(r);
 	r->bytes = r->reader->len - r->reader->pos; /* these bytes belong to the next answer */
 	r->elements = 0;
-	/* terminals may show the error text */
+	/* A terminal may show the error text, so replace its control characters. */
 	for (size_t i = 0; reply->type == REDIS_REPLY_ERROR && i < (size_t)reply->len; i++)
 		if ((unsigned char)reply->str[i] < ' ' || reply->str[i] == 0x7f)
 			reply->str[i] = '?';

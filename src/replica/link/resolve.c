@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Resolve a host name within a time limit. getaddrinfo() blocks as long as resolv.conf says if a
- * name server hangs, so this file calls getaddrinfo_a(), which asks on threads of glibc, at most
- * 20. These threads run none of our code, so a module may be unloaded while they run. A query that
- * times out stays pending, and the next try for the same host waits for the same query, since an
- * answer may take longer than one try. */
+ * Resolve a host name within a time limit. If a name server hangs, getaddrinfo() blocks as long as
+ * resolv.conf allows. So this file calls getaddrinfo_a(), which asks on at most 20 threads of
+ * glibc. These threads run none of our code, so a module may be unloaded while they run. A query
+ * that times out stays pending, and the next try for the same host waits for the same query, since
+ * an answer may take longer than one try. */
 #include "wire.h"
 #include <errno.h>
 #include <pthread.h>

@@ -18,7 +18,7 @@ struct own {
 
 static const char *why(void)
 {
-#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first error has the reason, the last one a file name */
+#ifdef ERR_SYSTEM_ERROR /* OpenSSL 3: the first error has the errno, which the last error lacks */
 	if (ERR_SYSTEM_ERROR(ERR_peek_error()))
 		return weir_strerror(-ERR_GET_REASON(ERR_peek_error()));
 #endif

@@ -154,7 +154,7 @@ static int parse_url(struct weir_url *u)
 	if (!at)
 		return weir_fail(-EINVAL, "URL of redis: what stands before @ is not encoded "
 		                 "right: write %%41 for an A");
-	if (strchr(at, '@')) /* then the password may contain an @ */
+	if (strchr(at, '@')) /* the text before this @ may belong to the password */
 		return weir_fail(-EINVAL, "URL of redis: in a user or password write %%2F %%3F "
 		                 "%%40 for / ? @");
 	return i == UNIX ? parse_unix(u, at) : parse_net(u, at);

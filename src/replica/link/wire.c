@@ -11,9 +11,10 @@
 #include <unistd.h>
 #include <weir/error.h>
 
-enum { BYTES_A_MS = 10, /* a slower transfer times out */
+enum { BYTES_A_MS = 10, /* bytes per millisecond; a slower transfer times out */
        PIECE = 65536,
-       ARGUMENTS = 1 << 20, COMMAND = 512 << 20 /* redis takes no larger argument */ };
+       ARGUMENTS = 1 << 20,
+       COMMAND = 512 << 20 /* limit of a command, since redis refuses larger arguments */ };
 
 /* ---- waiting ---- */
 
@@ -101,7 +102,7 @@ static int connect_to(struct weir_stream *s, const struct sockaddr *at, socklen_
 		return err == -ECANCELED || err == -ETIMEDOUT ? err :
 			weir_fail(err, "%s: %s", s->peer, weir_strerror(err));
 	}
-	/* best effort; a Unix socket ignores them */
+	/* These options are best effort: a Unix socket has no TCP options. */
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	(void)setsockopt(s->fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	(void)setsockopt(s->fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
@@ -167,7 +168,8 @@ static int read_reply(struct weir_wire *w, redisReply **reply, short *events)
 			return n == -EAGAIN ? 0 : (int)n;
 		w->piece_at = weir__wire_now();
 		err = weir__reader_feed(&w->reader, piece, (size_t)n);
-		/* only weir__stream_wait() checks otherwise, and bytes may come without a wait */
+		/* Check for an interruption here too: weir__stream_wait() checks, but this loop
+		 * does not wait while bytes keep coming. */
 		if (!err && weir__stream_interrupted(&w->stream))
 			err = weir_fail(-ECANCELED, "%s: interrupted", w->peer);
 		if (err)
@@ -229,7 +231,8 @@ const struct weir_server_error *weir__wire_server_error(const redisReply *r)
 		{ "UNBLOCKED", -EAGAIN, true, "" },
 		{ "NOAUTH", -EACCES, false, ": set password_file (--password-file)" },
 		{ "WRONGPASS", -EACCES, false, ": see user and password" },
-		/* a full server sends this before it reads a command, and closes */
+		/* A full server sends this before it reads a command, and closes the
+		 * connection. */
 		{ "ERR max number of clients reached", -EAGAIN, true, "" },
 		{ "DENIED", -EACCES, true, "" },
 	};

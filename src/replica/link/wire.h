@@ -99,7 +99,7 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 enum {
 	WEIR_REPLY_ELEMENTS = 1 << 18, /* limit of all arrays of an answer together */
 	WEIR_REPLY_DEPTH = 7,          /* most nested arrays */
-	WEIR_REPLY_LINE = 1 << 16,     /* bytes of a line other than a string of declared length */
+	WEIR_REPLY_LINE = 1 << 16,     /* most bytes of a line, such as an error or a number */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -167,7 +167,7 @@ struct weir_login {
 };
 
 /* @w: zeroed, except stream.fd, which is -1, and stream.interrupt. @w must not move afterwards.
- * @server: receives the address if it has none. */
+ * @server: receives its address if len is 0. */
 int weir__wire_open(struct weir_wire *w, const struct weir_link_config *m,
                     struct weir_server *server, struct weir_login login, uint64_t end);
 void weir__wire_close(struct weir_wire *w);
@@ -196,7 +196,8 @@ static inline struct iovec weir__wire_text(const char *text)
 
 /* ---- the address of the master ---- */
 
-/* Copy the host and port that a server named to @server. Return: false if they are invalid. */
+/* Set the host and port of @server to @name and @port, which come from a redis server or a
+ * Sentinel. Return: false if they are invalid. */
 bool weir__server_parse(struct weir_server *server, const char *name, size_t len, const char *port);
 /* Ask the URL's first host, a Sentinel, for the address of the master. */
 int weir__master_ask(const struct weir_link_config *m, int interrupt, struct weir_server *server);

@@ -14,7 +14,7 @@ void weir__debt_add(struct weir_node *n, uint64_t id, uint64_t stamp)
 		return;
 	}
 	*last = (struct weir_debt){ 0, stamp < last->stamp ? stamp : last->stamp };
-	/* The publication in flight does not pay the last slot, which now has another debt too. */
+	/* The last slot now also has a debt that the publication in flight does not pay. */
 	n->n_publishing -= n->n_publishing == n->n_debts;
 }
 
@@ -41,10 +41,10 @@ static bool is_little_newer(const struct weir_node *n, const struct weir_manifes
 /* Return: true if @m includes generation or token @id. The list of @m proves this, but keeps only
  *   the newest WEIR_HAS ids. A node that may publish trusts only the list: a dump may have been
  *   restored unseen, so the node publishes its set if @id is not in the list. A node that may not
- *   publish would owe an id that the list dropped for ever. So that node also returns true if @m
- *   descends from @id and is new enough to have dropped @id, since within an epoch and era each
- *   head includes its predecessor ([PUBLISH-ATOMIC]). A higher era proves nothing, since it may
- *   come from a server that never had generation @id. */
+ *   publish could never end its debt if the list has dropped @id. For that node, also return true
+ *   if @m descends from @id and is new enough to have dropped @id, since within an epoch and era
+ *   each head includes its predecessor ([PUBLISH-ATOMIC]). A higher era proves nothing, since it
+ *   may come from a server that never had generation @id. */
 static bool is_in(const struct weir_node *n, const struct weir_manifest *m, uint64_t id)
 {
 	return weir__manifest_has(m, id) ||

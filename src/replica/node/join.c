@@ -204,7 +204,7 @@ static int put_off_image(struct weir_node *n, int err, bool no_retry)
 	return 0;
 }
 
-/* Only this thread swaps the handle's filters, so this needs no read section. */
+/* Only the node's thread swaps the handle's filters, so this function needs no read section. */
 static int merge_into_set(struct weir_node *n, const struct weir_filter *image)
 {
 	return weir_merge((struct weir_filter *)(uintptr_t)weir_handle_get(n->handle), image);
@@ -226,7 +226,7 @@ static int merge(struct weir_node *n, const struct weir_manifest *m, struct weir
 	return 0;
 }
 
-/* Continue after the position of @m although its image is not merged, or only in part. */
+/* Continue after the position of @m, although the node has not merged all keys of its image. */
 static void skip_generation(struct weir_node *n, const struct weir_manifest *m)
 {
 	if (weir__log_id_compare(n->cursor, m->position) < 0)
@@ -380,7 +380,8 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return image_missing(n, m, err);
-	if (err == -EFBIG || err == -ENOTSUP) /* other nodes may be able to use it */
+	if (err == -EFBIG || err == -ENOTSUP) /* other nodes may be able to use it, so
+	                                           do not call them */
 		return put_off_image(n, err, true);
 	if (err)
 		return err;

@@ -11,7 +11,7 @@ static const struct weir_log_id none = { 0, 0 };
 
 enum {
 	READS = 64, /* most reads in one round, so that other work is not delayed */
-	TRIES = 8,     /* how many derived tags a reader compares */
+	TRIES = 8,     /* number of derived tags that replaces() compares with an entry's tag */
 };
 
 struct walk {
@@ -105,7 +105,7 @@ static bool check_next(struct walk *w, const struct weir_entry *e)
 	if (own && own->tag != e->tag)
 		return false;
 	if (own)
-		own->before = e->before; /* for fill_own(), if the entry is deleted */
+		own->before = e->before; /* fill_own() needs this tag if redis deletes the entry */
 	if (first || (w->tag ? e->before == w->tag : adjacent))
 		return true;
 	if (adjacent)
@@ -140,7 +140,8 @@ static bool replaces(const struct weir_entry *e, uint64_t missing)
 	return false;
 }
 
-/* A node that lacks a single entry lacks nothing any more after reading its replacement. */
+/* If a node lacks only one entry, it lacks nothing after it has read the replacement of that
+ * entry. */
 static void check_replacement(struct walk *w, const struct weir_entry *e)
 {
 	struct weir_node *n = w->node;
@@ -178,7 +179,7 @@ static void apply_entry(struct walk *w, const struct weir_entry *e)
 }
 
 /* Skip an invalid entry. Another client or a later version wrote it, so no call can bring the keys
- * of the entry. Once the entry was given up ([GIVE-UP]), the node does not count it as missing. */
+ * of the entry. If the nodes have given up the entry ([GIVE-UP]), do not count it as missing. */
 static int skip_invalid(struct walk *w, struct weir_log_id id)
 {
 	struct weir_node *n = w->node;

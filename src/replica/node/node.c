@@ -30,7 +30,7 @@ int weir__node_make(struct weir_node *n, const struct weir_node_options *options
 		                 .publish_bytes = options->publish_bytes,
 		                 .poll_ms = options->poll_ms,
 		                 .beat_ms = WEIR_NODE_BEAT_MS };
-	/* Outside a read section: before the node runs, no reload replaces the filter. */
+	/* This needs no read section: no reload replaces the filter before the node runs. */
 	n->inlined = weir_inline_init(&n->first, weir_handle_get(n->handle)) == 0;
 	n->images_only = weir__replicable(n->kind) == WEIR_REPLICABLE_IMAGES;
 	n->poll_ms = n->poll_ms ? n->poll_ms : WEIR_NODE_POLL_MS;

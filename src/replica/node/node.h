@@ -57,7 +57,8 @@ struct weir_node_options {
  * include the generation or token, the node must publish its set ([RING-FIRST], [RING-RELEASE]). */
 struct weir_debt {
 	uint64_t id;    /* 0: several debts, which only a publication of this node pays */
-	uint64_t stamp; /* of a token: as in struct weir_batch; of a generation: 0 */
+	uint64_t stamp; /* flushes of this number or above wait for the head to include the id. The
+	                   debt of a generation has 0 or WEIR_NODE_STAMP_OTHERS */
 };
 
 /* The stamp of a debt for keys that other nodes inserted. No flush waits for such a debt. */
@@ -99,7 +100,8 @@ struct weir_node {
 	/* Times in milliseconds. */
 	uint64_t now, answered_at, beat_at, retry_at, retry_ms, send_at, lacks_since, called_at;
 	uint64_t first_call, give_up_at, due_since, publish_at, lease_at, image_at;
-	uint64_t joined_at;                /* start of publish_ms; 0: not known yet */
+	uint64_t joined_at;                /* the time from which publish_ms counts; 0: not known
+	                                      yet */
 	uint64_t synced_at;                /* time of the last heartbeat after which all reads
 	                                      succeeded; answered_at is set by each heartbeat */
 	uint32_t poll_ms, beat_ms;         /* may be changed between rounds */
@@ -107,7 +109,8 @@ struct weir_node {
 
 	enum weir_node_state state;
 	struct weir_version floor;         /* the newest version that this machine ever accepted;
-	                                      0.0: none. Lower ones are never published */
+	                                      0.0: none. The node never publishes a lower
+	                                      version */
 	struct weir_head head;             /* the last answer of touch */
 	struct weir_manifest newest;       /* the head's manifest; stale unless newest.id is
 	                                      head.generation */
@@ -118,16 +121,17 @@ struct weir_node {
 	uint64_t era;                      /* the set's era */
 	struct weir_log_id crossing;       /* the cursor when the node read into an epoch that no
 	                                      heartbeat had reported; 0-0: none */
-	uint64_t new_log_mark;             /* mark of a log whose first entry was read since the
-	                                      last heartbeat; UINT64_MAX: of two logs; 0: none */
+	uint64_t new_log_mark;             /* mark of the new log whose first entry was read since
+	                                      the last heartbeat; UINT64_MAX: two new logs; 0:
+	                                      no new log */
 	struct weir_seen seen;             /* published in each manifest of this node */
 	struct weir_seen lost_cursor;      /* cursor in the log that redis lost (`had` in UNION.md);
 	                                      mark 0: the head's image has all of that log */
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
-	struct weir_log_id suspect;        /* the cursor at the last suspicion ([LOG-READING]) */
-	uint64_t suspect_mark;             /* the mark at that suspicion; 0: the log's end was
-	                                      read since */
+	struct weir_log_id suspect;        /* the cursor at the last weir__node_suspect() */
+	uint64_t suspect_mark;             /* the head's mark at that call; 0: the node has read
+	                                      to the log's end since */
 	struct weir_log_id hole;           /* the last missing entry */
 	uint64_t missing;                  /* the tag of the last missing entry; 0: unknown, or
 	                                      several entries are missing */
@@ -135,7 +139,7 @@ struct weir_node {
 	                                      belong to another log; 0-0: none */
 	uint64_t again_at;                 /* time of the next resending for a call */
 	struct weir_log_id open_call;      /* the last unanswered call of any node */
-	struct weir_version call_version;  /* its head's version; a newer head answers the call */
+	struct weir_version call_version;  /* the version in open_call; a newer head answers it */
 	uint64_t log_bytes;                /* bytes of log applied above joined.position */
 	bool lacks;
 	bool doubt;                        /* [DOUBT], until the head's position is known */
@@ -144,12 +148,12 @@ struct weir_node {
 	bool touch_now;                    /* the head has changed: send a heartbeat at once */
 	bool at_end;                       /* the cursor is at the end of the log */
 	bool publish_asked;                /* the owner wants a generation as soon as possible */
-	bool reclaim_asked;                /* publish_asked includes the image of an older head
-	                                      (weir__node_can_reclaim()) */
+	bool reclaim_asked;                /* the owner asks to join and publish the image of an
+	                                      older head (weir__node_can_reclaim()) */
 	uint64_t refused_id;               /* the generation whose manifest was refused */
 	struct weir_version refused;       /* version of refused_id; 0.0: none */
 	uint64_t refused_at;               /* time to read the refused manifest again */
-	bool other_seed;                   /* refused for its seed, key or text steps */
+	bool other_seed;                   /* refused_id was refused for its seed, key or steps */
 	uint64_t mismatch,                 /* a generation in the head, without its manifest */
 	         mismatch_at;              /* the time when the node noticed this mismatch */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
@@ -179,7 +183,7 @@ struct weir_node_status {
 	enum weir_node_state state;
 	bool behind;                     /* not caught up yet */
 	bool lacks, owes, token;
-	uint64_t lacks_ms;               /* how long the node has lacked something */
+	uint64_t lacks_ms;               /* milliseconds for which the node has lacked something */
 	struct weir_log_id cursor, last, hole;
 	struct weir_version joined, newest;
 	uint64_t ring_bytes, foreign, given_up, generations;
@@ -224,8 +228,10 @@ int weir__node_record(struct weir_node *n, struct weir_record *r, const struct w
  *   as the store's publish(). */
 int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
                               const struct weir_filter *f);
-/* Publish the newest generation again with a new date. Nodes that have it need no image.
- * Return: 0; -EAGAIN this node has not joined it; -EEXIST another head came; a store's error. */
+/* Publish the newest generation again with a new date. Nodes that have joined that generation do
+ * not fetch its image again.
+ * Return: 0; -EAGAIN this node has not joined that generation; -EEXIST redis already has another
+ *   head; an error of the store. */
 int weir__node_republish(struct weir_node *n);
 void weir__node_status(struct weir_node *n, struct weir_node_status *out);
 

@@ -349,7 +349,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 		(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
-	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* a record is uploaded alone */
+	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* other transfers wait for it */
 	if (n->record_id)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };

@@ -14,8 +14,8 @@ enum { FIRST_CHUNK = 64,     /* hashes in a list's first chunk */
 
 /* ---- a list for each thread ---- */
 
-static _Atomic uint64_t lists_owned = 1; /* a bit for each list; the first is shared */
-static _Thread_local unsigned own_list; /* this thread's list, from 1; 0: none yet */
+static _Atomic uint64_t lists_owned = 1; /* bit i: list i has an owner; bit 0: always set */
+static _Thread_local unsigned own_list; /* the number of this thread's own list; 0: no own list */
 static pthread_key_t at_exit;
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -177,7 +177,7 @@ bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
 
 /* ---- the node's thread ---- */
 
-/* Return: how many hashes of a list are unread. Other threads can only raise the number. */
+/* Return: the number of unread hashes of a list. Other threads can only raise it. */
 static size_t ready(const struct weir_ring_list *list)
 {
 	size_t n = 0;
@@ -195,7 +195,8 @@ bool weir__ring_has_hashes(const struct weir_ring *r)
 	return false;
 }
 
-/* Count the free capacity first: a chunk is counted in `used` before it is visible here. */
+/* Read `used` last. It counts a chunk before the chunk is visible here, so `used` is never less
+ * than the free capacity that was counted. */
 uint64_t weir__ring_bytes(const struct weir_ring *r)
 {
 	uint64_t free = 0;

@@ -11,13 +11,13 @@
 #include "../format/entry.h"
 
 enum {
-	WEIR_RING_LISTS = 64,      /* 63 threads have a list each; all others share the first */
+	WEIR_RING_LISTS = 64,      /* 63 threads have own lists; all others share list 0 */
 	WEIR_RING_WAKE = 64 << 10, /* pending bytes that wake the node's thread */
 };
 
 struct weir_batch {
 	struct weir_batch *older, *newer;
-	struct weir_log_id id; /* id of its log entry, once acknowledged */
+	struct weir_log_id id; /* id of its log entry; valid after the acknowledgment */
 	uint64_t tag,          /* tag of its log entry */
 	         before;       /* tag of the previous log entry; 0: unknown */
 	uint64_t stamp;        /* flushes of this number or above wait for the batch */
@@ -64,7 +64,7 @@ void weir__ring_make(struct weir_ring *r, uint64_t limit, void (*wake)(void *), 
 void weir__ring_free(struct weir_ring *r);
 /* Any thread may call this. Link the library that contains this function with -z nodelete, since a
  * thread that exits later runs code of that library.
- * Return: how many hashes from the start were added; the rest did not fit. */
+ * Return: the number of hashes added, from the first one on; the ring had no room for the rest. */
 size_t weir__ring_put(struct weir_ring *r, const uint64_t *hashes, size_t n);
 /* Return: true if the hash was added. */
 bool weir__ring_put_one(struct weir_ring *r, uint64_t hash);

@@ -53,8 +53,9 @@ struct weir_store {
 	int (*manifest)(void *context, struct weir_manifest *out);
 	/* Fetch a manifest's image and check it.
 	 * Return: 0; -EINPROGRESS in flight: call again (a call for another image cancels this
-	 *   one); -ENOENT a chunk is missing, -EBADMSG, -EKEYREJECTED: a retry does not help
-	 *   ([CALL-FOR-KEYS]). */
+	 *   one); -ENOENT a chunk is missing; -EBADMSG, -EKEYREJECTED the image is not that of its
+	 *   manifest. After these three errors the node calls other nodes ([CALL-FOR-KEYS]).
+	 *   -EFBIG, -ENOTSUP this node cannot use the image. */
 	int (*image)(void *context, const struct weir_manifest *m, struct weir_filter **out);
 	/* Copy a filter and upload the copy, which no node reads before publish(). Sets the
 	 * manifest's image, bytes and chunks. The copy may lack a key that is inserted during the

@@ -119,8 +119,8 @@ static bool is_other_log(const struct weir_node *n, const struct weir_head *head
 }
 
 /* Redis lost the log that this node read, and perhaps no other node has all of its entries
- * ([DOUBT]). A set that is published as images only has no keys in its log. @old: the last head of
- * the lost log. */
+ * ([DOUBT]). Do nothing for a set that is published as images only, since its log has no keys.
+ * @old: the last head of the lost log. */
 static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 {
 	const bool twice = n->lost_cursor.mark ||
@@ -128,14 +128,14 @@ static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 	const struct weir_log_id id = n->crossing.epoch ? n->crossing : n->cursor;
 	if (!id.epoch || n->images_only)
 		return;
-	/* If two logs are lost, no image covers both. */
+	/* If two logs are lost, no image covers both. So use an id that no image reaches. */
 	n->lost_cursor = (struct weir_seen){ old->mark, twice ? most : id };
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->lost_cursor;
-	n->era = n->era ? n->era : 1; /* so a first generation will be merged */
+	n->era = n->era ? n->era : 1; /* so that the node merges a first generation */
 }
 
-/* @appended: how many entries this touch appended to the log. */
+/* @appended: the number of entries that this touch appended to the log. */
 static void apply_head(struct weir_node *n, const struct weir_head *head, uint64_t appended)
 {
 	const struct weir_head old = n->head;
@@ -146,7 +146,7 @@ static void apply_head(struct weir_node *n, const struct weir_head *head, uint64
 	if (head->generation != n->head.generation)
 		n->called = n->no_retry = false; /* both flags are about one head */
 	n->head = *head;
-	if (back) /* also in doubt: this log lacks entries that were sent since */
+	if (back) /* the log lost entries, perhaps some that were sent in doubt: send all again */
 		weir__node_doubt(n);
 	else if (other)
 		weir__node_suspect(n, head->last, head->tag);

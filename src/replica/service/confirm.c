@@ -113,7 +113,8 @@ static struct timespec after(uint32_t ms)
 	return t;
 }
 
-/* @why: the current error. Skip the set's name at its start, since the result has the name too. */
+/* @why: the current error. Skip the set's name at the start of @why, since the result has the name
+ * too. */
 static int not_in_time(const struct weir_replica *r, int err, uint32_t ms, const char *why)
 {
 	const size_t n = strlen(r->o.set);

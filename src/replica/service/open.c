@@ -215,7 +215,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 		if (!err && (n->refused.era || n->publish_error))
 			err = weir_fail(n->refused.era ? -EEXIST : n->publish_error, "%s", n->why);
 	}
-	if (!err && n->generations) /* a mistyped name would begin a set too */
+	if (!err && n->generations) /* tell the application: its set's name may be mistyped */
 		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
 		         "begins here, empty", r->o.set);
 	return err;
@@ -257,8 +257,10 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 }
 
 /* Check that this node may begin a set. An empty set never replaces a version that this machine
- * accepted: in that case a signer without params gets -ENOENT, and may open with a file's handle.
- * Return: 0; -EINPROGRESS another node may still publish the set again. */
+ * accepted.
+ * Return: 0; -EINPROGRESS another node may still publish the set again; -EKEYREJECTED this machine
+ *   accepted a version; -ENOENT there are no params. A signer that gets -ENOENT may open with the
+ *   handle of a file. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };

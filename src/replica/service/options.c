@@ -116,7 +116,7 @@ static int make_links(struct weir_replica *r)
 		.server_name = o->server_name,
 		.insecure = o->insecure,
 		.connect_ms = o->connect_ms,
-		/* a silent master may have been replaced */
+		/* With Sentinels wait only 2 s, since a silent master may have been replaced. */
 		.answer_ms = o->answer_ms || !is_sentinel(o->url) ? o->answer_ms : 2000,
 		.waiting = weir__service_waiting,
 		.waiting_context = r,
@@ -155,7 +155,8 @@ static bool would_merge(const struct weir_replica *r, const struct weir_manifest
 	return r->has_node && !r->node.images_only && m->version.era == r->node.era;
 }
 
-/* Return: true if the node signs, and opened with a set to publish above the head. */
+/* Return: true if the node signs, and opened with a set of its own, which has no era yet. The node
+ *   publishes that set with a version above the head's. */
 static bool signs_own_set(const struct weir_replica *r)
 {
 	return r->has_node && r->signer && !r->node.era;
@@ -230,7 +231,8 @@ static int make_redis(struct weir_replica *r)
 	return err;
 }
 
-/* A node that refuses its own generations would serve another set than the other nodes do. */
+/* Check that this node trusts its own signatures. Otherwise it would refuse the generations that it
+ * publishes, and serve another set than the other nodes. */
 static int check_signer(const struct weir_replica *r)
 {
 	static const char text[] = "a text that is not a manifest";

@@ -92,7 +92,7 @@ static int may_publish(const struct weir_replica *r)
 struct publishing {
 	const struct weir_filter *more; /* NULL: none, or already merged */
 	bool asked;
-	uint64_t published;             /* generations of this node at the request */
+	uint64_t published;             /* node.generations when the request was made */
 	uint64_t since;                 /* start of the wait, or time of the last progress */
 	uint64_t image;                 /* bytes fetched of an image */
 };
@@ -319,7 +319,7 @@ int weir_replica_rollback(struct weir_replica *r, struct weir_replica_version ve
 
 /* ---- copies ---- */
 
-/* Only this thread swaps the handle's filters, so this needs no read section. */
+/* Only the node's thread swaps the handle's filters, so this function needs no read section. */
 static int params(struct weir_replica *r, void *out)
 {
 	return weir_params_of(weir_handle_get(r->handle), out);

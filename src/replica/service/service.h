@@ -31,7 +31,7 @@ enum {
 	WEIR_SERVICE_WATCH_MS = 15000, /* interval of checks of memory, expiry and clock */
 	WEIR_SERVICE_LACKS_MS = 10000, /* a request's limit of waiting for missing inserts */
 	WEIR_SERVICE_LEASE_MS = 15000, /* a request's limit of waiting for the lease */
-	WEIR_SERVICE_SLOW_MS = 30000,  /* time of lacking something until an error is reported */
+	WEIR_SERVICE_SLOW_MS = 30000,  /* a node that lacks something this long reports it */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
 	WEIR_SERVICE_PEER = 320,          /* bytes of an address */
 };
@@ -109,14 +109,16 @@ struct weir_replica {
 	struct weir_failure distrust;  /* why the last manifest was not trusted */
 	struct weir_failure clock;     /* error if the clock forbids signing */
 	struct weir_failure watched;   /* problem found by the last watch() */
-	struct weir_failure evicts;    /* redis may evict the set's keys */
+	struct weir_failure evicts;    /* error if redis may evict the set's keys */
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
-	uint64_t published;            /* records, rollbacks, renewals; node.generations: others */
+	uint64_t published;            /* number of published records, rollbacks and renewals;
+	                                  node.generations counts the other generations */
 	uint64_t foreign_seen,         /* entries with another seed that were counted so far */
 	         foreign_ms;           /* time of the last of these entries */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
-	bool runs;                    /* the thread runs; only the thread calls report() */
+	bool runs;                    /* the thread has started. Before that, no error is
+	                                 reported, since only the thread may call report() */
 	char notice[WEIR_SENTENCE_BYTES];   /* first message for the application */
 	char last_told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
 };
@@ -131,7 +133,8 @@ void weir__service_sleep(struct weir_replica *r, uint64_t until_ms);
 /* Set whether the node may publish ([SIGNED]). Call this when the signer's clock or the newest
  * signature may have changed. */
 void weir__service_may_publish(struct weir_replica *r);
-/* Set the memory that redis must keep for an image, and the log size that is worth a generation. */
+/* Set the memory that redis must keep for an image, and the size of the log at which the node
+ * publishes a generation. @bytes: the size of the set's filter. */
 void weir__service_size(struct weir_replica *r, uint64_t bytes);
 /* Send the application a message. */
 void weir__service_tell(const struct weir_replica *r, int result, const char *sentence);

@@ -142,7 +142,8 @@ static void add_fill(struct weir_replica *r, char *text, size_t room)
 	add(text, room, "nearly_full", s.nearly_full);
 }
 
-/* Write words and values that are not 0. The error is the last value, and ends with the text. */
+/* Write each word whose value is not 0, and its value. The error comes last, since its value may
+ * have blanks: it takes the rest of the text. */
 static void write_report(struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char id[WEIR_ID_TEXT], host[65] = "";
@@ -274,7 +275,7 @@ int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats
 	return 0;
 }
 
-/* The same names as in weir replicate status, so the same alerts apply. */
+/* These metrics have the names that weir replicate status gives them, so the same alerts apply. */
 #define GAUGE(name, help, value) { "weir_replica_node_" name, help, (double)(value), 0, 0 }
 #define COUNTER(name, help, value) { "weir_replica_node_" name, help, (double)(value), 1, 0 }
 

@@ -92,7 +92,7 @@ static void watch(struct weir_replica *r, uint64_t now)
 		weir__failure_save(&r->watched, err);
 }
 
-/* The connection to a replaced master may stay open. */
+/* Ask whether the master was replaced, since the connection to the old master may stay open. */
 static void ask_sentinel(struct weir_replica *r, uint64_t now)
 {
 	if (now < r->master_at)
@@ -128,7 +128,9 @@ static uint64_t run_round(struct weir_replica *r)
 	const uint64_t newest = r->node.newest.id, joined = r->node.joined.id;
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
-		r->node.wrote = false; /* [CONFIRMED]: the node may acknowledge writes of others */
+		r->node.wrote = false; /* [CONFIRMED]: the new head, which another node may have
+		                         written, may acknowledge flushes. So let the WAIT
+		                         follow a later write */
 	if (r->watched.err && r->node.joined.id != joined)
 		r->watch_at = 0; /* joining may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {

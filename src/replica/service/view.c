@@ -155,7 +155,7 @@ static int by_age(const void *a, const void *b)
 	return x->age < y->age ? -1 : x->age > y->age;
 }
 
-/* A client can forge any number of reports, so keep the newest. */
+/* A client can forge any number of reports, so keep only the newest reports. */
 static void leave_out(struct weir_replica_view *v)
 {
 	if (v->node_count)

@@ -15,7 +15,7 @@ enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
 
 struct weir_script {
 	const char *text,
-	           *keys;        /* how many keys the script takes, as text */
+	           *keys;        /* the number of keys that the script takes, as text */
 	char sha[WEIR_SHA + 1];  /* its name in redis; "": not loaded yet */
 };
 
@@ -26,7 +26,7 @@ struct weir_image_job {
 	bool upload, packed;
 	unsigned char *bytes;    /* @room bytes, mapped, so pages take memory only when written */
 	size_t room;
-	_Atomic uint64_t chunks; /* fetched or uploaded chunks, from the first on */
+	_Atomic uint64_t chunks; /* number of chunks transferred so far, in order */
 	uint64_t renewed_ms;
 	struct weir_filter *filter;
 	pthread_t thread;

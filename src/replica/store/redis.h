@@ -41,7 +41,8 @@ struct weir_redis_options {
 	const void *secret;           /* secret key of keyed filters */
 };
 
-/* Sends nothing. All that the options point to must stay valid until weir__redis_close().
+/* Open a store without a command to redis. All that the options point to must stay valid until
+ * weir__redis_close().
  * Return: 0; -EINVAL; -ENOMEM. */
 int weir__redis_open(struct weir_redis **out, const struct weir_redis_options *options);
 /* Stops an image transfer and joins its thread. NULL: a no-op. */

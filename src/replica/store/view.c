@@ -106,7 +106,7 @@ int weir__redis_missing_chunks(struct weir_redis *r, const struct weir_manifest 
 {
 	uint64_t there = 0;
 	int err = 0;
-	/* A forged manifest may claim a million chunks, so stop after ABSENT. */
+	/* A forged manifest may claim a million chunks, so stop after ABSENT missing chunks. */
 	for (uint64_t i = 0; i < m->chunks && i - there <= ABSENT && !err; i += SOME)
 		err = count_chunks(r, m, i, i + SOME < m->chunks ? i + SOME : m->chunks, &there);
 	*missing = m->chunks - there;
@@ -198,7 +198,8 @@ int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 	return err;
 }
 
-/* Unlink the keys that SCAN found. @cursor: receives the next cursor; "0" after the last. */
+/* Unlink the keys that SCAN found. @cursor: receives the cursor for the next SCAN; "0" if this was
+ * the last SCAN. */
 static int unlink_some(const struct weir_redis *r, const struct redisReply *a,
                        char cursor[WEIR_NUMBER_TEXT], uint64_t *n)
 {
@@ -223,7 +224,7 @@ int weir__redis_unlink(struct weir_redis *r, uint64_t *n)
 	struct redisReply *reply;
 	*n = 0;
 	snprintf(pattern, sizeof pattern, "%s*", r->keys.prefix);
-	/* In a Cluster the first command finds the server of the keys. */
+	/* In a Cluster this command leads to the server of the keys. SCAN names no key. */
 	int err = weir__redis_ask(r, NULL, "UNLINK", r->keys.log, NULL);
 	do {
 		if (!err)

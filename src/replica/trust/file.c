@@ -45,7 +45,7 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	char *new;
 	if (asprintf(&new, "%s.new", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	if (replace) /* a killed process may have left the file */
+	if (replace) /* a killed process may have left a temporary file */
 		(void)unlinkat(AT_FDCWD, new, 0);
 	int fd = open(new, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
@@ -55,7 +55,8 @@ int weir__file_write(const char *path, const char *text, size_t len, mode_t mode
 	    (replace ? renameat(AT_FDCWD, new, AT_FDCWD, path) :
 	               linkat(AT_FDCWD, new, AT_FDCWD, path, 0))) {
 		const bool there = !replace && fd >= 0 && errno == EEXIST;
-		/* -EEXIST has another meaning in weir__trust_accept() */
+		/* A failed replacement must not return -EEXIST, which has another meaning in
+		 * weir__trust_accept(). */
 		err = weir_fail(replace && errno == EEXIST ? -EACCES : -errno,
 		                "%s: cannot write it%s%s: %s", path, there ? "" : " by way of ",
 		                there ? "" : new, weir_strerror(errno));

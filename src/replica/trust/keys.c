@@ -32,7 +32,7 @@ static void put_line(char line[WEIR_KEY_LINE], const char *first,
 
 static bool parse_line(unsigned char key[WEIR_KEY_BYTES], const char *line, const char *first)
 {
-	char lower = 0x20; /* a bit that upper case lacks */
+	char lower = 0x20; /* 0 after an upper-case digit, which lacks this bit */
 	for (int i = 0; i < HEX; i++)
 		lower &= line[FIRST + i];
 	return lower && memcmp(line, first, FIRST) == 0 && line[WEIR_KEY_LINE - 1] == '\n' &&

@@ -11,9 +11,11 @@ enum { WEIR_KEY_BYTES = 32, WEIR_KEY_LINE = 83, WEIR_KEYS_TRUSTED = 64 };
 /* @others: mode bits that the file must not have. @flags: added to those of open(). Return: bytes
  *   read, at most @room, or a negative errno. */
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room);
-/* Write a file atomically. @replace: the caller holds its lock; false: the file must be new. */
+/* Write a file atomically. @replace: replace an old file, whose lock the caller holds; false: fail
+ * if the file exists. */
 int weir__file_write(const char *path, const char *text, size_t len, mode_t mode, bool replace);
-/* Sync @path's folder. @others: mode bits forbidden unless the folder is sticky; 0: any. */
+/* Sync @path's folder. @others: mode bits that the folder must not have unless it is sticky; 0:
+ * allow any mode and owner. */
 int weir__folder_sync(const char *path, mode_t others);
 /* Lock @path for writers. Return: a descriptor, whose close() unlocks; or a negative errno. */
 int weir__file_lock(const char *path);

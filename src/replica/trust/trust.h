@@ -31,8 +31,8 @@
 
 enum { WEIR_SIGNATURE_TEXT = 8 + 16 + 1 + 128 + 1 }; /* including the NUL byte */
 
-/* Make a pair of keys in new files of mode 0600 and 0644. On success both are on the disk, else
- * neither exists. Return: also -EEXIST. */
+/* Make a pair of keys in new files of mode 0600 and 0644. On success both files are on the disk. On
+ * failure the call leaves no new file. Return: also -EEXIST if one of the files existed. */
 int weir__key_make(const char *secret_file, const char *public_file);
 
 /* ---- publishers ---- */
