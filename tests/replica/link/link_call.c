@@ -211,7 +211,7 @@ static void take(struct weir_link_options *o, char *word)
 
 int main(int argc, char **argv)
 {
-	/* enough for a busy machine */
+	/* Connecting may take long on a busy machine. */
 	struct weir_link_options o = { .connect_ms = 30000 };
 	static char line[1 << 20];
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -14,7 +14,7 @@ enum { QUESTIONS = 8 };
 static struct {
 	struct gaicb *of[QUESTIONS];
 	unsigned n;
-	int answer;          /* for each query; EAI_INPROGRESS: no answer */
+	int answer;          /* what gai_error() returns for every query */
 	unsigned looks;      /* calls of gai_error() for the first query */
 	const char *second;  /* port of a second address of the name, or NULL */
 } names;
@@ -26,7 +26,7 @@ static void give(struct gaicb *of, const char *address)
 	assert_int_equal(getaddrinfo(address, of->ar_service, &hints, &of->ar_result), 0);
 	if (!names.second)
 		return;
-	/* glibc frees the nodes of a list one by one */
+	/* The nodes of two answers can form one list, since glibc frees each node separately. */
 	assert_int_equal(getaddrinfo(address, names.second, &hints, &of->ar_result->ai_next), 0);
 }
 
@@ -44,7 +44,7 @@ int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
 
 int gai_error(struct gaicb *of)
 {
-	/* a new query may have the address of a freed query */
+	/* Compare with the last query too: it may have the address of the freed first query. */
 	names.looks += of == names.of[0] && (names.n == 1 || of != names.of[names.n - 1]);
 	return names.answer;
 }
@@ -124,7 +124,7 @@ static void test_hangs(void **state)
 	assert_int_equal(names.n, 1);
 	assert_refused(resolve("name.test", 2, 10, &found), -ETIMEDOUT, "", "");
 	assert_int_equal(names.n, 2);
-	give(names.of[0], "127.0.0.1"); /* after the first try and before the second */
+	give(names.of[0], "127.0.0.1"); /* this answer comes between the first two tries */
 	give(names.of[1], "127.0.0.1");
 	names.answer = 0;
 	assert_ok(resolve("name.test", 1, 100, &found)); /* this also frees the second query */

@@ -281,7 +281,7 @@ enum type { TEXT, U64, U32, RATE };
 #define O(type, name) { #name "=", type, offsetof(struct weir_replica_options, name), &given.o }
 #define P(type, name) { #name "=", type, offsetof(struct weir_params, name), &given.params }
 
-/* Return: true if such an option exists. */
+/* Set the option that @word names. Return: false if there is no such option. */
 static bool take(const char *word)
 {
 	static const struct {

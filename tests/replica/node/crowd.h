@@ -7,7 +7,7 @@ enum { INSERT_MS = 60000 }; /* each node inserts once in this time */
 static uint64_t until_well(void)
 {
 	const uint64_t from = s->toy.clock;
-	run_until(from + 10, false); /* before any node has noticed the loss */
+	run_until(from + 10, false); /* until then no node has noticed the loss */
 	while (!all(is_following) && s->toy.clock < from + QUIET_MS)
 		run_until(s->toy.clock + 10, false);
 	const uint64_t took = s->toy.clock - from;

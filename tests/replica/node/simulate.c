@@ -28,7 +28,7 @@ struct seat {
 	struct weir_node node;
 	struct weir_handle *handle;
 	struct toy_store *store;
-	unsigned later; /* 1 + the next seat of its slot; 0 for the last seat */
+	unsigned later; /* 1 + the next seat of the same slot; 0 for the last seat */
 };
 
 static struct sim {
@@ -186,7 +186,8 @@ static bool another_has(unsigned i, uint64_t hash)
 	return false;
 }
 
-/* Replace node @i. If redis can only lose all ("f", "d"), other nodes must keep node @i's keys. */
+/* Replace node @i by an empty node. Excuse each key of node @i that may be lost now. If redis can
+ * only lose everything at once ("f", "d"), excuse only the keys that no other node has. */
 static void die(unsigned i)
 {
 	const bool whole = strspn(s->features, "fdkgmoe") == strlen(s->features) &&
@@ -236,7 +237,7 @@ static void publish_record(unsigned i)
 		return;
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
-		s->keys[k].removed = true; /* perhaps: after -EIO redis may lack the record */
+		s->keys[k].removed = true; /* or not: after -EIO redis may lack the record */
 		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its node had time to read the
 		                                                 key's entry in the log */
 	}

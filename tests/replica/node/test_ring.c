@@ -50,7 +50,8 @@ static void test_the_budget_is_used_to_the_last_hash(void **state)
 	weir__ring_free(&r);
 }
 
-/* Collects hashes one by one, then as many as three chunks have. */
+/* Puts groups of 1 to 2,998 hashes, and a single hash after each group, so groups cross the ends of
+ * chunks. */
 static void test_hashes_keep_their_order_over_the_edges_of_chunks(void **state)
 {
 	(void)state;

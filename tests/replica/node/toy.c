@@ -17,7 +17,7 @@ struct toy_generation {
 	struct weir_manifest m;
 };
 
-/* Images, numbered; the number replaces the hash. */
+/* The images. A manifest has an image's number in place of the image's hash. */
 static struct pool {
 	struct pool *later;
 	uint64_t number;

@@ -39,7 +39,7 @@ struct toy_store {
 struct toy {
 	struct toy_server server[2];
 	uint64_t clock, random;
-	unsigned failing;                /* how many of 1000 calls fail */
+	unsigned failing;                /* number of calls in 1000 that fail */
 	unsigned slow;                   /* most calls that a transfer of an image takes */
 	uint64_t bytes_in,               /* bytes that nodes wrote */
 	         bytes_out,              /* bytes that nodes read */
@@ -54,8 +54,8 @@ uint64_t toy_number(struct toy *t, uint64_t below);
 
 /* The faults. */
 void toy_save(struct toy *t);                    /* server 0 becomes a copy of server 1 */
-void toy_fall_back(struct toy *t, bool restart); /* the reverse; restart false: server 1 keeps
-                                                    running */
+void toy_fall_back(struct toy *t, bool restart); /* server 1 becomes a copy of server 0; @restart
+                                                    false: server 1 keeps running */
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
 void toy_delete(struct toy_server *s, size_t i); /* @i: the index of a batch */

@@ -127,7 +127,8 @@ static void test_a_promoted_replica_is_not_waited_for(void **state)
 	assert_ok(insert(a, 1, WEIR_REPLICA_CONFIRMED));
 	server_kill(&server);
 	ask(&replica, NULL, "REPLICAOF NO ONE");
-	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED)); /* long before the grace period ends */
+	/* The insert is confirmed long before the grace period ends. */
+	assert_ok(insert(a, 2, WEIR_REPLICA_CONFIRMED));
 	assert_true(ask(&replica, NULL, "HGET {weir:test}:2:head replicas") == 1);
 	assert_ok(weir_replica_close(a));
 	server_end(&replica);

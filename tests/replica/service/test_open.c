@@ -48,8 +48,8 @@ static void test_a_set_that_is_there_stays_as_it_is(void **state)
 {
 	(void)state;
 	struct weir_replica *a = open_one();
-	eventually(has_heard(0, "it begins here, empty")); /* wait for this report before the
-	                                                      next */
+	eventually(has_heard(0, "it begins here, empty")); /* node b's report would replace this
+	                                                      report */
 	params.capacity *= 2;
 	struct weir_replica *b = open_one();
 	eventually(has_heard(0, "it is there and stays blocked"));

@@ -91,7 +91,7 @@ static void test_a_signer_publishes_above_the_version_that_it_took(void **state)
 	weir_destroy(more);
 	struct weir_replica *b = open_with(&f);
 	assert_int_equal(stats(b).joined.number, 4);
-	assert_true(has(b, 1) && has(b, 4)); /* including the keys in redis */
+	assert_true(has(b, 1) && has(b, 4)); /* key 1 came from redis, key 4 from @more */
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));

@@ -47,7 +47,7 @@ static void test_publish_with_another_filter(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Each thread requests its own generation. */
+/* Request three generations in turn. Requests of two threads may get the same generation. */
 static void *publish_some(void *r)
 {
 	for (unsigned i = 0; i < 3; i++)

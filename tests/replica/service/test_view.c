@@ -150,9 +150,9 @@ static void test_forged_reports(void **state)
 	report_as("0000000000000003", "1 host a error \033[2J state 2");
 	report_as("0000000000000004", "1 host");
 	report_as("0000000000000005", "1 ");
-	report_as("0000000000000006", "1");        /* ignored: no blank in it */
+	report_as("0000000000000006", "1");        /* ignored: it has no blank */
 	report_as("7", "1 host a");                /* ignored: not the id of a node */
-	report_as("0000000000000008", "x host a"); /* ignored: no time in it */
+	report_as("0000000000000008", "x host a"); /* ignored: it has no time */
 	struct weir_replica_view *v = view();
 	assert_int_equal(v->node_count, 5);
 	assert_int_equal(strlen(node_of(v, 1)->host), 64);

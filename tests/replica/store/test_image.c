@@ -135,8 +135,8 @@ struct gate {
 	struct test_link link;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	unsigned gets,          /* GET and SET calls that have passed */
-	         allowed;       /* how many GET and SET calls may pass */
+	unsigned gets,          /* number of GET and SET calls so far */
+	         allowed;       /* number of GET and SET calls that may pass; others wait */
 	unsigned expires;
 	bool cut, interrupted;  /* cut: the next call fails */
 	unsigned wakes;

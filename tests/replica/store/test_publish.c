@@ -241,7 +241,7 @@ static void test_generations_beyond_keep_are_dropped_with_their_chunks(void **st
 	assert_true(is_kept(&n, 3, 4));
 	assert_int_equal(left_of(&server, &m[3], 0), -1);
 	assert_int_equal(left_of(&server, &m[2], 0), -1);
-	for (unsigned i = 0; i < 2; i++) /* a node that is fetching has time to finish */
+	for (unsigned i = 0; i < 2; i++) /* dropped images stay for nodes that fetch them */
 		assert_in_range(left_of(&server, &m[i], 0), 1, 120);
 	/* The log starts at the oldest kept position. */
 	redisReply *a = redisCommand(server.redis, "XRANGE {weir:test}:2:log - + COUNT 1");
@@ -275,7 +275,7 @@ static void test_an_image_that_a_kept_generation_names_stays(void **state)
 	assert_int_equal(left_of(&server, &again, 0), -1);
 	assert_in_range(left_of(&server, &other, 0), 1, 120);
 	generation(&n, 0, 1000, 20000);
-	generation(&n, 5000, 1000, 20000); /* the image of `other`, whose chunks were to expire */
+	generation(&n, 5000, 1000, 20000); /* this image's chunks are those of `other` */
 	assert_int_equal(left_of(&server, &other, 0), -1);
 	weir_destroy(f);
 	node_close(&n);

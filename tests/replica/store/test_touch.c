@@ -249,7 +249,7 @@ static void test_a_full_server_takes_heartbeats_calls_and_epochs_and_no_batch(vo
 	char name[WEIR_HEX_TEXT];
 	weir__hex_write(name, n.id);
 	assert_int_equal(ask(&server, NULL, "HLEN {weir:test}:2:nodes"), 1);
-	/* And now without any free memory. */
+	/* Now the server has no free memory at all. */
 	ask(&server, NULL, "HDEL {weir:test}:2:nodes %s", name);
 	ask(&server, NULL, "CONFIG SET maxmemory 100000");
 	assert_ok(n.store->touch(n.store->context, &t, &n.head));

@@ -218,13 +218,13 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	while (ask(&server, of, "INFO replication"), !strstr(of, "connected_slaves:0"))
 		usleep(10000);
 	assert_int_equal(beat(&n)->replicas, 1);
-	char wanted[32]; /* fewer replicas do not update `seen` */
+	char wanted[32]; /* a touch that counts fewer replicas keeps `seen` */
 	snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)n.head.now_ms - 5000);
 	ask(&server, NULL, "HSET {weir:test}:2:head seen %s", wanted);
 	assert_int_equal(beat(&n)->replicas, 1);
 	ask(&server, of, "HGET {weir:test}:2:head seen");
 	assert_string_equal(of, wanted);
-	/* As after a restart: another run, long after the last heartbeat. */
+	/* After a restart the server has another run id, and the last heartbeat is long ago. */
 	ask(&server, NULL, "HSET {weir:test}:2:head run 0 seen 1");
 	assert_int_equal(beat(&n)->replicas, 1);
 	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* as if an hour had passed */

@@ -137,7 +137,7 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	restart(past);
 	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");
-	/* The file has the age, so a restart loses less than an hour: 23 hours count. */
+	/* The file has the version's age, so a restart loses less than an hour of the 23 hours. */
 	p = publication(1, 2, NOON);
 	assert_ok(take(t, &p, past));
 	for (unsigned hour = 0; hour < 23; hour++) {
@@ -172,7 +172,7 @@ static void a_signers_clock_of_2106_ends_with_the_next_version(void **state)
 	assert_refused(weir__trust_recheck(t, after(DAY)), -EKEYEXPIRED, "version 1.1", "");
 	assert_ok(take(t, &next, after(2 * HOUR)));
 	assert_ok(weir__trust_recheck(t, after(3 * HOUR)));
-	/* A wrong clock of the node refuses nothing for good. */
+	/* While the node's clock is wrong, a check fails. Afterwards the version is valid again. */
 	assert_refused(weir__trust_recheck(t, (struct weir_now){ year_2106, 5000 + 3 * HOUR }),
 	               -EKEYEXPIRED, "version 1.2", "ago: see");
 	assert_ok(weir__trust_recheck(t, after(4 * HOUR)));

@@ -198,8 +198,8 @@ static void a_power_cut_leaves_a_whole_state(void **state)
 	weir__trust_close(t);
 	assert_int_equal(cut(0), 0);
 	assert_true(power.cuts > 20);
-	/* The syncs: the folder twice, the file, the folder, and the folder again at the next read.
-	 * The third sync is the file's: without that sync some cuts must be bad. */
+	/* Accepting a version syncs the folder twice, the file, and the folder twice again. Without
+	 * the third sync, that of the file, some cuts must be bad. */
 	assert_true(cut(3) > 0);
 }
 

@@ -66,7 +66,7 @@ static void learn(struct wanted *w, const char *secret)
 {
 	static char text[WEIR_KEY_LINE + 1];
 	get_file(text, sizeof text, secret);
-	for (unsigned i = 0; i < HEX; i++) { /* memcpy() may leave a copy on the stack */
+	for (unsigned i = 0; i < HEX; i++) { /* no memcpy(), which may leave a copy on the stack */
 		char c = text[18 + i];
 		int value = c <= '9' ? c - '0' : c - 'a' + 10;
 		w->hex[i] = (unsigned char)~c;

@@ -12,7 +12,8 @@ static const char expected[] =
 static const char plain[] =
 	"2cc3d6f2d47ced442acefce40f3491307c08b2cfa12c02a1324698a1d213d756"
 	"ac0f068e7174f88ae5beafa8e8b6603c74d1fb09aefc37738be3f5f4b7b5430a";
-/* The second half of the expected signature plus the group's order, so equal modulo the order. */
+/* The second half of the expected signature plus the group's order. Both are equal modulo the
+ * order. */
 static const char sum[] = "173eedde51a9762f46e3e1fa13507a2c91381bd6d4f0beaad1f573396d604815";
 enum { LEN = sizeof manifest - 1, LINE = WEIR_SIGNATURE_TEXT - 1 };
 
@@ -92,13 +93,13 @@ static void no_signature_and_another_algorithm_are_refused(void **state)
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 128, plain, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
-	/* This signature is equal modulo the order, but must not be a second valid one. */
+	/* A signature with this second half must not be valid too. */
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 64, sum, 64);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
 }
 
-/* During a key exchange both keys are trusted, and afterwards only the new key. */
+/* During a key exchange a node trusts both keys. Afterwards it trusts only the new key. */
 static void two_keys_are_trusted_while_keys_are_exchanged(void **state)
 {
 	char secret[256], public[256], text[2 * WEIR_KEY_LINE + 1], line[WEIR_SIGNATURE_TEXT];
@@ -150,7 +151,7 @@ static void a_signer_signs_again_at_a_quarter_of_the_life(void **state)
 	assert_false(weir__signer_must_sign(&m, NOON + DAY / 4 - 1, DAY));
 	assert_true(weir__signer_must_sign(&m, NOON + DAY / 4, DAY));
 	assert_true(weir__signer_must_sign(&m, NOON + 9 * DAY, DAY));
-	/* A shorter life that was set later counts. */
+	/* The signer's options now ask for a life of 4 hours, of which a quarter has passed. */
 	assert_true(weir__signer_must_sign(&m, NOON + HOUR, 4 * HOUR));
 	/* The manifest has no expiry, but the signer's options ask for an expiry. */
 	m.expires_ms = 0;

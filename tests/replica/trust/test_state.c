@@ -3,7 +3,7 @@
 #include <sodium.h>
 #include "trusted.h"
 
-/* Made by another program. */
+/* Another program made this text, so the test does not rely on weir's writer. */
 static const char golden[] =
 	"weir-state 1 a 1.1 0123456789abcdef "
 	"b9bf3de7255bfcf506a2d3e7900a2f0c82b15d7f4d8d250a1b98d362afd6d7c2 "
