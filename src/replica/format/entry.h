@@ -35,12 +35,12 @@ struct weir_entry {
 	struct weir_log_id id;
 	uint64_t tag, before;
 	enum weir_entry_kind kind;
-	uint64_t node;               /* for a batch or call */
+	uint64_t node;               /* the sender; for a batch or call */
 	uint64_t hashing;            /* for a batch: fingerprint of the seed */
 	const unsigned char *hashes; /* for a batch: the caller's bytes, 8 for each hash */
 	size_t n;
 	struct weir_version version; /* for a generation or call */
-	struct weir_log_id last;     /* for the first entry of an epoch: the log's last id before */
+	struct weir_log_id last;     /* for the first entry of an epoch: the id before this entry */
 };
 
 /* Read and check an entry of @n strings, names and values in turn. A node that skips an invalid

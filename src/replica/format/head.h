@@ -8,8 +8,8 @@
 
 struct weir_head {
 	uint64_t mark;              /* this epoch's random mark; never 0 */
-	uint64_t prev;              /* previous epoch's mark if its log continues, else 0
-	                               ([NEW-EPOCH], [GIVE-UP]) */
+	uint64_t prev;              /* previous epoch's mark if this epoch continues the log of that
+	                               epoch, else 0 ([NEW-EPOCH], [GIVE-UP]) */
 	struct weir_log_id base;    /* the log's last id before this epoch; 0-0 without a log */
 	struct weir_log_id lost;    /* nodes gave up all ids up to this one ([GIVE-UP]) */
 	struct weir_log_id last;    /* the log's last id */
@@ -17,7 +17,7 @@ struct weir_head {
 	struct weir_version version; /* the newest generation; 0.0: none */
 	uint64_t generation;        /* id of the newest generation; 0: none */
 	uint64_t now_ms;            /* the server's clock */
-	uint32_t replicas;          /* the most replicas connected within replica_grace_ms */
+	uint32_t replicas;          /* most replicas connected at a time in replica_grace_ms */
 	uint32_t connected;         /* replicas connected now */
 	bool full;                  /* touch.lua refused the entries, so that an image has memory */
 };

@@ -21,7 +21,7 @@ struct weir_version {
 
 enum {
 	WEIR_ID_TEXT = 42,  /* bytes: two numbers of 20 digits, a separator, a NUL byte */
-	WEIR_HEX_TEXT = 17, /* bytes, for marks, tags and other ids */
+	WEIR_HEX_TEXT = 17, /* bytes of a mark, a tag or another id: 16 digits, a NUL byte */
 };
 
 /* The redis scripts make the ids, and Lua counts exactly up to 2^53. Another client can add any id

@@ -34,7 +34,7 @@
 
 enum {
 	WEIR_SET_NAME = 64,             /* characters of a set's name */
-	WEIR_CHUNK = (1 << 20) - 64,    /* bytes; redis allocates 1 MiB for chunk and header */
+	WEIR_CHUNK = (1 << 20) - 64,    /* most bytes of a chunk; redis then allocates 1 MiB */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,
 	WEIR_MANIFEST_TEXT = 4096,      /* most bytes of a manifest */
@@ -81,8 +81,8 @@ size_t weir__manifest_write(char text[WEIR_MANIFEST_TEXT], const struct weir_man
 
 enum weir_replicable {
 	WEIR_REPLICABLE_NOT,
-	WEIR_REPLICABLE_IMAGES,  /* kinds that are built once: images only */
-	WEIR_REPLICABLE_INSERTS, /* inserts may repeat, and come in any order */
+	WEIR_REPLICABLE_IMAGES,  /* nodes replicate only images: the kind is built once */
+	WEIR_REPLICABLE_INSERTS, /* nodes replicate inserts, in any order, perhaps twice */
 };
 
 enum weir_replicable weir__replicable(uint32_t kind);

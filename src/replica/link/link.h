@@ -24,17 +24,18 @@
 struct redisReply; /* hiredis: freed by freeReplyObject() */
 struct weir_link;
 
-/* NULL texts are not set. The link copies the URL; all other texts must stay valid until the link
- * is closed. */
+/* A text that is NULL is not set. The link copies the URL; all other texts must stay valid until
+ * the link is closed. */
 struct weir_link_options {
 	const char *url;
 	const char *user, *password; /* override user and password of the URL */
-	const char *password_file;   /* its first line overrides any password; read on connecting */
+	const char *password_file;   /* overrides any password; read at each connection */
 	const char *sentinel_user, *sentinel_password; /* for the Sentinels */
 	const char *client_name;     /* sent with CLIENT SETNAME */
 	/* TLS. Without ca_file the system's certificate authorities are trusted. */
 	const char *ca_file, *cert_file, *key_file;
-	const char *server_name;     /* the name in the certificate; NULL: the URL's host */
+	const char *server_name;     /* the name that the certificate must have; NULL: the URL's
+	                                host */
 	bool insecure;               /* accept any certificate */
 	uint32_t connect_ms;         /* limit of one attempt: lookup, TCP, TLS, login; 0: 1000 */
 	uint32_t answer_ms;          /* limit of each piece of an answer; 0: 10000. The whole answer

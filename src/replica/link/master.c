@@ -66,7 +66,7 @@ bool weir__server_parse(struct weir_server *server, const char *name, size_t len
 	if (n == 0 || n > 65535 || *end || len == 0 || len >= WEIR_HOST_NAME)
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (name[i] <= ' ' || name[i] > '~') /* error sentences print the name */
+		if (name[i] <= ' ' || name[i] > '~') /* the name must be printable in an error */
 			return false;
 	struct weir_server taken = { .port = (uint16_t)n };
 	memcpy(taken.name, name, len);
@@ -119,7 +119,7 @@ int weir__master_ask(const struct weir_link_config *m, int interrupt, struct wei
 	return err;
 }
 
-/* Fail unless the server is the master, since a Sentinel may still name a demoted one. */
+/* Fail unless the server is the master, since a Sentinel may still name a demoted server. */
 static int check_role(struct weir_wire *w, const struct weir_link_config *m)
 {
 	const struct iovec args[] = { weir__wire_text("ROLE") };

@@ -12,7 +12,7 @@
 #include <weir/error.h>
 
 enum { CHECK_MS = 20,      /* milliseconds between two checks for an interruption */
-       FRESH_MS = 60000 }; /* milliseconds after which a pending query is too old */
+       FRESH_MS = 60000 }; /* milliseconds for which a pending query can be used */
 
 struct query {
 	struct query *next;

@@ -139,7 +139,8 @@ static int begin(struct weir_tls *t, struct weir_stream *s, const char *name, ui
 
 /* ---- settings of all connections ---- */
 
-/* OpenSSL's default asks for a passphrase on the terminal, and blocks. */
+/* Refuse a key file with a passphrase. OpenSSL's default would wait for a passphrase from the
+ * terminal. */
 static int no_passphrase(char *text, int room, int writing, void *context)
 {
 	(void)text, (void)room, (void)writing, (void)context;

@@ -80,7 +80,8 @@ uint64_t weir__limit_end(struct weir_limit limit, uint64_t piece_at, uint64_t be
 
 /* Return: 0; -ETIMEDOUT; -ECANCELED. */
 int weir__stream_wait(const struct weir_stream *s, short events, uint64_t end);
-/* @err: a negative errno; 0: closed by the server. Return: -EAGAIN, -ECONNRESET or @err. */
+/* @err: a negative errno; 0: the server closed the connection. Return: -EAGAIN, -ECONNRESET or
+ *   @err. */
 int weir__stream_failed(const struct weir_stream *s, int err);
 
 /* @out: receives the addresses of @host, which freeaddrinfo() frees. */
@@ -97,8 +98,8 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 /* ---- answers ---- */
 
 enum {
-	WEIR_REPLY_ELEMENTS = 1 << 18, /* limit of all arrays of an answer together */
-	WEIR_REPLY_DEPTH = 7,          /* most nested arrays */
+	WEIR_REPLY_ELEMENTS = 1 << 18, /* most elements of all arrays of an answer together */
+	WEIR_REPLY_DEPTH = 7,          /* most levels of nested arrays */
 	WEIR_REPLY_LINE = 1 << 16,     /* most bytes of a line, such as an error or a number */
 };
 
@@ -122,7 +123,7 @@ struct weir_reader {
 int weir__reader_begin(struct weir_reader *r, size_t limit, const char *peer);
 void weir__reader_end(struct weir_reader *r);
 int weir__reader_feed(struct weir_reader *r, const void *data, size_t len);
-/* @out: NULL if the next answer is incomplete. */
+/* @out: receives NULL if the next answer is incomplete. */
 int weir__reader_next(struct weir_reader *r, redisReply **out);
 bool weir__reader_has_unread(const struct weir_reader *r);
 
@@ -148,8 +149,8 @@ struct weir_wire {
 	struct weir_stream stream;
 	struct weir_reader reader;
 	char peer[WEIR_PEER_TEXT];
-	uint64_t piece_at,           /* time of the last piece */
-	         wait_since;         /* start of the wait */
+	uint64_t piece_at,           /* time when the last piece of an answer came */
+	         wait_since;         /* time when the wait for the answer began */
 	void (*waiting)(void *context); /* copied from the options */
 	void *waiting_context;
 };

@@ -99,7 +99,7 @@ static bool is_lost(const struct weir_node *n, const struct weir_manifest *m)
 
 void weir__debts_add_others(struct weir_node *n, const struct weir_manifest *m)
 {
-	if (n->images_only) /* each generation replaces the previous one */
+	if (n->images_only) /* no debts: each generation replaces the previous one */
 		return;
 	if (is_lost(n, m)) {
 		pthread_mutex_lock(&n->lock);
@@ -200,7 +200,7 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put_one(&n->ring, hash)) /* first, since a swap takes keys from the ring */
+	if (weir__ring_put_one(&n->ring, hash)) /* before the set, since a swap reads the ring */
 		return weir_handle_insert_hash(n->handle, hash);
 	return insert_one_by_token(n, hash);
 }

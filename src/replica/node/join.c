@@ -310,7 +310,7 @@ static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct 
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* the keys are lost: report it */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* then keys of the old set are lost */
 		(void)weir__node_note_error(n, -EINVAL);
 	return 0;
 }

@@ -19,7 +19,7 @@ struct walk {
 	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
 	uint64_t tag,        /* tag of the entry `at`; 0: unknown */
-	         named;      /* the previous entry's tag, as the last entry read names it */
+	         named;      /* the previous entry's tag, which the last entry read gives */
 	uint64_t missing;    /* the tag of the missing entry at hole; 0: several are missing */
 	bool lacks, other_log;
 	bool beyond;         /* an entry above upto was read */
@@ -129,7 +129,8 @@ static void send_again(struct weir_node *n, const struct weir_entry *call)
 	weir__ring_requeue(&n->ring, joined ? n->joined.position : none, call->id, true);
 }
 
-/* Return: true if @e replaces the entry with tag @missing. Each resending derives the next tag. */
+/* Return: true if @e replaces the entry with tag @missing. A node that sends an entry again derives
+ *   the new tag from the last tag. */
 static bool replaces(const struct weir_entry *e, uint64_t missing)
 {
 	for (unsigned i = 0; i < TRIES && missing; i++) {

@@ -16,7 +16,7 @@
 enum {
 	WEIR_NODE_BEAT_MS = 1000,      /* longest interval of heartbeats */
 	WEIR_NODE_BEAT_LEAST_MS = 250, /* interval of heartbeats for up to 250 nodes */
-	WEIR_NODE_POLL_MS = 20,        /* interval of reads, and of small sends */
+	WEIR_NODE_POLL_MS = 20,        /* interval of reads, and of sends of few inserts */
 	WEIR_NODE_CALL_MS = 5000,      /* interval of a node's calls ([CALL-FOR-KEYS]) */
 	WEIR_NODE_GIVE_UP_MS = 10000,  /* longest wait for an answer ([GIVE-UP]) or the lease */
 	WEIR_NODE_JITTER_MS = 300,     /* longest random delay before a publication */
@@ -43,11 +43,11 @@ struct weir_node_options {
 	struct weir_handle *handle;  /* must have a filter; only the node reloads it */
 	const char *set;
 	uint64_t id;                 /* random at each start */
-	uint64_t max_pending_bytes;  /* limit of the ring */
+	uint64_t max_pending_bytes;  /* most bytes of the ring */
 	bool may_publish;            /* false for a signed set without the secret key */
 	uint32_t poll_ms;            /* time between two reads; 0: WEIR_NODE_POLL_MS */
-	uint64_t publish_ms;         /* interval of generations of a changed set; 0: only by
-	                                [WHEN-TO-PUBLISH] */
+	uint64_t publish_ms;         /* time after which a changed set is published; 0: publish
+	                                only as [WHEN-TO-PUBLISH] requires */
 	uint64_t publish_bytes;      /* log size that requires a generation; 0: no limit */
 	void (*wake)(void *context); /* called when WEIR_RING_WAKE bytes wait; NULL: no-op */
 	void *context;
@@ -85,15 +85,16 @@ struct weir_node {
 	uint64_t publish_ms, publish_bytes;
 	struct weir_ring ring;
 
-	/* The insert's lock ([RING-FIRST]): a holder adds keys to the set together with their id in
-	 * `has`. */
+	/* Guards the fields up to n_publishing. An insert by a token holds the lock until the keys
+	 * are in the set ([RING-FIRST]). */
 	pthread_mutex_t lock;
 	uint64_t token;                    /* the open token; 0: none */
 	struct weir_has has;               /* ids of the generations and tokens in the set */
 	struct weir_debt debts[WEIR_NODE_DEBTS];
-	uint32_t n_debts, n_publishing;    /* n_publishing: debts in the publication in flight */
+	uint32_t n_debts, n_publishing;    /* n_publishing: number of debts, from the first one on,
+	                                      that the publication in flight pays */
 
-	/* Flushes. */
+	/* Flushes have numbers: the last number asked for, and the last one acknowledged. */
 	_Atomic uint64_t flushes_asked, flushes_acked;
 	uint64_t flushes_collected;        /* all keys up to this flush are in batches */
 
@@ -104,7 +105,7 @@ struct weir_node {
 	                                      yet */
 	uint64_t synced_at;                /* time of the last heartbeat after which all reads
 	                                      succeeded; answered_at is set by each heartbeat */
-	uint32_t poll_ms, beat_ms;         /* may be changed between rounds */
+	uint32_t poll_ms, beat_ms;         /* the owner may change both between rounds */
 	uint64_t jitter;                   /* state of the random numbers */
 
 	enum weir_node_state state;
@@ -124,7 +125,7 @@ struct weir_node {
 	uint64_t new_log_mark;             /* mark of the new log whose first entry was read since
 	                                      the last heartbeat; UINT64_MAX: two new logs; 0:
 	                                      no new log */
-	struct weir_seen seen;             /* published in each manifest of this node */
+	struct weir_seen seen;             /* the value of `seen` in each manifest of this node */
 	struct weir_seen lost_cursor;      /* cursor in the log that redis lost (`had` in UNION.md);
 	                                      mark 0: the head's image has all of that log */
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
@@ -137,10 +138,10 @@ struct weir_node {
 	                                      several entries are missing */
 	struct weir_log_id gap;            /* the last skipped entry. Own entries up to the gap may
 	                                      belong to another log; 0-0: none */
-	uint64_t again_at;                 /* time of the next resending for a call */
+	uint64_t again_at;                 /* earliest time to send entries again for a call */
 	struct weir_log_id open_call;      /* the last unanswered call of any node */
 	struct weir_version call_version;  /* the version in open_call; a newer head answers it */
-	uint64_t log_bytes;                /* bytes of log applied above joined.position */
+	uint64_t log_bytes;                /* bytes of applied log entries after joined.position */
 	bool lacks;
 	bool doubt;                        /* [DOUBT], until the head's position is known */
 	bool impure;                       /* the next generation is not pure ([WHEN-TO-PUBLISH]) */
@@ -154,26 +155,28 @@ struct weir_node {
 	struct weir_version refused;       /* version of refused_id; 0.0: none */
 	uint64_t refused_at;               /* time to read the refused manifest again */
 	bool other_seed;                   /* refused_id was refused for its seed, key or steps */
-	uint64_t mismatch,                 /* a generation in the head, without its manifest */
+	uint64_t mismatch,                 /* the generation in the head while the manifest is of
+	                                      another generation; 0: none */
 	         mismatch_at;              /* the time when the node noticed this mismatch */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
 	bool no_retry;                     /* a retry cannot help for the image of this head */
 	uint64_t abandoned;                /* the generation that the node gave up ([GIVE-UP]) */
-	bool publishing, publishing_impure; /* publishing_impure: the `impure` before publishing */
+	bool publishing, publishing_impure; /* publishing_impure: the value of `impure` when the
+	                                       publication began */
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
 	unsigned superseded;               /* consecutive superseded publications of this node */
-	uint64_t stale_mark,               /* mark of the publications that redis refuses */
+	uint64_t stale_mark,               /* mark of consecutive publications that redis refused */
 	         stale_at;                 /* time of the first refusal; 0: none */
 	struct weir_version stale_base;    /* base of these publications */
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch wrote to redis; reset by the owner */
 	int publish_error;                 /* error of the last publication; 0: none */
-	uint64_t batches,                  /* applied batches */
-	         failures;                 /* failed exchanges with redis */
-	uint64_t foreign,                  /* entries with another seed */
-	         given_up,                 /* calls that this node gave up ([GIVE-UP]) */
-	         generations;              /* generations that this node published */
+	uint64_t batches,                  /* number of batches applied */
+	         failures;                 /* number of failed exchanges with redis */
+	uint64_t foreign,                  /* number of entries with another seed */
+	         given_up,                 /* number of calls that this node gave up ([GIVE-UP]) */
+	         generations;              /* number of generations that this node published */
 	int error;                         /* the current error and its sentence; 0: none */
 	char why[WEIR_SENTENCE_BYTES];
 };
@@ -207,7 +210,8 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash);
 /* Insert a batch, up to the first key that fails. Return: as weir_handle_insert_keys(). */
 int64_t weir__node_insert_keys(struct weir_node *n, struct weir_keys keys, uint64_t *bitmap);
 /* Request a confirmation of all inserts that have returned. Return: a number. Once
- * weir__node_acknowledged() reaches it, the inserts are in the log or in a generation. */
+ * weir__node_acknowledged() returns at least this number, the inserts are in the log or in a
+ * generation. */
 uint64_t weir__node_flush(struct weir_node *n);
 uint64_t weir__node_acknowledged(struct weir_node *n);
 

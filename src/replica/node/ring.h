@@ -40,8 +40,8 @@ struct weir_chunk {
 };
 
 struct weir_ring_list {
-	_Alignas(64) struct weir_chunk *newest; /* for the inserting thread */
-	struct weir_chunk *_Atomic oldest;      /* for the node's thread; NULL: empty */
+	_Alignas(64) struct weir_chunk *newest; /* the chunk that the inserting thread fills */
+	struct weir_chunk *_Atomic oldest;      /* the chunk that the node reads; NULL: none */
 	size_t read_pos;                        /* read position in oldest */
 };
 
@@ -52,7 +52,7 @@ struct weir_ring {
 	void (*wake)(void *context); /* wakes the node's thread; NULL: no-op */
 	void *context;
 	pthread_mutex_t shared;      /* guards the shared first list */
-	struct weir_batches waiting; /* pending, or sent without an acknowledgment */
+	struct weir_batches waiting; /* batches not sent, or sent but not acknowledged */
 	struct weir_batch *lowest;   /* a waiting batch that has the lowest stamp */
 	struct weir_batch *lowest_upto; /* the last batch compared for `lowest`; NULL: unknown */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */

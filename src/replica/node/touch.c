@@ -144,7 +144,7 @@ static void apply_head(struct weir_node *n, const struct weir_head *head, uint64
 	const bool back = mark == head->mark && weir__log_id_compare(before, n->head.last) < 0;
 	const bool other = mark == head->mark && !n->doubt && is_other_log(n, head);
 	if (head->generation != n->head.generation)
-		n->called = n->no_retry = false; /* both flags are about one head */
+		n->called = n->no_retry = false; /* both flags concern only the old head */
 	n->head = *head;
 	if (back) /* the log lost entries, perhaps some that were sent in doubt: send all again */
 		weir__node_doubt(n);
@@ -159,7 +159,7 @@ static void apply_head(struct weir_node *n, const struct weir_head *head, uint64
 	}
 	n->crossing = none;
 	n->new_log_mark = 0;
-	n->touch_now = false; /* this is the current head */
+	n->touch_now = false; /* this answer has the current head */
 }
 
 /* Return: the number of batches among the entries; -EIO, -ENOMEM. */

@@ -90,7 +90,7 @@ struct weir_replica {
 	pthread_mutex_t lock;
 	pthread_cond_t done;           /* signals changes of the fields below */
 	bool stopping, stopped;
-	uint64_t waiting;              /* calls that wait for a flush */
+	uint64_t waiting;              /* number of calls that wait for a flush */
 	uint64_t confirmed;            /* flushes up to this one are confirmed */
 	uint64_t refused;              /* flushes up to this one are refused because of `refusal` */
 	struct weir_failure refusal;
@@ -119,7 +119,7 @@ struct weir_replica {
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
 	bool runs;                    /* the thread has started. Before that, no error is
 	                                 reported, since only the thread may call report() */
-	char notice[WEIR_SENTENCE_BYTES];   /* first message for the application */
+	char notice[WEIR_SENTENCE_BYTES];   /* message that the thread sends first */
 	char last_told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
 };
 
@@ -149,7 +149,8 @@ void weir__service_free(struct weir_replica *r);
 /* ---- thread.c ---- */
 
 int weir__service_start(struct weir_replica *r);
-/* Stop the thread and join it. @patience_ms: interrupt its connection 1 s after this time. */
+/* Stop the thread and join it. If the thread has not stopped 1 s after @patience_ms, interrupt its
+ * connection. */
 void weir__service_stop(struct weir_replica *r, uint32_t patience_ms);
 
 /* ---- confirm.c ---- */

@@ -55,7 +55,7 @@ static int check_signature(struct weir_replica *r, struct weir_now now)
 	return err == -EEXIST || err == -ESTALE || err == -EAGAIN ? 0 : err;
 }
 
-/* If a generation expires soon, watch it at intervals of 1/8 of its life. */
+/* Check a generation with a short life at intervals of 1/8 of its life. */
 static uint64_t watch_interval(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;

@@ -45,7 +45,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "MISCONF", -EAGAIN, "redis cannot save and takes no writes: see its log" },
 		{ "OOM", -ENOSPC, "redis is full: raise maxmemory" },
 		{ "NOPERM", -EACCES, acl },
-		{ "ERR acl verification failed", -EACCES, acl }, /* from a module's call */
+		{ "ERR acl verification failed", -EACCES, acl }, /* if a module calls a command */
 		{ "ERR The user executing the script can't", -EACCES, acl },
 		{ "WRONGPASS", -EACCES, "user or password is wrong" },
 		{ "NOAUTH", -EACCES, "redis asks for a password: give one" },

@@ -7,7 +7,7 @@
 enum {
 	EACH = 3,
 	READ = 16,          /* entries in an answer of at most 1 MiB */
-	FIELDS = 8,         /* strings read of an entry; more than an entry may have */
+	FIELDS = 8,         /* most strings to read of an entry; a valid entry has fewer */
 	ANSWER = 12,
 };
 

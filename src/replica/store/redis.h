@@ -36,7 +36,7 @@ struct weir_redis_options {
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
 	uint64_t reserve;             /* bytes that batches leave free; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
-	uint32_t grace_ms;            /* how long weir_head.replicas still counts a lost replica */
+	uint32_t grace_ms;            /* milliseconds for which a lost replica still counts */
 	int zstd_level;               /* 0: no compression */
 	const void *secret;           /* secret key of keyed filters */
 };
@@ -50,7 +50,8 @@ void weir__redis_close(struct weir_redis *r);
 const struct weir_store *weir__redis_store(struct weir_redis *r);
 /* Replace the reserve of the options when the set has grown. */
 void weir__redis_reserve(struct weir_redis *r, uint64_t bytes);
-/* The bytes fetched of an image. @all: receives the image's size; 0: no fetch is in flight. */
+/* @here: receives the number of bytes fetched of an image. @all: receives the image's size; 0: no
+ * fetch is in flight. */
 void weir__redis_progress(const struct weir_redis *r, uint64_t *here, uint64_t *all);
 
 /* ---- reading a set's state; a callback's nonzero result ends the call, which returns it ---- */
@@ -75,12 +76,13 @@ int weir__redis_missing_chunks(struct weir_redis *r, const struct weir_manifest 
 struct weir_redis_status {
 	struct weir_head head;      /* mark 0: redis has no head */
 	uint64_t entries;           /* length of the log */
-	uint64_t kept,              /* kept generations */
-	         nodes;             /* reports of nodes */
+	uint64_t kept,              /* number of kept generations */
+	         nodes;             /* number of reports of nodes */
 	uint64_t lease;             /* the owner's node id; 0: none */
-	uint64_t used, max_memory;  /* of redis, in bytes; max_memory 0: no limit */
+	uint64_t used, max_memory;  /* bytes that redis uses, and its limit; 0: no limit */
 	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */
-	size_t len, signature_len;  /* of the newest manifest, not checked; 0: no manifest */
+	size_t len, signature_len;  /* bytes of text and signature; 0: no manifest. Neither is
+	                               checked */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
 /* All fields of the head are from one moment. The other fields are read later. */

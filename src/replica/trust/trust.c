@@ -14,7 +14,7 @@
 #include <weir/error.h>
 #include "parts.h"
 
-enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* NOTES_PER_LIFE: updates of a version's age */
+enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* NOTES_PER_LIFE: writes of a version's age */
 
 #define VERSION "%" PRIu64 ".%" PRIu64
 
@@ -56,7 +56,7 @@ static int read_state(struct weir_trust *t, struct weir_now now)
 	return 0;
 }
 
-/* @floor_ms: a lower bound of the time. */
+/* @floor_ms: use this time if the wall clock is before it. */
 static int check_expiry(const struct weir_trust *t, const struct weir_accepted *h,
                         uint64_t floor_ms, struct weir_now now)
 {
