@@ -8,8 +8,8 @@
 -- Answer OK, or an error: WEIRSTALE, WEIRBASE or WEIRCHUNK. An error changes nothing, but WEIRBASE
 -- drops an image that no kept manifest names.
 --
--- A first HDEL of no field lets the script run on a full server (touch.lua has the reason). It must
--- run there, since only this script trims the log.
+-- A first HDEL without effect lets the script run on a full server (touch.lua has the reason). The
+-- script must run there, since only this script trims the log.
 local head, log, kept, nodes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local mark, base, version, id, text, signature = unpack(ARGV, 1, 6)
 local position, tag, tag_of_g, image = unpack(ARGV, 7, 10)
@@ -28,7 +28,7 @@ local function less(a, b)
 	end
 	return #a1 < #b1 or #a1 == #b1 and a1 < b1
 end
--- Redis refuses larger ids, and the log is trimmed after everything else is written.
+-- Redis would refuse to trim the log to a larger id, after this script has written everything else.
 local function fits(number)
 	return #number < 20 or #number == 20 and number <= '18446744073709551615'
 end
@@ -37,7 +37,7 @@ local function read(of)
 	local epoch, at = string.match(of, '\nposition (%d+)%-(%d+) %x+\n')
 	return hash, tonumber(n), at and fits(epoch) and fits(at) and epoch .. '-' .. at
 end
--- How many manifests name each image.
+-- The number of manifests that name each image.
 local named = {}
 local function name(of, times)
 	local hash = read(of) or ''

@@ -6,15 +6,16 @@
 --   give-up: the mark of the epoch to end without a successor, or nothing
 --   mark: for an epoch that this call begins; its first entry has the mark as its tag
 --   reserve: bytes that batches must leave free
---   epoch: the last that the node saw. Without log and head the next epoch is above it, so nodes
---     whose cursors are in that epoch read the new entry before their next heartbeat.
+--   epoch: the last epoch that the node saw. If redis has neither log nor head, the new epoch is
+--     above it, so nodes whose cursors are in that epoch read the new epoch's first entry.
 -- Answer { mark, prev, base, lost, last, tag, version, generation, replicas, now, full, connected }
 --
--- The script makes the ids itself, since those of EPOCH-* may have gaps. If the head is not the
--- log's (an old head was restored), redis refuses the id, so no entry names a wrong previous one.
--- Redis asks for memory only before a script's first write. HDEL of no field needs none, so after
--- it an epoch can begin on a full server, and a call is accepted. (flags=allow-oom would do that
--- too, but then Redis refuses the heartbeats of a server that cannot save or has too few replicas.)
+-- The script makes the ids itself, since ids that redis makes for EPOCH-* may have gaps. If an old
+-- head was restored, redis refuses the next id of that head, so no entry names a wrong previous
+-- entry. Redis checks its memory only before a script's first write, and allows HDEL on a full
+-- server. So the script first writes an HDEL without effect. Then an epoch can begin on a full
+-- server, and redis accepts a call. (flags=allow-oom would do that too, but then redis refuses the
+-- heartbeats of a server that cannot save or has too few replicas.)
 local head, log, nodes = KEYS[1], KEYS[2], KEYS[3]
 local none = '0000000000000000'
 local info = redis.call('INFO', 'replication')
@@ -131,8 +132,8 @@ if err then
 	return err
 end
 
--- The most replicas connected lately. Some may be away for a moment when the master restarts; they
--- have the same time again to come back. At most one node in a second writes this.
+-- Count the most replicas that were connected lately. A replica may be away for a moment when the
+-- master restarts, so it has the grace period to come back. At most one node a second writes this.
 local n = tonumber(string.match(info, 'connected_slaves:(%d+)'))
 local function count(text) -- no inf and nan, which tonumber() takes
 	return string.match(text, '^%d+$') and tonumber(text) or 0

@@ -262,7 +262,7 @@ void weir__service_waiting(void *replica)
 
 int weir_replica_measure(const struct weir_replica *r, struct weir_replica_stats *out)
 {
-	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* to lock its lock */
+	struct weir_replica *own = (struct weir_replica *)(uintptr_t)r; /* not const, to lock it */
 	if (!r || !out)
 		return weir_fail(-EINVAL, "the %s is NULL", r ? "result" : "replica");
 	if (out->struct_size != sizeof *out)

@@ -36,7 +36,7 @@ struct weir_redis_options {
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
 	uint64_t reserve;             /* bytes that batches leave free; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
-	uint32_t grace_ms;            /* milliseconds for which a lost replica still counts */
+	uint32_t grace_ms;            /* time for which weir_head.replicas counts a lost replica */
 	int zstd_level;               /* 0: no compression */
 	const void *secret;           /* secret key of keyed filters */
 };

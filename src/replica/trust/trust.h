@@ -88,8 +88,8 @@ int weir__trust_signed(const struct weir_trust *trust, const struct weir_manifes
 int weir__trust_accept(struct weir_trust *trust, const struct weir_manifest *m, const char *text,
                        size_t len, const char *signature, size_t signature_len,
                        struct weir_now now);
-/* Check that the accepted version is still valid. Call it about once a minute: it reads the state
- * file, and writes the version's age there. Return: 0, also if no version is accepted yet;
+/* Check that the accepted version is still valid. Call it at least once a minute: it reads the
+ * state file, and writes the version's age there. Return: 0, also if no version is accepted yet;
  * -EKEYEXPIRED: a running node keeps its set and reports the error. */
 int weir__trust_recheck(struct weir_trust *trust, struct weir_now now);
 /* The accepted version; valid until the next call with @trust. While redis has an older head, a
