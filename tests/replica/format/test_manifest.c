@@ -235,7 +235,7 @@ static void test_seen_line_is_read_and_may_be_absent(void **state)
 	assert_ok(read_and_write(text, n));
 	assert_ok(weir__manifest_read(&m, good, strlen(good)));
 	assert_true(!m.seen.mark && !m.seen.id.epoch && !m.seen.id.n);
-	m.seen.id.epoch = 6; /* ignored without a mark */
+	m.seen.id.epoch = 6; /* the writer ignores this id, since mark is 0 */
 	assert_int_equal(weir__manifest_write(text, &m), strlen(good));
 }
 

@@ -35,13 +35,13 @@ class Hostile(unittest.TestCase):
         self.lie(b"*2147483647\r\n", "EMSGSIZE")
         self.lie(b"*2\r\n*262000\r\n" + b":1\r\n" * 262000 + b"*600\r\n", "EMSGSIZE",
                  most=4000000)
-        # each array is small, the sum is not
+        # each array is small, but they have too many elements together
         self.lie(b"*1000\r\n" + (b"*262\r\n" + b":1\r\n" * 262) * 1000, "EMSGSIZE",
                  most=4000000)
 
     def test_a_long_string_that_does_not_come(self):
         self.lie(b"$900000\r\nabc", "ETIMEDOUT")
-        self.lie(b"$900000000\r\nabc", "EMSGSIZE") # at once
+        self.lie(b"$900000000\r\nabc", "EMSGSIZE") # fails without a wait
 
     def test_without_end(self):
         self.lie(b"$5000000\r\n" + b"x" * 3000000, "EMSGSIZE")

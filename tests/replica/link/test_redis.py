@@ -71,7 +71,7 @@ class Real(unittest.TestCase):
         with open(path, "w") as f:
             f.write("wrong\n")
         self.assertTrue(call("GET x").startswith("EACCES "))
-        with open(path, "w") as f: # each connection reads it
+        with open(path, "w") as f: # each connection reads the file
             f.write("main\n")
         self.assertEqual(call("GET x"), "OK nil")
         with open(path, "w"):

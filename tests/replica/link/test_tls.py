@@ -40,7 +40,7 @@ class Tls(unittest.TestCase):
         self.assertEqual(Caller(self, url, "insecure", *own)("PING"), "OK PONG")
         answer = Caller(self, url, ca)("PING") # the server asks for a client's certificate
         self.assertTrue(answer.startswith(("EPROTO ", "ECONNRESET ")), answer)
-        server.kill() # a SIGPIPE would end the caller
+        server.kill() # a write after this must not raise SIGPIPE
         self.assertTrue(call("PING").startswith(("ECONNRESET ", "EPROTO ")))
         self.assertTrue(call("PING").startswith("ECONNREFUSED "))
 
@@ -48,7 +48,7 @@ class Tls(unittest.TestCase):
         at, own, url = self.at, self.own, "url=rediss://127.0.0.1:1"
         for bad in (["ca=/nowhere"], [self.ca, own[0]], [self.ca, own[1]],
                     [self.ca, own[0], "key=%s/ca.key" % at],
-                    [self.ca, own[0], "key=%s/locked.key" % at], # no prompt for its password
+                    [self.ca, own[0], "key=%s/locked.key" % at], # no prompt for a password
                     [self.ca, "cert=%s/client.key" % at, own[1]]):
             with self.subTest(bad=bad):
                 said = Caller(self, url, *bad).process.stdout.readline()

@@ -162,7 +162,8 @@ static void test_the_end_of_all_pieces(void **state)
 	assert_int_equal(weir__limit_end(fixed, 7000, 2000, 10 << 20), 7010);
 }
 
-/* Bytes of the next answer that arrive with this answer count towards the next limit. */
+/* Bytes of the next answer may arrive with this answer. They count towards the limit of the next
+ * answer. */
 static void test_limit_of_each_answer(void **state)
 {
 	static char half[LIMIT - 100];

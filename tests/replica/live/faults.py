@@ -11,7 +11,7 @@ import time
 import live
 
 SLEEP = 0.5     # seconds without a server
-PERIOD = 2.5    # seconds of keys that appendfsync everysec may lose, at most
+PERIOD = 2.5    # most seconds of keys that redis loses with appendfsync everysec
 
 
 def restart(server, meanwhile=None):
@@ -158,7 +158,7 @@ def failed_over(w):
 
 
 def two_masters(w):
-    """One node stays with the old master until that becomes a replica of the new one."""
+    """One node stays with the old master until this master becomes a replica of the new master."""
     live.wait_until("the replica is in step", lambda: w.master.replicas() == 1)
     old, new = w.servers
     new.options.pop("replicaof", None)

@@ -125,7 +125,7 @@ class Proxy:
         far.close()
 
     def pump(self, source, sink, answers):
-        """@answers: is @source the server? lie() may then send other data."""
+        """@answers: True if @source is the server, so that lie() may send other data."""
         with contextlib.suppress(OSError):
             while data := source.recv(1 << 16):
                 self.open.wait()
@@ -148,7 +148,7 @@ class Proxy:
 
     @contextlib.contextmanager
     def cut(self, ends=False):
-        """Stop all data. It arrives after the cut, or with @ends all connections end."""
+        """Hold all data back. After the cut the data arrives, or all connections end (@ends)."""
         self.open.clear()
         try:
             yield

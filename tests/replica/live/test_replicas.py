@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Confirmed inserts wait for the replicas of redis: for which, and for how long?
+"""Do confirmed inserts wait for the right replicas of redis, and for how long?
 test_replicas.py PROGRAM"""
 import errno
 import signal

@@ -94,7 +94,7 @@ class Room(unittest.TestCase):
         self.evicting("volatile-ttl")
 
     def test_a_policy_that_evicts(self):
-        """A node reads the policy once a minute."""
+        """A node checks the policy every 15 s, and every second while redis may evict keys."""
         node, client = self.evicting("allkeys-lru")
         client.config_set("maxmemory-policy", "noeviction")
         live.wait_until("it confirms", lambda: node.insert(2, 3, "confirmed")["result"] >= 0,

@@ -288,7 +288,7 @@ static void test_debts_beyond_the_list_are_paid_by_an_own_generation_alone(void 
 	weir__debts_release(&node[0], &m);
 	assert_int_equal(node[0].n_debts, WEIR_NODE_DEBTS);
 	node[0].n_publishing = node[0].n_debts;
-	weir__debt_add(&node[0], 1000, 1000); /* during the publication */
+	weir__debt_add(&node[0], 1000, 1000); /* the publication does not pay this debt */
 	weir__debts_paid(&node[0], m.id);
 	assert_int_equal(node[0].n_debts, 2);
 	assert_int_equal(node[0].debts[1].id, 0);
@@ -349,7 +349,7 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	run(1000);
 	assert_true(has(0, 2) && has(1, 2) && has(0, 1));
 	assert_int_equal(status(0).joined.era, 2);
-	assert_true(status(0).joined.number >= 2); /* with the keys that only the log had */
+	assert_true(status(0).joined.number >= 2); /* 2.2 has the keys that only the log had */
 }
 
 /* A rollback is complete only with the log after its position, which node 1 has not read. */

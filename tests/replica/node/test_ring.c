@@ -148,7 +148,7 @@ static void test_a_thread_that_ends_leaves_its_list_to_the_next(void **state)
 	for (unsigned i = 0; i < WEIR_RING_LISTS; i++)
 		used += shared.lists[i].oldest != NULL;
 	assert_int_equal(used, 1);
-	assert_null(shared.lists[0].oldest); /* the shared list */
+	assert_null(shared.lists[0].oldest); /* no thread used the shared list */
 	assert_ok(weir__ring_collect(&shared, 1));
 	size_t n = 0;
 	for (const struct weir_batch *b = shared.waiting.oldest; b; b = b->newer)

@@ -160,7 +160,7 @@ static void test_an_answer_that_is_being_uploaded_is_waited_for(void **state)
 	for (toy.slow = 1000; status(0).state != WEIR_NODE_PUBLISHING;)
 		run(20);
 	toy.slow = 0;
-	toy.stores[0].remaining = 30 * 50; /* rounds: 30 s */
+	toy.stores[0].remaining = 30 * 50; /* 1,500 calls, which take 30 s */
 	run(25000);
 	assert_true(status(1).lacks && status(0).state == WEIR_NODE_PUBLISHING);
 	run(8000);

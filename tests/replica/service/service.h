@@ -35,7 +35,7 @@ static inline bool has_heard(int result, const char *part)
 	return has;
 }
 
-/* Wait until @condition is true. Only the test's time limit ends the wait otherwise. */
+/* Wait until @condition is true, or until the test's time limit. */
 #define eventually(condition) \
 	do \
 		usleep(2000); \

@@ -106,7 +106,7 @@ static void test_an_epoch_that_ends_confirms_nothing(void **state)
 	server_kill(&server);
 	assert_refused(weir_replica_flush(a, 500), -ETIMEDOUT, "not confirmed within 500 ms",
 	               "unix");
-	server_start(&server, NULL, NULL); /* an empty server */
+	server_start(&server, NULL, NULL); /* the server is empty now */
 	assert_ok(weir_replica_flush(a, 20000));
 	struct weir_replica *b = open_one();
 	assert_true(has(b, 2));

@@ -305,7 +305,7 @@ static void test_close_reports_an_owed_generation(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* Merged keys are not in a log, so no insert waits. */
+/* Merged keys are not in the ring, so close() finds no pending insert. It finds a debt instead. */
 static void test_close_reports_an_unpublished_merge(void **state)
 {
 	(void)state;

@@ -69,7 +69,7 @@ static void test_publish_from_several_threads_and_nodes(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
-/* An image that takes seconds to compress. */
+/* Options of a set whose image takes seconds to compress. */
 static struct weir_replica_options slow(void)
 {
 	struct weir_replica_options o = options();
@@ -336,7 +336,7 @@ static void test_an_older_head_is_refused(void **state)
 	assert_ok(weir_handle_create(&o.handle, f, NULL));
 	a = open_with(&o);
 	eventually(stats(a).joined.number == 3);
-	assert_int_equal(stats(a).published, 1); /* and no lower version */
+	assert_int_equal(stats(a).published, 1); /* the node has published no lower version */
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));
 }
@@ -378,7 +378,7 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	eventually(has(b, 1));
 	lock_state(other_state, 2000);
 	assert_ok(weir_replica_publish(a));
-	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* the node's thread waits */
+	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* b's thread waits */
 	assert_true(has(b, 1) && has(b, 2) && stats(b).joined.number == 1);
 	assert_ok(weir_replica_close(b));
 	eventually(has(a, 2));

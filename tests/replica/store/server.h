@@ -169,7 +169,7 @@ static inline void node_close(struct node *n)
 		redisFree(n->image_link.redis);
 }
 
-/* A heartbeat. */
+/* Send a heartbeat. Return: the head. */
 static inline const struct weir_head *beat(struct node *n)
 {
 	const struct weir_touch t = { .node = n->id, .report = "well" };

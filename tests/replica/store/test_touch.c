@@ -288,7 +288,7 @@ static void test_heartbeats_go_on_where_redis_takes_no_writes(void **state)
 	(void)state;
 	node_open(&n, &server);
 	append(&n, 5);
-	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* old enough for an update */
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* beat() tries to update it */
 	ask(&server, NULL, "CONFIG SET min-replicas-to-write 1");
 	beat(&n);
 	assert_true(is_id(n.head.last, 1, 2));

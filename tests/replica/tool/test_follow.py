@@ -69,7 +69,7 @@ class Follow(tool.Tool):
         for _ in range(3):
             self.replicate("publish", "a")
         process = self.begin()
-        process.send_signal(signal.SIGSTOP) # else it would begin the set
+        process.send_signal(signal.SIGSTOP) # a running command would begin the set
         self.client.flushall()
         self.replicate("publish", "b")
         process.send_signal(signal.SIGCONT)
@@ -186,7 +186,7 @@ class Follow(tool.Tool):
                     how()
                     wait_until("it is written", lambda: self.has_key(750) and
                                not self.has_key(550) and self.is_whole())
-                    time.sleep(0.3) # it looks again and changes nothing
+                    time.sleep(0.3) # the command looks again and must change nothing
         wait_until("it stays", self.stays)
         self.ends(process)
         self.assertEqual(os.listdir(self.at), ["image"])
@@ -217,7 +217,7 @@ class Follow(tool.Tool):
         self.another(first)
         said = []
         wait_until("it says so", lambda: said.append(process.stderr.read()) or any(said))
-        time.sleep(0.5) # it tries five times a second
+        time.sleep(0.5) # the command tries five times a second
         said = b"".join(s or b"" for s in [*said, process.stderr.read()]).decode()
         # If the folder goes away during a save, the command first reports another error.
         said = "\n".join(line for line in said.split("\n") if "since it was read" not in line)
@@ -226,7 +226,7 @@ class Follow(tool.Tool):
 
     def test_a_folder_that_goes_away(self):
         process = self.begin()
-        for first in (700, 900): # the second time is reported too
+        for first in (700, 900): # the command reports the second failure too
             os.rename(self.at, self.at + "2")
             self.fails(process, "no such file or directory", first)
             os.rename(self.at + "2", self.at)

@@ -89,7 +89,7 @@ class Guide(unittest.TestCase):
             f.write(self.program)
         build, run = self.block("./node").splitlines()
         self.sh(build)
-        self.assertIn("word: new\n", self.sh(run, stdin="word\n")) # it begins here
+        self.assertIn("word: new\n", self.sh(run, stdin="word\n")) # the set begins here
         self.assertEqual(self.sh(run, stdin="word\nother\n"), "word: seen before\nother: new\n")
         user = [word.replace("NAME", "seen") for word in self.acl.split()]
         self.sh("redis-cli -h %s %s" % (ADDRESS, " ".join("'%s'" % word for word in user)))
@@ -108,7 +108,7 @@ class Guide(unittest.TestCase):
         signing = self.block("seen.secret").replace("\\\n", "").splitlines()
         self.sh("\n".join(signing[:-1]))
         self.follow(signing[-1], "signed.weir")
-        self.sh(self.block("DEL")) # another client's head
+        self.sh(self.block("DEL")) # this removes the head that another client wrote
         self.sh("\n".join(signing[2:-1]))
         self.sh(self.block("new.secret"))
 

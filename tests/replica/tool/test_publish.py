@@ -37,7 +37,7 @@ class Publish(tool.Tool):
         self.assertEqual(self.replicate("rollback", "--generation=1.1"),
                          "set seen: generation 3.1\n")
         self.assertTrue(self.served(50) and not self.served(550))
-        self.assertEqual(self.kept()[-4:], ["3.1", "2.1", "1.2", "1.1"]) # 3.2: if it owed the log
+        self.assertEqual(self.kept()[-4:], ["3.1", "2.1", "1.2", "1.1"]) # 3.2 may add the log
         said = self.status()
         self.assertEqual([g["source"] for g in said["kept"]][-4:],
                          ["rollback", "record", "set", "set"])
@@ -178,7 +178,7 @@ class Publish(tool.Tool):
         """The state file is newer than redis. The keys in redis stay, unless --replace is given."""
         self.build("a", 0, 100, *SIZE)
         self.build("b", 500, 600, "--like=a")
-        shutil.copy(self.path("a"), self.path("large"))  # large gets its seed
+        shutil.copy(self.path("a"), self.path("large"))  # so large has the seed of a
         self.build("large", 500, 600, "-n", "90000")
         signs = (*self.keys(), "--state=" + self.path("state"))
         self.replicate("publish", *signs, "a")
@@ -250,7 +250,7 @@ class Publish(tool.Tool):
         self.three()
         process, _ = self.follows("served")
         wait_until("it reports", lambda: self.client.hlen(tool.SET + "nodes"))
-        process.send_signal(signal.SIGSTOP) # or it would report again
+        process.send_signal(signal.SIGSTOP) # a running node would report again
         (node, report), = self.client.hgetall(tool.SET + "nodes").items()
         self.client.hset(tool.SET + "nodes", node, report.replace(b" state ", b" owes 1 state "))
         for command in (("publish", "--replace", "a", "--", "true"),
@@ -282,7 +282,7 @@ class Publish(tool.Tool):
         self.replicate("publish", "--replace", "new", "--", "cp", "a", "new", status=2)
         self.replicate("publish", "--replace", "b", "--", "cp", "a", "b")
         self.assertIn("it is replaced without it", self.aside)
-        self.assertIn("2.1", self.kept()) # and 2.2, if a node called for an image
+        self.assertIn("2.1", self.kept()) # a call for an image may add 2.2
         self.assertTrue(self.served(50) and not self.served(550))
 
     def test_a_manifest_that_cannot_be_read(self):
