@@ -62,11 +62,11 @@ void weir__link_close(struct weir_link *l);
  *   now, become -EAGAIN: LOADING, BUSY, TRYAGAIN, ASK, MASTERDOWN, CLUSTERDOWN, READONLY,
  *   UNBLOCKED, too many clients. NOAUTH, WRONGPASS and DENIED become -EACCES. NOPERM stays a reply.
  * Return: 0; -EAGAIN; -EACCES; -ECONNREFUSED, -ECONNRESET, -ETIMEDOUT, -EHOSTUNREACH, ... ; -EPROTO
- *   the bytes are not RESP, or answer no command; -EMSGSIZE the reply exceeds max_bytes, or the
- *   limits of lines and arrays (wire.h); -E2BIG the command is too large; -EKEYREJECTED the
+ *   the bytes are not RESP, or come without a command; -EMSGSIZE the reply exceeds max_bytes or
+ *   the limits of lines and arrays (wire.h); -E2BIG the command is too large; -EKEYREJECTED the
  *   certificate is refused; -ECANCELED after weir__link_interrupt(). All but LOADING, BUSY,
- *   TRYAGAIN, ASK, NOAUTH, WRONGPASS and -E2BIG close the connection. The next call connects again,
- *   to the URL's next host if there is one. */
+ *   TRYAGAIN, ASK, NOAUTH, WRONGPASS and -E2BIG close the connection. The next call connects again.
+ *   If the URL names several servers of redis, the call tries the next one first. */
 int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n,
                     struct redisReply **reply);
 

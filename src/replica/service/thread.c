@@ -129,8 +129,8 @@ static uint64_t run_round(struct weir_replica *r)
 	uint64_t again = weir__node_round(&r->node, now);
 	if (r->node.newest.id != newest)
 		r->node.wrote = false; /* [CONFIRMED]: the new head, which another node may have
-		                         written, may acknowledge flushes. So let the WAIT
-		                         follow a later write */
+		                         written, may acknowledge flushes. So write again
+		                         before the WAIT */
 	if (r->watched.err && r->node.joined.id != joined)
 		r->watch_at = 0; /* joining may have ended the failure */
 	if (r->node.state != WEIR_NODE_OFFLINE) {
