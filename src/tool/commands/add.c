@@ -83,7 +83,8 @@ static int check_lengths(const struct change *add)
 	return TOOL_NO;
 }
 
-/* Fills a copy first, because keys that are refused must not get into the live image. */
+/* Adds the keys to a copy of the filter first, and merges the copy only if it has accepted all
+ * keys. So a refused key leaves the live image unchanged. */
 static int add_to_live(struct change *add, struct weir_filter *live)
 {
 	struct weir_filter *copy;

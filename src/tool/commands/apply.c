@@ -79,7 +79,8 @@ static bool is_regular(const char *path)
 }
 
 /* Return: true if all files are regular. The library returns -EINVAL both for a file that is not
- * regular and for a delta that was made from another image. */
+ * regular and for a delta that was made from another image, so -EINVAL alone does not tell the two
+ * apart. */
 static bool all_read(const struct apply *a)
 {
 	bool all = is_regular(a->old_image);
@@ -148,8 +149,8 @@ static int check_shrunk(const struct apply *a)
 	return err ? trouble_weir(err, NULL) : guard_check(&guard, &stats, a->how.output);
 }
 
-/* Checks that the new image keeps the traits of the image that it replaces. The names of a router's
- * sets are known only after a load. */
+/* Checks that the new image keeps the traits of the image that it replaces. Loads the new image if
+ * it is a router, because the names of its sets are known only after a load. */
 static int check_traits(const struct apply *a)
 {
 	const struct image_how how = { .max_memory = delta_most_bytes(&a->how) };

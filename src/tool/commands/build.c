@@ -66,7 +66,7 @@ static const char help[] =
 	"                       bytes or 32 hexadecimal digits: who has the image, but\n"
 	"                       not the key, finds no keys that collide\n";
 
-/* Compilers need not accept longer string literals, so the help text has two. */
+/* The help text is split in two, because compilers need not accept a longer string literal. */
 static const char help_more[] =
 	"Done to keys, and by weir query and add, since the image has it; default: what\n"
 	"the image that is replaced, or that of --like, has:\n"

@@ -51,7 +51,8 @@ static void report_fingerprint(struct report *r, const struct weir_image_info *i
 	            text);
 }
 
-/* Prints a mark as a line only if it is set. JSON always gets the mark. */
+/* Prints a mark of the image (a flag WEIR_MARK_...) as a line only if the mark is set. JSON gets
+ * the mark as true or false. */
 static void report_mark(struct report *r, const char *key, const char *label, bool marked)
 {
 	report_bool(r, key, marked ? label : NULL, marked);

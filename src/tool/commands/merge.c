@@ -123,8 +123,8 @@ static void not_merged(const struct merge *merge, const char *image)
 		say("%s, merged into %s: %s", image, merge->images[0], unite_trouble());
 }
 
-/* Loads the first image into private memory, and merges the others into it. Return: TOOL_OK, or
- * another status after a message. */
+/* Loads the first image into private memory, and merges the other images into it. Return: TOOL_OK,
+ * or another status after a message. */
 static int merged(struct weir_filter **out, struct merge *merge)
 {
 	struct image_how how = { .check = true, .max_memory = merge->max_memory,
@@ -192,8 +192,8 @@ static int check_union(const struct merge *merge, const struct weir_filter *sum,
 	return status ? status : guard_check(&merge->guard, stats, merge->output);
 }
 
-/* Merges the images and saves the union. @lock: the lock on the output if the output is also read,
- * else -1. */
+/* Merges the images and saves the union. @lock: the lock on the output file if that file is also
+ * one of the images to merge, else -1. */
 static int merge_and_save(struct merge *merge, int lock, struct weir_stats *stats)
 {
 	struct weir_filter *sum;

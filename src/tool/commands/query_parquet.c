@@ -175,7 +175,8 @@ static void answer(struct asking *a, const struct iovec *lines, size_t n)
 	}
 }
 
-/* Looks up all lines, with this thread alone. With first_only, stops at a selected line. */
+/* Looks up all lines in this thread alone. With first_only, stops after the first group of lines
+ * that has a selected line. */
 static void ask_all(struct asking *a)
 {
 	struct chunk chunk = { 0 };

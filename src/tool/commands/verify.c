@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir verify: compares every byte of an image with its checksums, and checks head, map and frames
- * of a delta. */
+ * weir verify: compares every byte of an image with its checksums, and checks a delta: its head,
+ * its map of the changed pieces, and the zstd frame of each piece. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

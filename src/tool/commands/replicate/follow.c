@@ -28,7 +28,8 @@ struct following {
 	atomic_bool another; /* a new generation was published; set by the node's thread */
 	bool saved;
 	bool force;          /* --force, cleared after the first file is written */
-	/* when is_from_other_follower() last found a whole image by another writer; 0: never */
+	/* time of the last call of is_from_other_follower(), if that call found a whole image by
+	 * another writer; 0: it found none, or a new generation has been published since */
 	time_t again;
 	struct weir_replica_version generation; /* generation of the last save */
 	struct stat file;    /* the file, after this or another follower has written it */
@@ -103,8 +104,9 @@ static bool is_valid_image(struct following *f, const struct weir_replica *repli
 
 /* Return: true if another follower of the same set probably wrote the file. A single whole image by
  * another writer is no proof, so the function returns true only for a second such image within
- * SOON_S. That file is kept, since two followers would replace each other's files forever. An image
- * that was copied to the path by mistake is replaced once, and does not come back soon. */
+ * SOON_S. The caller keeps that file, since otherwise the two followers would replace each other's
+ * files forever. An image that was copied to the path by mistake is replaced once, and does not
+ * come back soon. */
 static bool is_from_other_follower(struct following *f, const struct weir_replica *replica)
 {
 	bool whole = is_valid_image(f, replica), soon = now() - f->again <= SOON_S;
@@ -211,7 +213,8 @@ int replicate_follow(struct replicate *r)
 	int err = weir_replica_open(&replica, &r->options);
 	if (err)
 		return trouble("%s", weir_error_detail());
-	/* Block signals only after the open, so that a signal ends its wait for the first image. */
+	/* Block signals only after weir_replica_open(), so that a signal still ends the process
+	 * while that call waits for the first image. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

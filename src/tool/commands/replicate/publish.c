@@ -151,7 +151,8 @@ static int publish_more(struct replicate *r)
 	int err = open_set(r, &replica);
 	const bool first = err == 1, older = err == -EKEYREJECTED && r->options.secret_key;
 	/* If @older, redis has an older version than this machine has accepted, so open_set() has
-	 * failed. A node that starts from IMAGE can publish a version newer than both. */
+	 * failed. A node that starts from IMAGE can publish a version newer than both of these
+	 * versions. */
 	if (first || older)
 		err = open_with(r, f, &replica);
 	if (!err)

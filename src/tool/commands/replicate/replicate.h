@@ -74,7 +74,8 @@ double age_of(const struct weir_replica_view *v, const struct weir_replica_gener
 /* Return: the seconds until a generation with an expiry expires, by the clock of this machine. Each
  * node also uses the clock of its own machine for the expiry. */
 double seconds_left(const struct weir_replica_generation *g);
-/* Return: the number of log entries that a node has not applied. */
+/* Return: the number of log entries that a node has not applied. If the node's position is in an
+ * older epoch than the log's last entry, the result is the length of the log. */
 uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_replica_node *n);
 
 #endif

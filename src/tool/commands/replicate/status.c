@@ -47,8 +47,8 @@ static void judge_node(struct alerts *a, const struct weir_replica_node *n)
 }
 
 /* Alerts about the signature of the current generation. A node with the secret key signs the
- * generation again when a quarter of its lifetime has passed. If less than a quarter is left,
- * probably no such node runs, so the user gets an alert. */
+ * generation again when a quarter of its lifetime has passed. If less than a quarter of the
+ * lifetime is left, probably no such node runs, so the user gets an alert. */
 static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
 {
 	const struct weir_replica_generation *g = &v->current;
@@ -75,8 +75,8 @@ static void judge_signature(struct alerts *a, const struct weir_replica_view *v)
 		      "does a node with the secret key run?", VERSION_OF(g->version), left);
 }
 
-/* Alerts about missing pieces of a generation's image. A rollback needs the image of a kept
- * generation, so the user should know in advance. */
+/* Alerts if redis lacks pieces (chunks) of a generation's image. A rollback to a kept generation
+ * needs its image, so the user should know before the rollback that it would fail. */
 static void judge_pieces(struct alerts *a, const struct weir_replica_view *v,
                          const struct weir_replica_generation *g, bool current)
 {

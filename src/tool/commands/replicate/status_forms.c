@@ -30,7 +30,8 @@ uint64_t entries_behind(const struct weir_replica_view *v, const struct weir_rep
 	if (sscanf(v->log_last, "%" SCNu64 "-%" SCNu64, &last_epoch, &last) != 2 ||
 	    sscanf(n->position, "%" SCNu64 "-%" SCNu64, &epoch, &at) != 2 || epoch > last_epoch)
 		return 0;
-	if (epoch < last_epoch) /* the entries of each epoch are numbered from 1 */
+	/* Each epoch numbers its entries from 1, so numbers of two epochs cannot be subtracted. */
+	if (epoch < last_epoch)
 		return v->log_length;
 	return last > at ? last - at : 0;
 }
