@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The loader rebuilds the set and swaps it in, again and again. With --keep-previous it rolls back
- * every fourth swap. It leaves the first quarter of the time without reloads, for comparison. */
+ * every fourth reload. It leaves the first quarter of the time without reloads, for comparison. */
 #include <stdlib.h>
 #include <time.h>
 #include "drill.h"
@@ -43,8 +43,9 @@ static int insert_all(struct drill *d, struct weir_reload *r, const uint64_t *ha
 	return 0;
 }
 
-/* Inserts the keys of the files and of the inserters' logs. The logs must be read after
- * weir_reload_begin() has returned: later inserts reach the new filter by themselves. */
+/* Inserts the keys of the files and of the inserters' logs. Call after weir_reload_begin() has
+ * returned, because every insert that begins after its return reaches the new filter by itself. The
+ * logs have all earlier inserts. */
 static int from_source(struct drill *d, struct weir_reload *r)
 {
 	int err = insert_all(d, r, d->source, d->n);
@@ -149,7 +150,8 @@ void drill_load(struct drill *d)
 	do {
 		rest_until(d, next);
 		next += d->every;
-		/* The last reload took longer than --every, so the next one starts at once. */
+		/* If a reload has taken longer than --every, do not make up for the missed
+		 * starts. */
 		if (next < seconds_now())
 			next = seconds_now();
 		int err = should_stop(d) ? 0 : reload(&l);

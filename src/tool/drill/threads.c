@@ -25,8 +25,8 @@ static struct block choose(struct drill *d, struct reader *r, uint64_t turn)
 		return (struct block){ d->source + first, n, "the source", first };
 	}
 	struct record *record = &d->inserter[random % d->inserters].record;
-	/* Acquire: pairs with the inserter's release, so that its insert happens-before the
-	 * lookups below. */
+	/* Acquire: pairs with the inserter's release, so that the counted inserts happen-before the
+	 * lookups of their keys. */
 	uint64_t inserted = atomic_load_explicit(&record->inserted, memory_order_acquire);
 	n = inserted < BLOCK ? inserted : BLOCK;
 	uint64_t first = random >> 32 & 1 ? inserted - n : random % (inserted - n + 1);
