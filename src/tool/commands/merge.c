@@ -86,8 +86,8 @@ static struct weir_filter *read_first(const struct merge *merge, struct image_ho
 	return sum;
 }
 
-/* Return: true if weir build --like=@path can make a set that merges with this image. An image from
- * a pipe cannot be read a second time. */
+/* Return: true if weir build --like=@path can make a set that merges with this image. Return: false
+ * for a pipe, which cannot be read a second time. */
 static bool is_model(const char *path)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;

@@ -158,8 +158,8 @@ static void heading(struct table *table)
 		table_add(table, "%s", titles[i]);
 }
 
-/* The plans of all layouts: a table, JSON, and notes. @missing has notes on growth and on layouts
- * without a plan. */
+/* The plans of all layouts, as a table and as rows of JSON. @missing: a table of notes on growth
+ * and on layouts without a plan. */
 struct plans {
 	struct weir_plan chosen;
 	struct table table, missing;

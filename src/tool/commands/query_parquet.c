@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * weir query for a column of a Parquet file. Users skip row groups by the answer, so a false
- * negative loses rows. Therefore a row group without a filter may contain any value, and text that
- * is not exactly a value of the column is an error. */
+ * negative loses rows. Therefore a row group without a filter counts as one that may contain any
+ * value, and text that is not exactly a value of the column is an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct asking {
 	bool keyed, plain;
 	uint64_t asked, selected, bad;
 	uint64_t *maybe; /* for each row group, the number of lines that may be in it */
-	/* for the current group of lines */
+	/* the fields below describe only the group of lines that is looked up now */
 	uint64_t in[WEIR_BITMAP_WORDS(LINES)];    /* bitmap of the lines that are looked up */
 	/* for each row group, a bitmap of the lines that may be in it */
 	uint64_t (*held)[WEIR_BITMAP_WORDS(LINES)];

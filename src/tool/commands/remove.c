@@ -53,8 +53,9 @@ static int report_none_found(const struct change *rm)
 
 /* Return: an estimate of the number of removed keys that were never added. A key that was never
  * added is found at the false-positive rate, and its removal then removes a copy of another key.
- * The estimate follows from the number of keys that were not found. Lines that repeat too often are
- * not found either, so the estimate may be too high. */
+ * The estimate follows from the number of keys that were not found. If lines repeat a key more
+ * often than it was added, the surplus lines are not found either, so the estimate may be too
+ * high. */
 static double wrongly_removed(const struct change *rm)
 {
 	double rate = rm->before.fp_rate_estimated;
