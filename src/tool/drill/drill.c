@@ -68,7 +68,7 @@ static void draw(const struct drill *d)
 }
 
 /* Draws the progress line until the time is over. If no reload has been published by then, waits
- * for the first one. */
+ * until one is published. */
 static void wait_for_end(struct drill *d)
 {
 	progress_begin("drilling");
