@@ -17,7 +17,8 @@
 /* ---- the kind ---- */
 
 /* Without -k and --like, takes the kind, WEIR_ONCE and the width of counters from the replaced
- * image, unless that image is a router or a window. Then checks that the options fit the kind. */
+ * image, unless that image is a router or a window. In every case, checks that the options fit the
+ * kind. */
 static int choose_kind(struct build *build)
 {
 	struct weir_image_info info = WEIR_IMAGE_INFO_INIT;
@@ -147,8 +148,8 @@ void steps_explain(const struct build *build)
 
 /* ---- the passes ---- */
 
-/* Return: true if two of capacity, rate and memory are known, which determine the size. If neither
- * rate nor memory is given, sets the rate to 1 %. */
+/* Return: true if at least two of capacity, rate and memory are known, since any two of them
+ * determine the size. If neither rate nor memory is given, sets the rate to 1 %. */
 static bool size_known(struct build *build)
 {
 	struct weir_params *p = &build->params;

@@ -79,13 +79,13 @@ const char *build_limited_by(const struct build *build);
 uint64_t build_filter_memory(uint64_t bytes);
 /* Return: the memory that a save takes beyond the filter, after the readers have ended. */
 uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shards);
-/* Reports that max_memory is too small for a filter of @bytes and the @more bytes needed to @what.
- * Return: TOOL_TROUBLE. */
+/* Reports that max_memory is too small for a filter of @bytes bytes and for @more bytes beside it.
+ * @what: the use of the @more bytes, such as "save it". Return: TOOL_TROUBLE. */
 int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, const char *what);
 /* Divides max_memory between filter, builder and readers, for kinds that are built once. @kept:
- * bytes of a spool. @options: receives the builder's max_memory. @params: receives the parameters,
- * with the upper bound on the filter as max_bytes. Return: TOOL_OK; TOOL_TROUBLE after a
- * message. */
+ * bytes of a spool. @options: receives the builder's max_memory. @params: receives the parameters.
+ * If they have a rate, their max_bytes is at most the upper bound on the filter. Return: TOOL_OK;
+ * TOOL_TROUBLE after a message. */
 int build_share(struct build *build, uint64_t kept, struct weir_builder_options *options,
                 struct weir_params *params);
 /* Reports why the builder failed, for example because the filter exceeds max_memory. Return:

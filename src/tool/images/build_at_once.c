@@ -181,8 +181,9 @@ int build_excludes(struct build *build)
 	return TOOL_OK;
 }
 
-/* Return: the folder for hashes that do not fit in memory, or NULL. Under the limit of a control
- * group, a folder in a memory file system does not help, because the group counts its files. */
+/* Return: the folder for hashes that do not fit in memory, or NULL if the hashes must fit. They
+ * must fit if the limit is the memory of the machine. Under the limit of a control group, a folder
+ * in a memory file system does not help, because the group counts its files. */
 static const char *spill_folder(const struct build *build)
 {
 	const char *folder = temporary_folder();
@@ -338,7 +339,8 @@ static int explain(const struct build *build, const struct weir_builder *builder
 	return status;
 }
 
-/* Counts the keys of the exclude list, which determine the width of the fingerprints. */
+/* Counts the keys of the exclude list, since their number determines the width of the
+ * fingerprints. */
 static int count_excluded(struct build *build)
 {
 	build->exclude.keying.normal = build->found.noted;

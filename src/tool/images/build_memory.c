@@ -102,8 +102,8 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
 #define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */
 
 /* Computes the memory of the filter in bytes. @out: receives 0 if the size depends on the number of
- * keys. For a kind with an exclude list, the call doubles the memory, since its first level is in
- * memory twice at the end of the build. Return: 0 or a negative errno. */
+ * keys. For a kind with an exclude list, the result is doubled, because the first level of such a
+ * filter is in memory twice at the end of the build. Return: 0 or a negative errno. */
 static int filter_bytes(const struct weir_params *p, uint64_t *out)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

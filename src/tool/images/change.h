@@ -57,7 +57,7 @@ struct change {
 	bool force;    /* weir remove --force */
 	bool left_live; /* the image stays live, since another process has mapped it live */
 	int lock;      /* lock of the image, from place_lock() */
-	const char *lost; /* argument of place_check_unchanged() */
+	const char *lost; /* argument @lost of place_check_unchanged() */
 	/* the result */
 	uint64_t keys;
 	uint64_t removed;

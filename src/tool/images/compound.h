@@ -17,8 +17,8 @@
  * Return: 0, or a negative errno after a message. */
 int window_load(struct weir_filter **out, const char *path, const struct image_how *how,
                 bool forget_older);
-/* Measures a window, as a whole and per generation. A keyed window needs no key. Return: 0, or a
- * negative errno after a message. */
+/* Measures a window, as a whole and per generation. Measures a keyed window even without its secret
+ * key. Return: 0, or a negative errno after a message. */
 int window_stats(const char *path, const struct image_how *how, struct weir_stats *whole,
                  struct weir_window_stats *out);
 void window_report(struct report *r, const struct weir_stats *whole,

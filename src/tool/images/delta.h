@@ -15,7 +15,8 @@ struct delta_how {
 	bool force, as_json, quiet, no_progress;
 };
 
-/* Values of long options. The values of each command's own options begin at 256. */
+/* Values of long options. They are larger than the values of each command's own options, which
+ * begin at 256. */
 enum { DELTA_JSON = 1024, DELTA_MAX_MEMORY, DELTA_NO_PROGRESS, DELTA_MODE, DELTA_FORCE };
 
 #define DELTA_OPTIONS \

@@ -11,8 +11,9 @@
 #include "output/say.h"
 #include "output/units.h"
 
-/* Return: the capacity to recommend, or 0 if it is unknown. If nearly every bit is set, the
- * estimate is unreliable, and the number of inserted keys replaces it. */
+/* Return: the capacity to recommend, or 0 if it is unknown. The capacity follows from the estimated
+ * number of keys. But if nearly every bit is set, or if the estimate exceeds the number of inserted
+ * keys, it follows from the number of inserted keys. */
 static uint64_t advised_capacity(const struct guard *guard, const struct weir_stats *stats)
 {
 	const uint64_t most = guard->keys ? guard->keys : guard->most;
@@ -33,8 +34,9 @@ const char *guard_advice(const struct guard *guard, const struct weir_stats *sta
 	return advice;
 }
 
-/* Return: true if the keys are within the capacity. With few keys and a low rate, the measured rate
- * can be twice the asked rate by chance, although the keys are within the capacity. */
+/* Return: true if the keys are within the capacity. Compares the number of keys if it is known,
+ * because a measured rate misleads: with few keys and a low rate, it can be twice the asked rate by
+ * chance. */
 static bool is_within_capacity(const struct guard *guard, const struct weir_stats *fresh)
 {
 	return guard->keys ? guard->keys <= fresh->capacity : !fresh->saturated;
@@ -210,8 +212,8 @@ static bool measure_old(const struct guard *guard, const char *path,
 	return isfinite(old->keys_estimated) || not_compared(path, "every bit of that is set");
 }
 
-/* Compares @keys with a tenth of the old keys. Return: 1 if @keys is smaller, -1 if not, 0 if the
- * sample of the old image does not decide. */
+/* Compares @keys with a tenth of the number of keys in the old image. Return: 1 if @keys is
+ * smaller, -1 if not, 0 if the estimate from a sample of the old image is too coarse to decide. */
 static int compare_with_tenth(double keys, const struct weir_stats *old)
 {
 	if (keys >= WEIR_SANE_KEYS * (old->keys_estimated + old->keys_error))
@@ -219,9 +221,9 @@ static int compare_with_tenth(double keys, const struct weir_stats *old)
 	return keys < WEIR_SANE_KEYS * (old->keys_estimated - old->keys_error);
 }
 
-/* Compares @keys with the image at @path. Reads the whole image only if a sample does not decide,
- * which is rare. An image above the memory limit is not read, since a sparse file may declare
- * terabytes. Return: as compare_with_tenth(). */
+/* Compares @keys with the image at @path. A sample of the image usually decides. The whole image is
+ * read if it is compressed, or if the sample does not decide. An image above the memory limit is
+ * not read, since a sparse file may declare terabytes. Return: as compare_with_tenth(). */
 static int compare(const struct guard *guard, double keys, const char *path,
                    const struct weir_image_info *info, struct weir_stats *old)
 {

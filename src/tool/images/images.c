@@ -67,8 +67,8 @@ int image_swapped(const char *image, char **others, size_t n)
 	return TOOL_OK;
 }
 
-/* Return: a descriptor of the stream at @path. -1 if @path is no stream or cannot be opened; then
- * the library opens the path or reports the failure. */
+/* Return: a descriptor of the stream at @path, or -1 if @path is not a stream or cannot be opened.
+ * After -1, the library opens the path or reports the failure. */
 static int open_stream(const char *path)
 {
 	return is_stream(path) ? open_to_read(path) : -1;
@@ -152,7 +152,8 @@ bool window_file(const char *path)
 	       info.shape.kind == WEIR_WINDOW;
 }
 
-/* Subcommands that accept a window load it through compound.h. */
+/* Sets the message for a window. Return: -ENOTSUP. Subcommands that accept a window call
+ * window_load() or window_stats() instead. */
 static int not_a_window(const char *path)
 {
 	return weir_fail(-ENOTSUP, "%s: is a window: weir query, weir info and weir verify read it",

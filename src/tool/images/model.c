@@ -16,7 +16,7 @@
 #define OTHER_KEY "servers that follow it refuse that, also those that take any seed"
 #define NEW_SEED "servers that follow it refuse one of another seed, unless they take any"
 
-/* Makes @f the model, and destroys @f. Return: 0, or a negative errno. */
+/* Fills the model with the settings of @f, and destroys @f. Return: 0, or a negative errno. */
 static int take_model(struct model *out, struct weir_filter *f, const char *path, double fp_rate,
                       const struct image_how *how)
 {
@@ -192,7 +192,8 @@ struct model_taken model_take(const struct model *model, const struct model_wish
 	taken.seed = !wish->new_seed && !params->seed;
 	if (taken.seed)
 		params->seed = model->params.seed; /* 0 if the model is keyed */
-	/* A rate that follows from a size may be outside of the range that options accept. */
+	/* A rate that follows from a size may be outside of the range that options accept. Such a
+	 * rate is not copied. */
 	if (params->fp_rate == 0.0 && !params->max_bytes && model->fp_rate >= 1e-9 &&
 	    model->fp_rate <= 0.5)
 		params->fp_rate = fmin(rate_of_answer(model), 0.5);

@@ -14,12 +14,13 @@
 struct model {
 	const char *path;          /* path of the image; NULL: no model */
 	double fp_rate;            /* asked rate of one lookup */
-	/* normalisation of the keys. If only the seed of an image cannot be used, path is NULL, but
-	 * this field is set */
+	/* normalisation of the keys. If path is NULL only because the seed of the image cannot be
+	 * used, this field is still set */
 	struct weir_text normal;
 	bool normal_known;         /* @normal comes from an image that is trusted, or whose seed is
 	                              not needed */
-	/* parameters of an equal filter; for a keyed image with the caller's secret and seed 0 */
+	/* parameters that make an equal filter. If the image is keyed, they have the caller's
+	 * secret, and the seed is 0 */
 	struct weir_params params;
 };
 
@@ -53,9 +54,10 @@ int model_replaced(struct model *out, const char *path, const struct model_wish 
 struct model_taken model_take(const struct model *model, const struct model_wish *wish,
                               struct weir_params *params);
 
-/* Return: the rate of one lookup, if @rate is asked for an answer with the lookups of @noted. A
- * rate that equals the model's except for rounding becomes exactly the model's, since rounding
- * would change the image at every rebuild. */
+/* Return: the rate of one lookup that gives an answer the rate @rate. @noted: its prefix lengths or
+ * label counts determine the number of lookups per answer. If the model has the same number of
+ * lookups, and the same rate of an answer except for rounding, the result is exactly the model's
+ * rate of one lookup, since rounding would change the image at every rebuild. */
 double model_rate(const struct model *model, const struct weir_text *noted, double rate);
 
 /* Sets the size for @keys keys of the normalisation @noted. The size is the model's if the keys fit

@@ -49,9 +49,10 @@ static bool can_be_made(const char *path)
 	return ok;
 }
 
-/* Records the commit of the image at @path. Refuses an image that has changed since the previous
- * check, because another process may have inserted keys and rely on them. Accepts a file that was
- * removed or emptied since then, because its replacement loses no keys. */
+/* Stores the commit record of the image at @path for the next check. Refuses an image that has
+ * changed since the previous check, because another process may have inserted keys and rely on
+ * them. Accepts a file that was removed or emptied since then, because its replacement loses no
+ * keys. */
 static int note(struct image_saving *saving, const char *path, uint64_t commit)
 {
 	if (!saving)
@@ -118,8 +119,8 @@ static const char *lost_of(uint32_t kind)
 	return "";
 }
 
-/* Return: true if there is an image at @path, whose traits the new image must keep. With @force,
- * the new image may have any traits. */
+/* Return: true if there is an image at @path whose traits the new image must keep. With @force,
+ * returns false, since the new image may have any traits. */
 static bool inspect_replaced(const char *path, bool force, struct weir_image_info *info)
 {
 	*info = (struct weir_image_info)WEIR_IMAGE_INFO_INIT;
@@ -201,8 +202,8 @@ static bool has_set(const struct place_fresh *fresh, const char *name)
 	return false;
 }
 
-/* Refuses a new router that lacks sets of the old router. The message names the first of these
- * sets. */
+/* Refuses a new router that lacks sets of the old router. The message names the first missing
+ * set. */
 static int keeps_sets(const char *path, const struct place_fresh *fresh, bool force,
                       const struct image_how *how)
 {

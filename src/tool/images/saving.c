@@ -34,8 +34,9 @@ static unsigned permissions(const struct owner *owner)
 	return (unsigned)(owner->st.st_mode & 0777);
 }
 
-/* Warns if a replaced file has another user or group, or fewer permissions: after a save by root,
- * the server may be unable to read the file. @mode_given: ignore permissions. */
+/* Warns if the new file has another user or group than the replaced file, or fewer permissions. For
+ * example, after a save by root, the server may be unable to read the file. @mode_given: ignore
+ * permissions. */
 static void owner_report(const struct owner *before, const char *path, bool mode_given)
 {
 	struct owner now = owner_of(path);

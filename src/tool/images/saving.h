@@ -17,8 +17,8 @@ struct image_saving {
 	int zstd_level; /* 0: not compressed */
 	uint32_t mode, marks;
 	uint64_t generation;
-	/* commit record of the image that may be replaced; WEIR_REPLACES_NOTHING: no image; 0: any
-	 * image */
+	/* commit record (a checksum) of the only image that may be replaced; WEIR_REPLACES_NOTHING:
+	 * no image; 0: any image */
 	uint64_t replaces;
 };
 
@@ -59,8 +59,8 @@ int place_keeps_key(const char *path, uint64_t key, bool force);
 /* Return: the fingerprint of a hash key, or 0 if @secret is NULL. */
 uint64_t place_key(const void *secret);
 
-/* Writes the steps @before in contrast to the steps @now: "without --cidr", "with --trim", or "with
- * --trim, not with --trim --cidr". */
+/* Writes, as options, how the steps @before differ from the steps @now: "without --cidr" if @before
+ * has no steps, "with --trim" if @now has no steps, else "with --trim, not with --trim --cidr". */
 enum { PLACE_STEPS = 2 * NORMAL_STEPS + 32 };
 const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now);
 #define STEPS_REFUSED "servers that follow it would refuse keys prepared otherwise"
@@ -93,8 +93,9 @@ int place_check_unchanged(const char *path, int locked_fd, const char *lost);
 /* Saves @what. Return: the bytes written, or a negative errno. */
 typedef int64_t saving_fn(const void *what, struct weir_location to,
                           const struct weir_save_options *options);
-/* Saves with a progress line. A signal during the save first removes the temporary file, and then
- * ends the process. Return: 0, or a negative errno without a message. */
+/* Saves with a progress line. If a signal arrives during the save, the library first removes its
+ * temporary file, and then the signal ends the process. Return: 0, or a negative errno without a
+ * message. */
 int saving_try(saving_fn *save, const void *what, const char *path,
                const struct image_saving *how);
 /* Return: true if @err means that another process has replaced the image at the path, or has

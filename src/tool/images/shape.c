@@ -36,7 +36,8 @@ struct number {
 	int option;
 	const char *long_name, *name;
 	uint32_t most;      /* largest value; 0: a number of keys, 64 bits wide */
-	/* for each kind in @of, the offset of its field in struct weir_params; 0 past the last */
+	/* for each kind in @of, the offset of its field in struct weir_params; 0 after the last
+	 * kind */
 	size_t at[GROUPS];
 	uint32_t of[GROUPS];
 };

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <weir/weir.h>
 
-/* Values of long options. The values of each command's own options begin at 256. */
+/* Values of long options. They are larger than the values of each command's own options, which
+ * begin at 256. */
 enum { SHAPE_COUNTER_BITS = 768, SHAPE_COUNTERS_PER_WORD, SHAPE_FINGERPRINT_BITS, SHAPE_MAX_KEYS,
        SHAPE_PROBES, SHAPE_EXCLUDE_KEYS };
 
