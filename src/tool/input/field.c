@@ -223,12 +223,12 @@ bool field_each(struct keyer *k, struct iovec line,
 
 /* ---- headers: each file is searched, since two exports rarely have the same columns ---- */
 
-enum { NAMES_SHOWN = 400 }; /* bytes */
+enum { NAMES_SHOWN = 400 }; /* bytes of column names that a message shows */
 
 struct columns {
 	struct iovec wanted;
-	/* @n: number of columns; @first, @second: numbers of the first two columns named @wanted,
-	 * from 1, or 0 if there is no such column */
+	/* @n: number of columns; @first, @second: the numbers, from 1, of the first two columns
+	 * named @wanted; 0: the header lacks such a column */
 	uint32_t n, first, second;
 	char names[NAMES_SHOWN + 8];
 	size_t len;

@@ -48,8 +48,8 @@ static struct batch *batch_new(const struct pass *pass, size_t longest)
 	                     batch_of_hashes(threads, bytes);
 }
 
-/* Removes keys under a lock. So if a key was added once and has two lines, exactly one of the two
- * removals finds the key, whatever the number of threads. */
+/* Removes keys under a lock. So if a key was added once and two lines contain it, exactly one of
+ * the two removals finds the key, whatever the number of threads. */
 static int remove_batch(struct pass *pass, const struct batch *batch)
 {
 	pthread_mutex_lock(&pass->lock);

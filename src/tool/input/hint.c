@@ -79,8 +79,8 @@ static bool all(struct share s)
 	return s.found && s.found == s.asked;
 }
 
-/* Return: true if two thirds of the lines have the form. A file that needs the hint may have a few
- * odd lines. */
+/* Return: true if at least two thirds of the lines have the form, since a file that needs the hint
+ * may have a few odd lines. */
 static bool most(struct share s)
 {
 	return s.found && 3 * s.found >= 2 * s.asked;

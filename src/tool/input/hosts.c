@@ -119,7 +119,7 @@ static bool is_local(struct iovec word)
 	        strncasecmp(bare.iov_base, whole, bare.iov_len) == 0);
 }
 
-/* Adds one word of a line as a key, unless is_local() is true and local names are not kept. */
+/* Adds one word of a line as a key. A local name is only counted, unless keep_local is set. */
 static bool name(struct keyer *k, struct iovec word, struct iovec line, const char **why)
 {
 	const char *reason = fault_of(word);
@@ -151,7 +151,7 @@ static bool dnsmasq(struct keyer *k, struct iovec line, const char *at, const ch
 }
 
 /* Return: the start of the comment, or @end. A comment begins at a # after a blank or at the start.
- * With @any, for lines that begin with an address, a comment begins at every #. */
+ * @any: true for a line that begins with an address, where a comment begins at the first #. */
 static const char *comment(const char *from, const char *end, bool any)
 {
 	for (const char *at = from; at < end; at++)

@@ -9,7 +9,7 @@
 void *keyer_bytes(struct keyer *k, size_t bytes);
 /* Return: the text without a final carriage return and without blanks and tabs around the rest. */
 struct iovec text_trim(struct iovec text);
-/* Adds a text of the line to the group. Return: as keyer_take(). */
+/* Adds a text of the current line to the group of keys in @k. Return: as keyer_take(). */
 bool keyer_text(struct keyer *k, struct iovec text, const char **why);
 
 /* Add the texts of a line: the domains of a hosts file, or the field. Return: as keyer_take(). */

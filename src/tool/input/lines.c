@@ -33,7 +33,8 @@ struct lines {
 	bool failed, torn, stopped;
 	bool awaits_header;
 	uint32_t field;       /* number of the key's field in the open file */
-	/* file_chunks, file_lines and file_bytes count the open file after decompression */
+	/* @chunks: number of chunks of all files. The other three fields are the numbers of chunks,
+	 * lines and bytes of the open file so far, after decompression. */
 	uint64_t chunks, file_chunks, file_lines, file_bytes;
 	uint64_t closed_bytes;       /* bytes read from the closed files, before decompression */
 	atomic_uint_fast64_t bytes;  /* bytes read from all files, before decompression */
@@ -233,8 +234,8 @@ static bool is_marked(const struct lines *l, const struct chunk *c)
 }
 
 /* Finds the first key of a chunk. Return: false after a message, if the file is not a list or its
- * header is wrong. The caller numbers the chunk afterwards: threads that print in order wait for
- * every number, so a refused chunk must get none. */
+ * header is wrong. The caller numbers the chunk only after success. Threads that print in order
+ * wait for every number, so a refused chunk must get no number. */
 static bool find_start(struct lines *l, struct chunk *c)
 {
 	c->file = file_name(l);

@@ -25,7 +25,8 @@ struct lines_options {
 	int (*header)(const void *arg, const char *file, struct iovec line, uint32_t *field);
 	const void *header_arg;
 	/* Limit in bytes on the chunks of all threads. Unpacking may take the same amount again. 0:
-	 * both may take most of the memory that the control groups leave. */
+	 * chunks and unpacking together may take most of the memory that the control groups
+	 * leave. */
 	uint64_t room;
 	unsigned threads; /* number of threads that take chunks; 0: one */
 	/* After an unreadable file, continue with the next file; lines_failed() reports the
@@ -50,7 +51,7 @@ struct chunk {
 	size_t file_number; /* index in lines_options.names */
 	bool first;        /* this is the first chunk of its file */
 	uint64_t before;   /* number of earlier lines in the file, if numbered */
-	size_t start;      /* offset of the first key, behind the mark of UTF-8 and the header */
+	size_t start;      /* offset of the first key, after a byte order mark and the header */
 	uint32_t field;    /* number of the key's field, from lines_options.header; else 0 */
 };
 

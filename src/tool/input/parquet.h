@@ -27,8 +27,8 @@ struct parquet_column {
  * an existing file of another format does not count. */
 bool parquet_named(const char *argument);
 
-/* Opens a file. @max_memory: limit in bytes for the footer, and for a filter. Return: NULL after a
- * message. */
+/* Opens a file. @max_memory: limit in bytes on the memory for the footer, and also on the memory
+ * for each filter. Return: NULL after a message. */
 struct weir_parquet *parquet_open(const char *path, uint64_t max_memory);
 /* Reports a failed call. @err: the call's negative errno. Return: TOOL_TROUBLE. */
 int parquet_trouble(int err, const char *path, uint64_t max_memory);
@@ -41,7 +41,8 @@ void parquet_free(struct parquet_column *column);
 
 /* ---- from text to values ---- */
 
-/* The hashes of the values that a text may mean. A zero means 0.0 and -0.0. */
+/* The hashes of the values that a text may mean. In a floating-point column, a zero means 0.0 and
+ * -0.0. */
 struct parquet_value {
 	uint64_t hash[2];
 	unsigned n;

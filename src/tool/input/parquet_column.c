@@ -95,7 +95,7 @@ char *parquet_path(const struct weir_parquet *file, uint32_t column)
 
 enum { NAMES_BYTES = 300 };
 
-/* Lists as many names of columns as fit. */
+/* Lists as many names of columns as fit into NAMES_BYTES bytes. */
 static void names_of(const struct weir_parquet *file, char names[NAMES_BYTES])
 {
 	size_t at = 0;

@@ -72,8 +72,9 @@ const struct form form_gzip = { .name = "gzip",
 
 /* ---- zstd: a file has one or more frames ---- */
 
-/* Return: log2 of the largest window to accept. A frame may declare a window of any size, and zstd
- * takes less than 1 MiB in addition. */
+/* Return: log2 of the largest window to accept, since a frame may declare a window of any size. The
+ * memory limit must also cover the memory that zstd takes beside the window, which is less than 1
+ * MiB. */
 static unsigned window_bits(const struct decoder *d)
 {
 	unsigned bits = 27; /* zstd's own limit */
