@@ -31,10 +31,10 @@ static const struct {
 	{ "secret", "--keyed-by" },
 };
 
-/* The message for each error code. @ stands for the option, and {0} to {3} for the values of
- * weir_error_last(). A character before the digit sets the format: ~ is three significant digits, *
- * is a list of numbers, k is the name of a kind, m is a text that names the limit on bytes, and b
- * is a size as a user types it. */
+/* The message for each error code. @ stands for the option, and the placeholders {0} to {3} for the
+ * values of weir_error_last(). A character before the digit sets the format: ~ is three significant
+ * digits, * is a list of numbers, k is the name of a kind, m is a text that names the limit on
+ * bytes, and b is a size as a user types it. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
@@ -114,7 +114,8 @@ static void put_bytes(char to[NUMBER], double value)
 	snprintf(to, NUMBER, "%.0f%.1s", value, &units[unit]);
 }
 
-/* Writes the value of a mark such as {0}, {~2}, {*1}, {b1}, {k1} or {m3}. */
+/* Writes the value of a placeholder such as {0}, {~2}, {*1}, {b1}, {k1} or {m3}. @mark: its text
+ * after the brace. */
 static void put_value(char to[NUMBER], const char *mark, const struct weir_error_info *info)
 {
 	const bool plain = mark[0] >= '0' && mark[0] <= '3';

@@ -50,7 +50,7 @@ const char *show_estimate(struct shown *to, double count)
 {
 	if (isfinite(count))
 		return show_short(to, count);
-	/* Every bit is set, which any number of keys may have caused. */
+	/* Every bit is set, so the bits do not show the number of keys. */
 	strcpy(to->text, "countless");
 	return to->text;
 }
