@@ -84,7 +84,7 @@ static void row(struct table *table, const struct layout *layout, const struct w
                 bool marked)
 {
 	char shape[WEIR_SHAPE_TEXT];
-	(void)!weir_shape_text(&plan->shape, shape); /* empty on failure */
+	(void)!weir_shape_text(&plan->shape, shape); /* after a failure, @shape is empty */
 	table_add(table, "%s", marked ? "*" : " ");
 	table_add(table, "%s", layout->name);
 	table_add(table, "%s", show_count(SHOW, plan->capacity));

@@ -119,7 +119,7 @@ static void ask_group(struct asking *a, uint32_t group)
 		a->maybe[group] += (uint64_t)__builtin_popcountll(held[w]);
 }
 
-/* Return: the number of row groups that may contain a line. */
+/* Return: the number of row groups that may contain the given line. */
 static uint32_t held_by(const struct asking *a, size_t line)
 {
 	uint32_t n = 0;

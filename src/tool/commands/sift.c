@@ -31,8 +31,8 @@ struct found {
 	size_t bytes; /* bytes of the selected lines, which stand at the front of the chunk */
 };
 
-/* Moves the selected lines among @n to the front of their chunk, one run of adjacent lines at a
- * time. */
+/* Moves the selected lines to the front of their chunk, one run of adjacent lines at a time.
+ * @bitmap: selects lines among the @n lines @keys. */
 static void gather(struct chunk *chunk, const struct iovec *keys, size_t n, const uint64_t *bitmap,
                    char delimiter, size_t *end)
 {

@@ -53,7 +53,8 @@ static int load(struct weir_filter **out, const struct replicate *r)
 	return image_load(out, r->arguments[0], &how);
 }
 
-/* Return: the state of the set in redis, or NULL. Keeps the message of the last error. */
+/* Return: the state of the set in redis, or NULL if redis cannot be read. In both cases, the
+ * library's message of the last error stays as it was. */
 static struct weir_replica_view *view_set(const struct replicate *r)
 {
 	char why[WEIR_SENTENCE_BYTES];
@@ -290,7 +291,8 @@ int replicate_rollback(struct replicate *r)
 		              "what is kept");
 	if (r->count)
 		return misuse("'%s': an argument too many", r->arguments[0]);
-	/* Keep all generations: a default would drop some that the user could return to. */
+	/* Keep all generations, since a default would drop generations to which the user could
+	 * return. */
 	if (!r->options.keep)
 		r->options.keep = WEIR_REPLICA_KEEP_MOST;
 	int err = open_to_replace(r, &replica);

@@ -56,7 +56,7 @@ struct alerts {
  * <weir/replica.h>. The caller frees it by json_decref(). */
 json_t *status_json(const struct replicate *r, const struct weir_replica_view *v,
                     const struct alerts *a);
-/* Print the status, as lines or as metrics. */
+/* status_print() prints the status as lines, and status_prometheus() prints it as metrics. */
 void status_print(json_t *status);
 void status_prometheus(json_t *status);
 

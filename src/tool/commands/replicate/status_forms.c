@@ -194,7 +194,8 @@ void status_print(json_t *status)
 
 enum { METRICS = 48 };
 
-/* The members whose metrics have another name, as in weir_replica_metric(). */
+/* The JSON members whose metrics have another name. The names are those of
+ * weir_replica_metric(). */
 static const char *const names[][2] = {
 	{ "age", "age_seconds" },
 	{ "error", "failing" },
