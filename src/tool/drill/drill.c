@@ -27,7 +27,7 @@ static void pin_to_cpu(unsigned number)
 
 struct member {
 	struct drill *drill;
-	unsigned number; /* readers first, then inserters, the loader last */
+	unsigned number; /* from 0: first the readers, then the inserters, last the loader */
 	pthread_t id;
 };
 

@@ -128,7 +128,8 @@ int drill_run(struct drill *d);
 /* Return: the elapsed share of the drill's time. The share exceeds 1 if the drill runs over its
  * time. */
 double drill_part(const struct drill *d);
-/* Counts @keys lost keys. Prints the message only for the first few. */
+/* Adds @keys to the number of lost keys. Prints the message only if fewer than 5 keys were lost
+ * before. */
 void drill_lost(struct drill *d, uint64_t keys, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Reports the first error of a thread, and ends all threads. */

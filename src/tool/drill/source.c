@@ -38,7 +38,8 @@ static int read_keys(struct drill *d, uint64_t memory)
 	struct spool spool = { .max_bytes = memory / 8 * 5,
 		               .limited_by = "this machine or its control group",
 		               .remedy = "give fewer of them" };
-	/* the pass needs little of this limit, since full batches go to the spool */
+	/* This limit and that of the spool may exceed @memory together. But the pass needs little
+	 * memory, since full batches go to the spool. */
 	d->fill.room = memory / 2;
 	if (fill_spool(&d->fill, &d->params, &spool)) {
 		spool_free(&spool);
