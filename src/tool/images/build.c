@@ -178,7 +178,8 @@ static int create(struct build *build, uint64_t other_bytes)
 	return err ? trouble_refused() : TOOL_OK;
 }
 
-/* Takes the model from --like, or else from the replaced image. */
+/* Makes the image of --like, or else the replaced image, the model from which the new image takes
+ * its seed and size. */
 static int find_model(struct build *build)
 {
 	struct image_how how = { .check = true, .progress = true,
@@ -237,7 +238,8 @@ static int counted_first(struct build *build)
 	return in_one_pass(build);
 }
 
-/* A pipe can be read only once, so a spool keeps its keys until they are counted. */
+/* A pipe can be read only once, so a spool (a list in memory) keeps the keys of the pipe until they
+ * are counted. */
 static int through_spool(struct build *build)
 {
 	struct spool spool = build_spool(build);

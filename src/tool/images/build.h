@@ -11,8 +11,8 @@
 #include "probe.h"
 #include "saving.h"
 
-/* The source of max_memory: the machine's memory, the limit of its control group (cgroup), or
- * --max-memory. */
+/* The source of max_memory: the memory of the machine, the limit of the control group (cgroup) of
+ * this process, or --max-memory. */
 enum build_limit { BY_MACHINE, BY_GROUP, BY_OPTION };
 
 struct build {
@@ -20,7 +20,7 @@ struct build {
 	struct weir_params params;
 	struct fill fill;
 	struct fill_found found;
-	struct fill exclude; /* for kinds with an exclude list; may have no files */
+	struct fill exclude; /* the exclude list, of kinds that have one; may have no files */
 	struct fill_found exclude_found;
 	const char *output, *like;
 	uint64_t max_memory; /* limit of the whole process, in bytes */
@@ -34,7 +34,7 @@ struct build {
 	struct model_wish wish;
 	struct model_taken taken;
 	bool steps_taken;   /* the normalisation steps come from the model */
-	bool steps_changed; /* the steps differ from those of the replaced image (--force) */
+	bool steps_changed; /* --force: the steps differ from those of the replaced image */
 	/* the result */
 	struct weir_filter *filter;
 	uint64_t keys;

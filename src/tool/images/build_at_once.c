@@ -18,11 +18,11 @@
 /* A hash, and where its key was found. Initialise with { .hash = ... }. */
 struct find {
 	uint64_t hash;
-	char *file; /* NULL: not found */
+	char *file; /* name of the file with the key; NULL: the key was not found */
 	uint64_t line;
 	char *key;
 	size_t len;
-	char *text; /* the line */
+	char *text; /* the whole line of the key */
 	size_t text_len;
 };
 

@@ -99,7 +99,7 @@ int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, cons
  * weir/build.h states BUILDER_LEAST. */
 #define WORK_BYTES (UINT64_C(56) << 20)     /* part of max_memory that cannot hold hashes */
 #define BUILD_BYTES (UINT64_C(48) << 20)      /* allocated after all keys are read */
-#define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory */
+#define BUILDER_LEAST (UINT64_C(63) << 20) /* smallest max_memory of a builder */
 
 /* Computes the memory of the filter in bytes. @out: receives 0 if the size depends on the number of
  * keys. For a kind with an exclude list, the result is doubled, because the first level of such a

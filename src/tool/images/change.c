@@ -16,7 +16,7 @@
 struct change change_new(void)
 {
 	return (struct change){ .fill = { .from.delimiter = '\n', .threads = threads_default() },
-		                .found.steps_given = true, /* the image has its steps */
+		                .found.steps_given = true, /* the image already has its steps */
 		                .how = image_how(),
 		                .guard.option = "weir build -n",
 		                .lost = "added is not in it: add it again",

@@ -56,7 +56,7 @@ struct change {
 	bool in_place; /* weir add --live */
 	bool force;    /* weir remove --force */
 	bool left_live; /* the image stays live, since another process has mapped it live */
-	int lock;      /* lock of the image, from place_lock() */
+	int lock;      /* descriptor with the lock of the image, from place_lock() */
 	const char *lost; /* argument @lost of place_check_unchanged() */
 	/* the result */
 	uint64_t keys;

@@ -11,7 +11,7 @@
 struct guard {
 	bool allow_overfull, allow_shrink, allow_empty; /* the options of the same names */
 	const char *option; /* the option that raises the capacity, such as "-n" */
-	bool memory_given; /* -m is given, and the advice is to omit it */
+	bool memory_given; /* -m is given, so the advice says to omit -m */
 	uint64_t keys; /* number of keys inserted, duplicates included; 0: unknown */
 	uint64_t most; /* upper bound on the keys in the set after weir add; 0: unknown */
 	uint64_t min_keys;  /* --min-keys, a number of different keys; 0: not given */

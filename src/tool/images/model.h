@@ -26,7 +26,7 @@ struct model {
 
 /* The options for the new image. */
 struct model_wish {
-	struct weir_params params; /* 0 in a field: not given; for kind see kind_given */
+	struct weir_params params; /* a field of 0 is not given; for kind, see kind_given */
 	bool kind_given;
 	bool new_seed;             /* --new-seed */
 	bool never_smaller;        /* do not choose a size below the model's */

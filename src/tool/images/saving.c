@@ -118,7 +118,7 @@ int saving_try(saving_fn *save, const void *what, const char *path, const struct
 int saving_anew(saving_fn *save, const void *what, const char *path, bool force,
                 struct image_saving *how, int *err)
 {
-	/* the path may be a link that has changed since the last check */
+	/* The path may be a symbolic link whose target has changed since the last check. */
 	int status = place_check(path, force, how);
 	if (status)
 		return status;

@@ -23,10 +23,10 @@ struct image_saving {
 };
 
 /* Checks that an image can and may be saved to @path. Commands call this before long work. "-" is
- * standard output. Without @force, refuses a file that is neither empty nor a weir image, a live
- * image, and an image that has changed since the previous check, since a process may have inserted
- * keys. A damaged head is an error. @saving: records the image for the next check; NULL: no record.
- * Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
+ * standard output. Without @force, refuses three files: a file that is neither empty nor a weir
+ * image; a live image; and an image that has changed since the previous check, because a process
+ * may have inserted keys. A damaged head is an error. @saving: records the image for the next
+ * check; NULL: no record. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int place_check(const char *path, bool force, struct image_saving *saving);
 
 /* Checks that a delta can and may be saved to @path. Without @force, refuses a file that is neither
@@ -38,7 +38,7 @@ struct place_fresh {
 	uint32_t kind, steps; /* @steps: normalisation steps */
 	uint64_t key; /* the fingerprint of the hash key; 0: not keyed */
 	uint32_t sets; /* number of sets of a router; 0: another kind */
-	const char *names[WEIR_ROUTER_SETS]; /* valid as long as the filter */
+	const char *names[WEIR_ROUTER_SETS]; /* names of the sets, not copied */
 };
 
 /* Gets the traits of a filter that is to be saved. Return: TOOL_OK, or TOOL_TROUBLE after a
@@ -52,8 +52,8 @@ int place_fresh_of(struct place_fresh *out, const struct weir_filter *f);
 int place_keeps(const char *path, const struct place_fresh *fresh, bool force,
                 const struct image_how *how);
 
-/* Check only the kind, or only the key, before a build reads keys. Return: TOOL_OK, or TOOL_NO
- * after a message. */
+/* place_keeps_kind() checks only the kind, and place_keeps_key() checks only the key, before a
+ * build reads keys. Return: TOOL_OK, or TOOL_NO after a message. */
 int place_keeps_kind(const char *path, uint32_t kind, bool force);
 int place_keeps_key(const char *path, uint64_t key, bool force);
 /* Return: the fingerprint of a hash key, or 0 if @secret is NULL. */
