@@ -9,9 +9,9 @@
 
 struct batch {
 	struct batch *next;
-	size_t n, room;      /* @n: number of keys; @room: most keys */
+	size_t n, room;      /* @n: number of keys; @room: largest number of keys */
 	struct iovec *texts; /* NULL if the keys are hashes */
-	/* @used: bytes of the texts, which follow the array @texts; @bytes: most bytes of texts */
+	/* @used: bytes of the texts, which follow the array @texts; @bytes: limit on @used */
 	size_t used, bytes;
 	uint64_t hashes[];
 };
@@ -22,7 +22,7 @@ struct spool {
 	struct batch *first, *last;
 	uint64_t keys, bytes, max_bytes;
 	const char *limited_by; /* names the limit in a message; NULL: the machine */
-	const char *remedy;     /* advice for a message; NULL: that of weir build */
+	const char *remedy;     /* advice for a message; NULL: the advice of weir build */
 };
 
 /* Make a batch for one of @threads threads. @bytes: limit on the batches of all threads and on the

@@ -13,7 +13,7 @@ struct row_shape row_shape(const struct keying *how, struct iovec line)
 	const char *at = line.iov_base, *end = at + line.iov_len;
 	const bool quotes = how->delimiter != '\t';
 	struct row_shape shape = { .fields = 1 };
-	bool begins = true; /* at the start of a field; blanks may precede a quote */
+	bool begins = true; /* only blanks so far in the field, so a quote may begin it */
 	for (; at < end; at++) {
 		if (shape.open) {
 			if (*at != '"')

@@ -9,7 +9,8 @@
  * arrive. Return: a descriptor, or -1 with errno. */
 int open_to_read(const char *path);
 
-/* Return: true if the path is a regular file that begins like an image, or like a delta. */
+/* Return: true if the path is a regular file that begins like an image (image_begins()), or like a
+ * delta (delta_begins()). */
 bool image_begins(const char *path);
 bool delta_begins(const char *path);
 

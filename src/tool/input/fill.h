@@ -31,17 +31,17 @@ struct fill {
 	struct lines_options from;
 	struct keying keying;
 	enum keying_what what;
-	struct fill_found *found; /* or NULL */
+	struct fill_found *found; /* receives the findings of each pass, or NULL */
 	unsigned threads;
 	uint64_t bytes;    /* size of the files; 0: unknown */
 	uint64_t expected; /* number of keys; 0: unknown */
-	uint64_t room;     /* limit on a pass's memory, filter and spool left out; 0: no limit */
+	uint64_t room;     /* limit on a pass's memory, without filter and spool; 0: no limit */
 };
 
 /* Return: the smallest fill.room for a pass with @threads threads, in bytes. */
 uint64_t fill_least(unsigned threads);
 
-/* Call before the first pass, once fill->keying is set. @found: receives the findings of each
+/* Call before the first pass, after fill->keying is set. @found: receives the findings of each
  * pass. */
 void fill_prepare(struct fill *fill, struct fill_found *found);
 
@@ -65,7 +65,8 @@ int fill_spool(const struct fill *fill, struct weir_params *params, struct spool
 int fill_gather(const struct fill *fill, struct weir_builder *builder, uint64_t *keys);
 /* Excludes the keys from the set of @builder, which is sealed. @keys: receives their number. */
 int fill_exclude(const struct fill *fill, struct weir_builder *builder, uint64_t *keys);
-/* Load the kept keys into @f or @builder, and free the batches of @spool. */
+/* Load the keys of @spool into @f (fill_from_spool()) or into @builder (fill_gather_spool()), and
+ * free the batches of @spool. */
 int fill_from_spool(const struct fill *fill, struct spool *spool, struct weir_filter *f);
 int fill_gather_spool(const struct fill *fill, struct spool *spool, struct weir_builder *builder);
 

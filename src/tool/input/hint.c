@@ -166,8 +166,8 @@ static bool hint_form(const struct iovec *lines, size_t n)
 	return nets || most(hosts);
 }
 
-/* The delimiters of fields, with the option of weir and the command of the shell that select a
- * field. */
+/* The delimiters of fields. @option and @cut: the option of weir and the shell command that select
+ * a field. */
 static const struct mark {
 	char byte;
 	const char *name, *option, *cut;

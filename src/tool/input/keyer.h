@@ -12,7 +12,8 @@ struct iovec text_trim(struct iovec text);
 /* Adds a text of the current line to the group of keys in @k. Return: as keyer_take(). */
 bool keyer_text(struct keyer *k, struct iovec text, const char **why);
 
-/* Add the texts of a line: the domains of a hosts file, or the field. Return: as keyer_take(). */
+/* hosts_texts() adds the domains in a line of a hosts file. field_text() adds the field of a line.
+ * Return: as keyer_take(). */
 bool hosts_texts(struct keyer *k, struct iovec line, const char **why);
 bool field_text(struct keyer *k, struct iovec line, const char **why);
 void field_end(struct keyer *k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Turns lines into keys, as the form of the input file and the normalisation demand. This header
- * also declares the options for both, as rows of the commands' option tables and as lines of their
+ * Turns lines into keys, by the form of the input file and by the normalisation. This header also
+ * declares the options for both, as rows of the commands' option tables and as lines of their
  * help texts. */
 #ifndef WEIR_TOOL_KEYING_H
 #define WEIR_TOOL_KEYING_H
@@ -45,7 +45,7 @@ enum keying_what {
 	KEYING_LOOKUP,  /* all keys that a lookup probes */
 };
 
-/* The texts with a slash, as in URLs, although the keys are domains. */
+/* The texts that contain a slash, as URLs do, although the keys are domains. @n: their number. */
 struct slashed {
 	uint64_t n;
 	char like[80]; /* an example, shortened */
@@ -148,7 +148,8 @@ void hint_lines(const struct lines *l, const struct chunk *c, const struct keyin
 /* Prints the hints about rows and wrapped keys, for a lookup by a command without --field. */
 void hint_rows(const struct lines *l, const struct chunk *c);
 
-/* Add up the findings of the threads, and report them after the last pass. */
+/* slashed_add() adds up the findings of the threads. hint_slashed() reports the sum after the last
+ * pass. */
 void slashed_add(struct slashed *sum, const struct slashed *more);
 void hint_slashed(const struct slashed *found);
 

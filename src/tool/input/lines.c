@@ -27,7 +27,7 @@ static char *only_standard_input[] = { standard_input };
 struct lines {
 	struct lines_options options;
 	pthread_mutex_t read_lock;
-	uint64_t unpack_memory; /* bytes */
+	uint64_t unpack_memory; /* limit on the memory for unpacking, in bytes */
 	struct decoder *file; /* the open file, or NULL */
 	size_t next;          /* index in options.names of the next file */
 	bool failed, torn, stopped;

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 struct lines_options {
-	char **names;     /* no name, or "-", is standard input */
+	char **names;     /* files; without names, and for the name "-", standard input */
 	size_t n;
 	char delimiter;   /* '\n', or '\0' */
 	bool as_is;       /* never decompress */
@@ -50,7 +50,7 @@ struct chunk {
 	const char *file;  /* for messages */
 	size_t file_number; /* index in lines_options.names */
 	bool first;        /* this is the first chunk of its file */
-	uint64_t before;   /* number of earlier lines in the file, if numbered */
+	uint64_t before;   /* number of earlier lines in the file, if lines_options.numbered */
 	size_t start;      /* offset of the first key, after a byte order mark and the header */
 	uint32_t field;    /* number of the key's field, from lines_options.header; else 0 */
 };

@@ -198,7 +198,7 @@ static const char *put_hex(const struct weir_parquet_column *column, struct iove
 	const char *at = text.iov_base;
 	char why[80];
 	unsigned char *bytes = xmalloc(text.iov_len / 2 + 1);
-	size_t n = 0; /* digits */
+	size_t n = 0; /* number of digits so far */
 	bool right = true;
 	for (size_t i = 0; right && i < text.iov_len; i++) {
 		if (dashes && (i == 8 || i == 13 || i == 18 || i == 23)) {
