@@ -9,7 +9,7 @@
 
 enum { TEXT = 512, NUMBER = 40 };
 
-/* The option of this command that sets each parameter of the library. */
+/* For each parameter of the library, the option of this command that sets it. */
 static const struct {
 	const char *thing, *option;
 } options[] = {

@@ -75,11 +75,11 @@ struct nearest {
 	size_t distance;
 };
 
-/* Records @word if it is near @typed, and nearer than nearest->word. The distance is the number of
- * typing errors: a letter inserted, deleted or replaced, or two neighbours swapped. A word is near
- * if @typed has 2 letters or more and the word begins with them. A word is also near if its
- * distance is below @len and within a limit: 2 for a word of under 6 letters, else a third of the
- * word's length. @len: bytes of @typed. */
+/* Records @word if it is near @typed, and nearer than nearest->word. @len: bytes of @typed. The
+ * distance is the number of typing errors: a letter inserted, deleted or replaced, or two
+ * neighbours swapped. A word is near in two cases. Either @typed has at least 2 letters, and the
+ * word begins with them. Or the distance is below @len and at most 2 for a word of under 6 letters,
+ * else at most a third of the word's length. */
 void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 /* ---- names and keys from outside ---- */
