@@ -23,10 +23,10 @@ struct image_saving {
 };
 
 /* Checks that an image can and may be saved to @path. Commands call this before long work. "-" is
- * standard output. Without @force, refuses three files: a file that is neither empty nor a weir
- * image; a live image; and an image that has changed since the previous check, because a process
- * may have inserted keys. A damaged head is an error. @saving: records the image for the next
- * check; NULL: no record. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
+ * standard output. Without @force, refuses three kinds of file: one that is neither empty nor a
+ * weir image; a live image; and an image that has changed since the previous check, because a
+ * process may have inserted keys. A damaged head is an error. @saving: records the image for the
+ * next check; NULL: no record. Return: TOOL_OK; TOOL_NO or TOOL_TROUBLE after a message. */
 int place_check(const char *path, bool force, struct image_saving *saving);
 
 /* Checks that a delta can and may be saved to @path. Without @force, refuses a file that is neither
