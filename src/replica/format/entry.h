@@ -35,7 +35,7 @@ struct weir_entry {
 	struct weir_log_id id;
 	uint64_t tag, before;
 	enum weir_entry_kind kind;
-	uint64_t node;               /* the sender; for a batch or call */
+	uint64_t node;               /* for a batch or call: the id of the sending node */
 	uint64_t hashing;            /* for a batch: fingerprint of the seed */
 	const unsigned char *hashes; /* for a batch: the caller's bytes, 8 for each hash */
 	size_t n;

@@ -17,9 +17,11 @@ struct weir_head {
 	struct weir_version version; /* the newest generation; 0.0: none */
 	uint64_t generation;        /* id of the newest generation; 0: none */
 	uint64_t now_ms;            /* the server's clock */
-	uint32_t replicas;          /* most replicas connected at a time in replica_grace_ms */
+	uint32_t replicas;          /* most replicas that were connected at the same time within
+	                               the last replica_grace_ms */
 	uint32_t connected;         /* replicas connected now */
-	bool full;                  /* touch.lua refused the entries, so that an image has memory */
+	bool full;                  /* touch.lua refused the entries, to leave memory for an
+	                               image */
 };
 
 #endif

@@ -184,7 +184,8 @@ static int read_source(struct lines *l, struct weir_manifest *m)
 	l->at += sizeof pure - 1;
 	l->number++;
 	m->pure = true;
-	return m->parent.era == m->version.era ? /* a record is pure after it is signed again */
+	/* A record may be pure too: it is pure after it is signed again. */
+	return m->parent.era == m->version.era ?
 		0 : bad(l, "it is pure and has no parent of its era");
 }
 

@@ -161,8 +161,9 @@ static int connect_link(struct weir_link *l)
 }
 
 /* Close the connection after an error, since the stream may be out of step, or the server may be
- * unable to serve. If the URL names servers of redis, not Sentinels, the main link then tries the
- * URL's next host, since this server may fail again. */
+ * unable to serve. -E2BIG keeps the connection, since the link has sent nothing. If the URL names
+ * servers of redis, not Sentinels, the main link then tries the URL's next host, since this server
+ * may fail again. */
 static int disconnect_after(struct weir_link *l, int err)
 {
 	const bool other = l->wire.stream.fd >= 0 && err != -ECANCELED && l->main == l;

@@ -38,8 +38,8 @@ struct weir_link_options {
 	                                host */
 	bool insecure;               /* accept any certificate */
 	uint32_t connect_ms;         /* limit of one attempt: lookup, TCP, TLS, login; 0: 1000 */
-	uint32_t answer_ms;          /* limit of each piece of an answer; 0: 10000. The whole answer
-	                                may take 1 s more for each 10 KB */
+	uint32_t answer_ms;          /* longest wait for the next bytes of an answer; 0: 10000. The
+	                                whole answer may take 1 s more for each 10 KB */
 	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
 	/* Called by the waiting thread after each piece of an answer, unless this is a second link;
 	 * NULL: no call. */

@@ -32,7 +32,8 @@ static void free_query(struct query *q)
 	free(q);
 }
 
-/* Take a pending query for this host off the list. Also free answered queries for other hosts. */
+/* Take a query for this host off the list, if there is one, and free all other queries that have
+ * ended. */
 static struct query *claim_pending(const struct weir_host *host, const char *port)
 {
 	struct query *found = NULL;

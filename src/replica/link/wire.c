@@ -231,8 +231,8 @@ const struct weir_server_error *weir__wire_server_error(const redisReply *r)
 		{ "UNBLOCKED", -EAGAIN, true, "" },
 		{ "NOAUTH", -EACCES, false, ": set password_file (--password-file)" },
 		{ "WRONGPASS", -EACCES, false, ": see user and password" },
-		/* A full server sends this before it reads a command, and closes the
-		 * connection. */
+		/* A server at its limit of clients sends this before it reads a command, and closes
+		 * the connection. */
 		{ "ERR max number of clients reached", -EAGAIN, true, "" },
 		{ "DENIED", -EACCES, true, "" },
 	};
@@ -267,8 +267,8 @@ static int connect_name(struct weir_wire *w, struct weir_server *server, uint64_
 	return err;
 }
 
-/* A server may repeat the password in an answer, so a message shows only known words of the
- * answer. */
+/* A server may repeat the password in an answer. So if @command is AUTH, or the answer contains the
+ * password, the message shows only known words of the answer. */
 static int login_failed(const struct weir_wire *w, const char *command, const char *password,
                         const redisReply *r)
 {
@@ -288,7 +288,7 @@ static int log_in(struct weir_wire *w, const struct weir_link_config *m, struct 
 	const struct {
 		bool said;
 		const char *words[4];
-	} all[] = { /* servers before 6 know only AUTH without a user */
+	} all[] = { /* redis before version 6 knows only AUTH without a user */
 		{ s.password, { "AUTH", s.user ? s.user : s.password,
 			        s.user ? s.password : NULL } },
 		{ s.selects && m->url.database, { "SELECT", database } },

@@ -168,7 +168,7 @@ struct weir_login {
 };
 
 /* @w: zeroed, except stream.fd, which is -1, and stream.interrupt. @w must not move afterwards.
- * @server: receives its address if len is 0. */
+ * @server: if server->len is 0, receives the address of its name and port. */
 int weir__wire_open(struct weir_wire *w, const struct weir_link_config *m,
                     struct weir_server *server, struct weir_login login, uint64_t end);
 void weir__wire_close(struct weir_wire *w);

@@ -19,8 +19,9 @@ struct walk {
 	struct weir_reload *next; /* NULL: the live set */
 	struct weir_log_id at, upto, hole;
 	uint64_t tag,        /* tag of the entry `at`; 0: unknown */
-	         named;      /* the previous entry's tag, which the last entry read gives */
-	uint64_t missing;    /* the tag of the missing entry at hole; 0: several are missing */
+	         named;      /* `before` of the last entry read: the tag of the entry before it */
+	uint64_t missing;    /* the tag of the missing entry at hole; 0: unknown, or several are
+	                        missing */
 	bool lacks, other_log;
 	bool beyond;         /* an entry above upto was read */
 	bool from_start;     /* the log's first entry was read */

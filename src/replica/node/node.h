@@ -28,7 +28,8 @@ enum {
 	WEIR_NODE_BATCHES = 16,        /* most batches in a touch; most entries in a read */
 	WEIR_NODE_ENTRY = 72,          /* bytes in redis of an entry without hashes */
 	WEIR_NODE_DEBTS = 32,          /* slots for debts; extra debts share the last slot */
-	WEIR_NODE_SUPERSEDED = 8,      /* limit of consecutive superseded publications */
+	WEIR_NODE_SUPERSEDED = 8,      /* limit of consecutive publications that redis refuses with
+	                                  -ESTALE or -EEXIST */
 };
 
 enum weir_node_state {
@@ -94,7 +95,8 @@ struct weir_node {
 	uint32_t n_debts, n_publishing;    /* n_publishing: number of debts, from the first one on,
 	                                      that the publication in flight pays */
 
-	/* Flushes have numbers: the last number asked for, and the last one acknowledged. */
+	/* Each flush has a number. flushes_asked is the number of the newest flush. All flushes up
+	 * to the number flushes_acked are acknowledged. */
 	_Atomic uint64_t flushes_asked, flushes_acked;
 	uint64_t flushes_collected;        /* all keys up to this flush are in batches */
 
@@ -105,7 +107,8 @@ struct weir_node {
 	                                      yet */
 	uint64_t synced_at;                /* time of the last heartbeat after which all reads
 	                                      succeeded; answered_at is set by each heartbeat */
-	uint32_t poll_ms, beat_ms;         /* the owner may change both between rounds */
+	uint32_t poll_ms, beat_ms;         /* intervals of reads and of heartbeats; the owner may
+	                                      change them between rounds */
 	uint64_t jitter;                   /* state of the random numbers */
 
 	enum weir_node_state state;
@@ -165,8 +168,10 @@ struct weir_node {
 	                                       publication began */
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
-	unsigned superseded;               /* consecutive superseded publications of this node */
-	uint64_t stale_mark,               /* mark of consecutive publications that redis refused */
+	unsigned superseded;               /* number of consecutive publications that ended with
+	                                      -ESTALE or -EEXIST */
+	uint64_t stale_mark,               /* the head's mark in the consecutive publications that
+	                                      redis refused with -ESTALE or -EEXIST */
 	         stale_at;                 /* time of the first refusal; 0: none */
 	struct weir_version stale_base;    /* base of these publications */
 	const char *report;                /* text for the next touch; NULL: none */
@@ -184,7 +189,7 @@ struct weir_node {
 /* For reports. Only the node's thread uses it. */
 struct weir_node_status {
 	enum weir_node_state state;
-	bool behind;                     /* not caught up yet */
+	bool behind;                     /* lacks keys, or has not read the whole log yet */
 	bool lacks, owes, token;
 	uint64_t lacks_ms;               /* milliseconds for which the node has lacked something */
 	struct weir_log_id cursor, last, hole;
@@ -197,7 +202,8 @@ struct weir_node_status {
 /* Return: 0; -ENOTSUP the kind cannot be replicated; an error of weir_measure(). */
 int weir__node_make(struct weir_node *n, const struct weir_node_options *options);
 void weir__node_free(struct weir_node *n);
-/* Call before the first round and insert if the handle's filter is the image of @m. */
+/* If the handle's filter is the image of @m, call this before the first round and before the first
+ * insert. */
 void weir__node_start(struct weir_node *n, const struct weir_manifest *m);
 
 /* ---- any thread ---- */
@@ -239,7 +245,7 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 int weir__node_republish(struct weir_node *n);
 void weir__node_status(struct weir_node *n, struct weir_node_status *out);
 
-/* ---- the files of a node; each calls only those before it ---- */
+/* ---- the files of a node; each file calls only functions of the files before it ---- */
 
 /* insert.c */
 static inline bool weir__manifest_has(const struct weir_manifest *m, uint64_t id)

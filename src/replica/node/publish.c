@@ -32,7 +32,7 @@ static bool may_publish(const struct weir_node *n)
 	const struct weir_head *h = &n->head;
 	if (!n->at_end || n->doubt || n->no_retry || n->record_id)
 		return false;
-	if (!h->generation) /* if it has no hole, the node lacks only what redis lost */
+	if (!h->generation) /* without a hole, the node lacks only keys that redis lost */
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;

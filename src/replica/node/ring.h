@@ -79,7 +79,8 @@ int weir__ring_collect(struct weir_ring *r, uint64_t stamp);
 /* The log has the first @n waiting batches as entries. @last: the id of the last entry. */
 void weir__ring_acked(struct weir_ring *r, size_t n, struct weir_log_id last);
 /* Queue the acknowledged batches with an id above @after and up to @upto again.
- * @replace: derive their next tags from the current ones, so readers recognize the replacement. */
+ * @replace: derive the next tag of each batch from its present tag, so that readers recognize the
+ *   replacement. */
 void weir__ring_requeue(struct weir_ring *r, struct weir_log_id after, struct weir_log_id upto,
                         bool replace);
 /* Free the batches with an id up to @position. Return: true if any batch was freed. */

@@ -17,7 +17,8 @@ struct weir_filter;
 struct weir_touch {
 	uint64_t node;
 	const char *report;              /* status of this node for reports; NULL: unchanged */
-	const struct weir_entry *entries; /* batches and calls, with a tag, without id and before */
+	const struct weir_entry *entries; /* batches and calls; each has a tag, but no `id` and no
+	                                     `before` yet */
 	size_t n;
 	bool give_up;                    /* begin an epoch without prev, and set lost to the log's
 	                                    last id ([GIVE-UP]); only if the mark is still @mark */

@@ -128,7 +128,7 @@ static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 	const struct weir_log_id id = n->crossing.epoch ? n->crossing : n->cursor;
 	if (!id.epoch || n->images_only)
 		return;
-	/* If two logs are lost, no image covers both. So use an id that no image reaches. */
+	/* If two logs are lost, no image covers both logs. So use an id that no image reaches. */
 	n->lost_cursor = (struct weir_seen){ old->mark, twice ? most : id };
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->lost_cursor;

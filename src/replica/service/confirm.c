@@ -12,9 +12,10 @@ enum {
 
 /* ---- the thread ---- */
 
-/* With WEIR_REPLICAS_ALL an insert is confirmed only when it is on every replica that is connected
- * now. After a failover the head counts the old master's replicas until the grace period ends. The
- * promoted server was one of those replicas, so wait for one replica fewer. */
+/* With WEIR_REPLICAS_ALL an insert is confirmed when it is on as many replicas as were connected at
+ * the same time within the grace period. After a failover this number counts the old master's
+ * replicas until the grace period ends. The promoted server was one of those replicas, so wait for
+ * one replica fewer. */
 static uint32_t replicas_needed(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;

@@ -89,7 +89,8 @@ static int step(struct weir_replica *r)
 
 /* ---- join ---- */
 
-/* The first publisher chose kind and size. Report to the application if its params differ. */
+/* The first publisher chose kind and size of the set. If the params of this application differ from
+ * them, tell the application. */
 static void compare(struct weir_replica *r, const struct weir_params *params,
                     const struct weir_filter *image)
 {

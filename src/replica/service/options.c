@@ -8,7 +8,7 @@
 
 enum { DAY_MS = 24 * 3600 * 1000, SECRET = 16 };
 
-/* Text options, which are copied. */
+/* The options that are texts: a replica copies them. */
 #define AT(name) offsetof(struct weir_replica_options, name)
 static const size_t texts[] = { AT(set), AT(url), AT(user), AT(password), AT(password_file),
 	AT(sentinel_user), AT(sentinel_password), AT(ca_file), AT(cert_file), AT(key_file),

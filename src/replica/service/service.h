@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A replica: a node with its connections and its thread, as include/weir/replica.h promises.
  *
- * The thread runs rounds of the node (thread.c). It owns all fields of a replica except the locked
- * ones; before it starts, weir_replica_open() owns them. Other threads insert into the node, and
- * queue requests under the lock.
+ * The thread runs rounds of the node (thread.c). It owns all fields of a replica except those that
+ * the lock guards. Before the thread starts, weir_replica_open() owns the fields. Other threads
+ * insert into the node, and queue requests under the lock.
  *
  * [CONFIRMED]  A flush is confirmed once the node has acknowledged it. If the options ask for
  *     replicas, a WAIT must have succeeded too. That WAIT follows a write on the same connection in
@@ -98,7 +98,8 @@ struct weir_replica {
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
 	uint64_t synced_ms,            /* time of the last heartbeat with successful reads */
-	         complete_ms;          /* last time when the node was complete */
+	         complete_ms;          /* synced_ms when the node was complete last
+	                                  (weir_replica_stats.complete) */
 
 	/* Owned by the thread. */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
@@ -113,8 +114,8 @@ struct weir_replica {
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
 	uint64_t published;            /* number of published records, rollbacks and renewals;
 	                                  node.generations counts the other generations */
-	uint64_t foreign_seen,         /* entries with another seed that were counted so far */
-	         foreign_ms;           /* time of the last of these entries */
+	uint64_t foreign_seen,         /* the value of node.foreign at the last check */
+	         foreign_ms;           /* time of the last check that found a new value */
 	enum weir_node_state reported;
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
 	bool runs;                    /* the thread has started. Before that, no error is

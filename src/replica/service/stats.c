@@ -21,7 +21,7 @@ static struct weir_replica_version version(struct weir_version v)
 
 /* ---- failures ---- */
 
-/* Return: an error if another program wrote unusable entries within the last hour. */
+/* Return: an error if this node read an entry with another seed or key within the last hour. */
 static int foreign_failure(struct weir_replica *r)
 {
 	const struct weir_node *n = &r->node;

@@ -60,7 +60,7 @@ static uint64_t watch_interval(const struct weir_replica *r)
 {
 	const struct weir_manifest *m = &r->node.joined;
 	const uint64_t eighth = (m->expires_ms - m->signed_ms) / 8;
-	if (r->evicts.err) /* soon, to see whether redis still may evict */
+	if (r->evicts.err) /* check again soon whether redis may evict keys */
 		return WEIR_NODE_BEAT_MS;
 	return m->expires_ms && eighth < WEIR_SERVICE_WATCH_MS ? eighth : WEIR_SERVICE_WATCH_MS;
 }
@@ -104,7 +104,8 @@ static void ask_sentinel(struct weir_replica *r, uint64_t now)
 
 /* ---- rounds ---- */
 
-/* Record own generations in the state file too, so that the next start refuses older ones. */
+/* Write the version of this node's own generations to the state file too, so that the next start
+ * refuses older generations. */
 static void record_own(struct weir_replica *r, uint64_t now)
 {
 	struct weir_manifest m;

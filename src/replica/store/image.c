@@ -189,7 +189,7 @@ int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 	return bytes < 0 ? (int)bytes : 0;
 }
 
-/* Replace the plain image by a packed image, if that is smaller. */
+/* Replace the image by its compressed form, if the compressed form is smaller. */
 static int pack(struct weir_image_job *j)
 {
 	struct weir_image_job packed = { .r = j->r };

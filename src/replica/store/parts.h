@@ -16,7 +16,7 @@ enum { WEIR_NUMBER_TEXT = 21, WEIR_SHA = 40 };
 struct weir_script {
 	const char *text,
 	           *keys;        /* the number of keys that the script takes, as text */
-	char sha[WEIR_SHA + 1];  /* its name in redis; "": not loaded yet */
+	char sha[WEIR_SHA + 1];  /* the SHA-1 that names the script in redis; "": not loaded yet */
 };
 
 /* A fetch or upload of an image. */

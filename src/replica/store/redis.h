@@ -34,7 +34,8 @@ struct weir_redis_options {
 	void *wake_context;
 	uint64_t expires_ms;          /* lifetime of a generation after signing; 0: no limit */
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
-	uint64_t reserve;             /* bytes that batches leave free; at least an image's size */
+	uint64_t reserve;             /* bytes of redis's memory that batches leave free for an
+	                                 image; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
 	uint32_t grace_ms;            /* time for which weir_head.replicas counts a lost replica */
 	int zstd_level;               /* 0: no compression */
@@ -79,10 +80,10 @@ struct weir_redis_status {
 	uint64_t kept,              /* number of kept generations */
 	         nodes;             /* number of reports of nodes */
 	uint64_t lease;             /* the owner's node id; 0: none */
-	uint64_t used, max_memory;  /* bytes that redis uses, and its limit; 0: no limit */
+	uint64_t used, max_memory;  /* used: bytes that redis uses; max_memory: limit; 0: none */
 	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */
-	size_t len, signature_len;  /* bytes of text and signature; 0: no manifest. Neither is
-	                               checked */
+	size_t len, signature_len;  /* bytes of text, 0: no manifest; bytes of signature. The call
+	                               checks neither the text nor the signature */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
 /* All fields of the head are from one moment. The other fields are read later. */

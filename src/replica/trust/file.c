@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Read and write the small files of keys and state, a whole file in each call. A new file is synced
- * under a temporary name before it is renamed, so a reader never sees half a file. */
+ * under a temporary name before it gets its own name, so a reader never sees half a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

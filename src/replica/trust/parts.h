@@ -26,7 +26,8 @@ int weir__keys_read(unsigned char keys[][WEIR_KEY_BYTES], const char *path);
 int weir__signature_check(const unsigned char *keys, size_t n, const char *text, size_t len,
                           const char *line, size_t line_len);
 
-/* Read and sync the state. @held: receives version 0.0 if the file is missing. */
+/* Sync the state file's folder, and read the state. @held: receives version 0.0 if the file is
+ * missing. */
 int weir__state_read(struct weir_accepted *held, const char *path, const char *set);
 int weir__state_write(const struct weir_accepted *held, const char *path, const char *set);
 

@@ -14,7 +14,8 @@
 #include <weir/error.h>
 #include "parts.h"
 
-enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* NOTES_PER_LIFE: writes of a version's age */
+enum { HIGHER = 1, NOTES_PER_LIFE = 24 }; /* NOTES_PER_LIFE: writes of a version's age to the
+                                             state file during the version's life */
 
 #define VERSION "%" PRIu64 ".%" PRIu64
 
@@ -70,7 +71,8 @@ static int check_expiry(const struct weir_trust *t, const struct weir_accepted *
 	                 " (this machine's clock is behind: set it)" : "");
 }
 
-/* Return: 0 if @next is the accepted version; HIGHER; or a negative errno. */
+/* Return: 0 if @next is the accepted version; HIGHER if it is a higher version; or a negative
+ * errno. */
 static int check_version(struct weir_trust *t, const struct weir_accepted *next,
                          struct weir_now now)
 {

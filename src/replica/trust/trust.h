@@ -9,8 +9,8 @@
  *
  * KEY is the first 8 bytes of the BLAKE2b-256 of the public key; it only selects the key. SIGNATURE
  * is Ed25519ph (RFC 8032) over "weir-signature 2\n" and the manifest's text, which contains the
- * image's hash. Ed25519ph needs no buffer that holds both, and its signatures are never valid as
- * plain Ed25519, for which the key may also be used.
+ * image's hash. Ed25519ph needs no buffer that holds the two texts together. Its signatures are
+ * never valid as plain Ed25519, for which the key may also be used.
  *
  * Key files are text with exactly one form:
  *
@@ -18,7 +18,8 @@
  *     weir-key-public 1 HEX      one to 64 lines: the keys whose signatures are trusted
  *
  * HEX is 64 digits in lower case; each line ends with a newline. A file must belong to this user or
- * to root. A file that others can write is refused, and so is a secret that others can read.
+ * to root. A file that its group or others can write is refused, and so is a secret that others
+ * can read. The group may read a secret.
  *
  * Functions return 0 or a negative errno with a sentence: -ENOTSUP libsodium fails; -ENOMEM; errors
  * of system calls, such as open() and rename(); -EACCES owner, mode or type; -ELOOP a symbolic
@@ -80,8 +81,9 @@ void weir__trust_close(struct weir_trust *trust); /* NULL: no-op */
  * stale, so this alone does not allow the use of @m. Return: 0; -EKEYREJECTED. */
 int weir__trust_signed(const struct weir_trust *trust, const struct weir_manifest *m,
                        const char *text, size_t len, const char *signature, size_t signature_len);
-/* Check that this machine may use @m, which was read from @text. On success a version above the
- * state's is on the disk. The caller then checks the image's length and hash.
+/* Check that this machine may use @m, which was read from @text. If the version of @m is above
+ * the state's version, the call first writes @m's version to the state file on the disk. The caller
+ * then checks the image's length and hash.
  * Return: 0; -EKEYREJECTED no signature by a trusted key, another set, or a version below the
  *   state's; -EKEYEXPIRED; -EEXIST the state has another generation of that version: the caller may
  *   merge @m and reports it, but must not replace its set with @m. */
@@ -89,8 +91,9 @@ int weir__trust_accept(struct weir_trust *trust, const struct weir_manifest *m, 
                        size_t len, const char *signature, size_t signature_len,
                        struct weir_now now);
 /* Check that the accepted version is still valid. Call it at least once a minute: it reads the
- * state file, and writes the version's age there. Return: 0, also if no version is accepted yet;
- * -EKEYEXPIRED: a running node keeps its set and reports the error. */
+ * state file, and writes the version's age there about 24 times in the version's life. Return: 0,
+ * also if no version is accepted yet; -EKEYEXPIRED: a running node keeps its set and reports the
+ * error. */
 int weir__trust_recheck(struct weir_trust *trust, struct weir_now now);
 /* The accepted version; valid until the next call with @trust. While redis has an older head, a
  * node may open with a file whose hash is accepted.image if weir__trust_recheck() returns 0. */
