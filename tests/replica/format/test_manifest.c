@@ -61,7 +61,7 @@ static int read_and_write(const char *text, size_t len)
 	return 0;
 }
 
-/* Copy the good manifest with @from replaced by @to. Return: its length. */
+/* Copy the good manifest with @from replaced by @to. Return: the length of the copy. */
 static size_t with(char text[2 * WEIR_MANIFEST_TEXT], const char *from, const char *to)
 {
 	const char *at = strstr(good, from);

@@ -2,7 +2,7 @@
  * Drives a link for tests that play the server. The command line has OPTION=VALUE... Standard input
  * has one command a line, with blanks between words. The answer to a command is one line: OK
  * and the reply, or ERRNO and the sentence. Lines with @ are for the program itself:
- *     @send COMMAND, @receive MS, @take MS   the halves of a call
+ *     @send COMMAND, @receive MS, @take MS   weir__link_send(), _receive(), _poll()
  *     @ready MS      wait until the connection can be read
  *     @beside ...    run the line on a second link; "@beside @close" closes the second link
  *     @moved, @number, @peer, @rest          see link.h

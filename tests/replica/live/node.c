@@ -8,7 +8,8 @@
  *     insert FROM TO soon|confirmed THREADS BATCH   keys FROM to TO - 1
  *     contains FROM TO       the number of missing keys, and the first of them
  *     work PLAIN BATCH PAUSE in the background: PLAIN inserts a second, and confirmed batches of
- *                            BATCH keys with pauses of PAUSE ms; 0: none
+ *                            BATCH keys with pauses of PAUSE ms. PLAIN 0: no inserts; BATCH 0:
+ *                            no batches
  *     flush MS               publish               stats               quit
  *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS file of the node
  *                            that inserts them: the record then has the keys counted so far and

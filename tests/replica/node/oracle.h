@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The oracle of simulate.c: it knows each key that was inserted, and checks that each node has the
- * keys that it must have, and follows the current log. */
+ * keys that it must have, and follows the current log. Without faults, it also checks that redis
+ * has each key whose flush is acknowledged (the rule "flush"). */
 
 static bool in_batch(const struct weir_batch *b, uint64_t hash)
 {

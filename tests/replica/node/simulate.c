@@ -28,7 +28,7 @@ struct seat {
 	struct weir_node node;
 	struct weir_handle *handle;
 	struct toy_store *store;
-	unsigned later; /* 1 + the next seat of the same slot; 0 for the last seat */
+	unsigned later; /* 1 + the next seat in the same slot of sim.slots; 0 for the last seat */
 };
 
 static struct sim {
@@ -166,7 +166,8 @@ static void insert(unsigned i)
 	key->ticket = weir__node_flush(&s->seats[i].node);
 }
 
-/* Both servers have the hash: in the log, or in the image once the node's ring has freed it. */
+/* Return: true if each server has the hash in its log or in its image. The image counts only if the
+ * node's ring has freed the hash. */
 static bool is_kept(const struct seat *seat, uint64_t hash)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -238,8 +239,8 @@ static void publish_record(unsigned i)
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
 		s->keys[k].removed = true; /* or not: after -EIO redis may lack the record */
-		s->keys[k].gone = s->keys[k].at + 1000 < now; /* its node had time to read the
-		                                                 key's entry in the log */
+		s->keys[k].gone = s->keys[k].at + 1000 < now; /* the key's node had time to
+		                                                 read the key's entry */
 	}
 }
 

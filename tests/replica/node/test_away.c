@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * [RING-RELEASE]: a node was away for more generations than fit into a list of ids. Node 1 has
- *    inserted key 1 and relies on a generation that has this key. */
+ * [RING-RELEASE]: a node returns after it missed generations, in most tests more than fit into a
+ *    list of ids. Node 1 has inserted key 1 and relies on a generation that has this key. */
 #include "pair.h"
 
 static void round_of_0(void)

@@ -259,7 +259,8 @@ static void test_two_losses_between_two_heartbeats_make_a_node_publish_anyway(vo
 	assert_publishes_once(3);
 }
 
-/* Generation 1.2 and its log have key 1. The promoted replica lacks both. */
+/* Generation 1.2 and its log have key 1. The promoted replica lacks the generation
+ * and the log. */
 static void test_generation_that_a_promoted_replica_lacks_is_published_again(void **state)
 {
 	(void)state;

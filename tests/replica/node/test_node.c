@@ -216,7 +216,7 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 	weir_destroy(f[2]);
 	run(1000);
 	assert_true(has(0, 1001) && has(1, 1001) && !has(1, 1));
-	toy_flush(&toy.server[1]); /* one node publishes again, and both join */
+	toy_flush(&toy.server[1]); /* one node publishes a generation, which both nodes join */
 	run(3000);
 	assert_true(has(0, 1001) && has(1, 1001));
 	assert_int_equal(status(0).state, WEIR_NODE_FOLLOWING);

@@ -100,8 +100,9 @@ static void test_flush_waits_for_own_keys_in_a_lost_generation(void **state)
 	assert_true(has(0, 1));
 }
 
-/* [LOG-READING], [RING-RELEASE]: another log has replaced the log that has key 1. The entry that
- * would reveal this is missing, so node 0 reads on after a gap. */
+/* [LOG-READING], [RING-RELEASE]: a new log has replaced the log that had key 1's entry. Node 0
+ * would notice this at key 3's entry, but that entry was deleted. So node 0 reads on after a
+ * gap. */
 static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 {
 	(void)state;
@@ -126,8 +127,9 @@ static void test_position_does_not_cover_own_entries_before_a_gap(void **state)
 	assert_true(has(0, 3) && has(1, 1));
 }
 
-/* [LOG-READING]: another log has replaced the log that has key 1. In the new log, the entry with
- * the id of key 1's old entry was deleted, and the entry after it is invalid for node 0. */
+/* [LOG-READING]: a new log has replaced the log that had key 1's entry. In the new log, the id of
+ * that entry belongs to key 2's entry, which was deleted. Node 0 cannot read key 3's entry, which
+ * comes next. */
 static void test_position_does_not_cover_own_entries_before_an_invalid_one(void **state)
 {
 	(void)state;

@@ -197,8 +197,8 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* One fewer replica is enough for the grace period, and for 3 s until the replicas are counted
- * again. */
+/* One replica fewer is enough during the grace period, and during the 3 s after it, until redis
+ * counts the replicas again. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
 	struct weir_replica_options o = options();
@@ -242,7 +242,8 @@ static void test_a_full_server_confirms_nothing_and_is_told_once(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* The ring has capacity for a few keys. The other keys wait for a generation, behind a token. */
+/* The ring has capacity for a few keys. The node inserts the other keys under a token, and a flush
+ * waits for a generation that includes the token. */
 static void test_a_flush_waits_for_a_token(void **state)
 {
 	(void)state;

@@ -130,7 +130,8 @@ static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Each key has its own entry. A page of the log has at most 1,024 entries. */
+/* Each key has its own entry. A page has at most 16 entries, and a node reads at most 64
+ * pages in a round. */
 static void test_open_reads_a_log_of_many_pages(void **state)
 {
 	(void)state;
@@ -155,7 +156,7 @@ static void set_password(const char *path, const char *word)
 	ask(&server, NULL, "CONFIG SET requirepass %s", word);
 }
 
-/* The caller overwrites its path before the second connection. */
+/* The caller overwrites the text of the path before the node connects again. */
 static void test_a_password_file_is_read_again_under_its_name_at_open(void **state)
 {
 	(void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The head in redis is unusable: each call returns an error with a sentence, and none hangs. */
+ * The head in redis is unusable or too old: calls do not hang, and return an error with a sentence.
+ * A signer may publish above the version that its machine accepted. */
 #include "signed.h"
 
 static int open_wrong(const struct weir_replica_options *o)

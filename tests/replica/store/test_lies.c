@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A redis whose answers are forged: each call reports the error, changes nothing, and allocates no
- * memory for sizes that an answer only declares. The tests need no server. */
+ * A redis whose answers are forged: a call returns an error, or skips the invalid values.
+ * No call allocates memory for sizes that an answer only declares. The tests need no server. */
 #include <hiredis/hiredis.h>
 #include "../../test.h"
 #include "store/parts.h"

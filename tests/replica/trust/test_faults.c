@@ -169,7 +169,9 @@ static bool state_is_right(const unsigned char *text, size_t n, bool answered)
 	return is_new || (is_old && !answered);
 }
 
-/* @sync_less: which sync the disk skips, from 1; 0: none. Return: the number of bad cuts. */
+/* Accept a version, and try power cuts at each step. @sync_less: the number of the sync that the
+ * disk skips, from 1; 0: no sync.
+ * Return: the number of power cuts after which the state file is wrong. */
 static unsigned cut(unsigned sync_less)
 {
 	unlink(state_path);
@@ -199,7 +201,7 @@ static void a_power_cut_leaves_a_whole_state(void **state)
 	assert_int_equal(cut(0), 0);
 	assert_true(power.cuts > 20);
 	/* Accepting a version syncs the folder twice, the file, and the folder twice again. Without
-	 * the third sync, that of the file, some cuts must be bad. */
+	 * the third sync, that of the file, the state file must be wrong after some cuts. */
 	assert_true(cut(3) > 0);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Key files have one form and no permissions for others, and are never written in part. */
+ * Key files have one form, and are never written in part. A file that others can write is refused,
+ * and so is a secret that others can read. */
 #include <dirent.h>
 #include "trusted.h"
 

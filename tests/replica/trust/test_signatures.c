@@ -12,8 +12,8 @@ static const char expected[] =
 static const char plain[] =
 	"2cc3d6f2d47ced442acefce40f3491307c08b2cfa12c02a1324698a1d213d756"
 	"ac0f068e7174f88ae5beafa8e8b6603c74d1fb09aefc37738be3f5f4b7b5430a";
-/* The second half of the expected signature plus the group's order. Both are equal modulo the
- * order. */
+/* The second half of the expected signature, plus the group's order. The sum and that half are
+ * equal modulo the order. */
 static const char sum[] = "173eedde51a9762f46e3e1fa13507a2c91381bd6d4f0beaad1f573396d604815";
 enum { LEN = sizeof manifest - 1, LINE = WEIR_SIGNATURE_TEXT - 1 };
 
