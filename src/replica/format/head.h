@@ -10,8 +10,8 @@ struct weir_head {
 	uint64_t mark;              /* this epoch's random mark; never 0 */
 	uint64_t prev;              /* previous epoch's mark if this epoch continues the log of that
 	                               epoch, else 0 ([NEW-EPOCH], [GIVE-UP]) */
-	struct weir_log_id base;    /* the log's last id before this epoch; 0-0 without a log */
-	struct weir_log_id lost;    /* nodes gave up all ids up to this one ([GIVE-UP]) */
+	struct weir_log_id base;    /* the log's last id before this epoch; 0-0: no log */
+	struct weir_log_id lost;    /* the nodes gave up the entries up to this id ([GIVE-UP]) */
 	struct weir_log_id last;    /* the log's last id */
 	uint64_t tag;               /* the last entry's tag */
 	struct weir_version version; /* the newest generation; 0.0: none */

@@ -33,7 +33,7 @@
 #include "id.h"
 
 enum {
-	WEIR_SET_NAME = 64,             /* characters of a set's name */
+	WEIR_SET_NAME = 64,             /* most characters of a set's name */
 	WEIR_CHUNK = (1 << 20) - 64,    /* most bytes of a chunk; redis then allocates 1 MiB */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,

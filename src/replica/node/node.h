@@ -49,15 +49,18 @@ struct weir_node_options {
 	uint32_t poll_ms;            /* time between two reads; 0: WEIR_NODE_POLL_MS */
 	uint64_t publish_ms;         /* time after which a changed set is published; 0: publish
 	                                only as [WHEN-TO-PUBLISH] requires */
-	uint64_t publish_bytes;      /* log size that requires a generation; 0: no limit */
-	void (*wake)(void *context); /* called when WEIR_RING_WAKE bytes wait; NULL: no-op */
+	uint64_t publish_bytes;      /* size of the log at which the node publishes a
+	                                generation; 0: no limit */
+	void (*wake)(void *context); /* called when WEIR_RING_WAKE bytes of hashes wait to be
+	                                sent; NULL: no-op */
 	void *context;
 };
 
 /* A debt: a generation or token whose keys are in the set but not in the ring. If the head does not
  * include the generation or token, the node must publish its set ([RING-FIRST], [RING-RELEASE]). */
 struct weir_debt {
-	uint64_t id;    /* 0: several debts, which only a publication of this node pays */
+	uint64_t id;    /* of the generation or token; 0: several debts, which only a publication of
+	                   this node pays */
 	uint64_t stamp; /* flushes of this number or above wait for the head to include the id. The
 	                   debt of a generation has 0 or WEIR_NODE_STAMP_OTHERS */
 };
@@ -109,7 +112,7 @@ struct weir_node {
 	                                      succeeded; answered_at is set by each heartbeat */
 	uint32_t poll_ms, beat_ms;         /* intervals of reads and of heartbeats; the owner may
 	                                      change them between rounds */
-	uint64_t jitter;                   /* state of the random numbers */
+	uint64_t jitter;                   /* state of the random number generator */
 
 	enum weir_node_state state;
 	struct weir_version floor;         /* the newest version that this machine ever accepted;
@@ -118,7 +121,8 @@ struct weir_node {
 	struct weir_head head;             /* the last answer of touch */
 	struct weir_manifest newest;       /* the head's manifest; stale unless newest.id is
 	                                      head.generation */
-	struct weir_manifest joined;       /* the set has all of this generation; id 0: none */
+	struct weir_manifest joined;       /* the generation that the node joined last: the set has
+	                                      all its keys; id 0: none */
 	uint64_t followed;                 /* the joined generation, if every later head of this
 	                                      epoch and era includes its keys ([RING-RELEASE]);
 	                                      0: none */
@@ -146,7 +150,8 @@ struct weir_node {
 	struct weir_version call_version;  /* the version in open_call; a newer head answers it */
 	uint64_t log_bytes;                /* bytes of applied log entries after joined.position */
 	bool lacks;
-	bool doubt;                        /* [DOUBT], until the head's position is known */
+	bool doubt;                        /* the node is in doubt ([DOUBT]): it does not know the
+	                                      head's position yet */
 	bool impure;                       /* the next generation is not pure ([WHEN-TO-PUBLISH]) */
 	bool call_due, called;
 	bool touch_now;                    /* the head has changed: send a heartbeat at once */
@@ -158,8 +163,8 @@ struct weir_node {
 	struct weir_version refused;       /* version of refused_id; 0.0: none */
 	uint64_t refused_at;               /* time to read the refused manifest again */
 	bool other_seed;                   /* refused_id was refused for its seed, key or steps */
-	uint64_t mismatch,                 /* the generation in the head while the manifest is of
-	                                      another generation; 0: none */
+	uint64_t mismatch,                 /* the head's generation if the manifest in redis belongs
+	                                      to another generation; 0: it does not */
 	         mismatch_at;              /* the time when the node noticed this mismatch */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
 	bool no_retry;                     /* a retry cannot help for the image of this head */
@@ -173,20 +178,20 @@ struct weir_node {
 	uint64_t stale_mark,               /* the head's mark in the consecutive publications that
 	                                      redis refused with -ESTALE or -EEXIST */
 	         stale_at;                 /* time of the first refusal; 0: none */
-	struct weir_version stale_base;    /* base of these publications */
+	struct weir_version stale_base;    /* base version of these publications */
 	const char *report;                /* text for the next touch; NULL: none */
-	bool wrote;                        /* a touch wrote to redis; reset by the owner */
+	bool wrote;                        /* a touch has written to redis; the owner resets this */
 	int publish_error;                 /* error of the last publication; 0: none */
 	uint64_t batches,                  /* number of batches applied */
 	         failures;                 /* number of failed exchanges with redis */
 	uint64_t foreign,                  /* number of entries with another seed */
 	         given_up,                 /* number of calls that this node gave up ([GIVE-UP]) */
 	         generations;              /* number of generations that this node published */
-	int error;                         /* the current error and its sentence; 0: none */
-	char why[WEIR_SENTENCE_BYTES];
+	int error;                         /* the current error; 0: none */
+	char why[WEIR_SENTENCE_BYTES];     /* the sentence of `error` */
 };
 
-/* For reports. Only the node's thread uses it. */
+/* The state of a node, for reports. Only the node's thread uses this struct. */
 struct weir_node_status {
 	enum weir_node_state state;
 	bool behind;                     /* lacks keys, or has not read the whole log yet */

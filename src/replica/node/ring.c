@@ -10,7 +10,7 @@
 
 enum { FIRST_CHUNK = 64,     /* hashes in a list's first chunk */
        LARGEST_CHUNK = 1024, /* most hashes in a chunk */
-       CHUNK_GROWTH = 4 };   /* factor from one chunk to the next */
+       CHUNK_GROWTH = 4 };   /* capacity of a chunk, relative to the chunk before */
 
 /* ---- a list for each thread ---- */
 

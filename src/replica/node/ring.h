@@ -51,7 +51,7 @@ struct weir_ring {
 	_Atomic uint64_t full;       /* bytes of full chunks */
 	void (*wake)(void *context); /* wakes the node's thread; NULL: no-op */
 	void *context;
-	pthread_mutex_t shared;      /* guards the shared first list */
+	pthread_mutex_t shared;      /* guards lists[0], which threads share */
 	struct weir_batches waiting; /* batches not sent, or sent but not acknowledged */
 	struct weir_batch *lowest;   /* a waiting batch that has the lowest stamp */
 	struct weir_batch *lowest_upto; /* the last batch compared for `lowest`; NULL: unknown */

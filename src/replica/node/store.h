@@ -27,7 +27,8 @@ struct weir_touch {
 	                                    log nor head, the next epoch is above this one */
 };
 
-/* Called with each entry. Return: 0; a negative errno ends the read, which returns that errno. */
+/* weir_store.read() calls this with each entry. Return: 0; a negative errno ends the read, which
+ * then returns that errno. */
 typedef int weir_entry_fn(void *context, const struct weir_entry *entry);
 
 struct weir_publication {

@@ -260,8 +260,8 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 /* Check that this node may begin a set. An empty set never replaces a version that this machine
  * accepted.
  * Return: 0; -EINPROGRESS another node may still publish the set again; -EKEYREJECTED this machine
- *   accepted a version; -ENOENT there are no params. A signer that gets -ENOENT may open with the
- *   handle of a file. */
+ *   accepted a version; -ENOENT the caller gave no params. A signer that gets -ENOENT may open with
+ *   the handle of a file. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };

@@ -227,8 +227,8 @@ static int note(struct weir_replica *r, void *arg)
 	return note_record(r, arg, NULL);
 }
 
-/* The request succeeds once redis has the generation. The request ends when this node has joined
- * the generation too, or confirm_ms later. */
+/* The request succeeds if redis gets the generation. Then the request waits up to confirm_ms until
+ * this node has joined the generation, too. */
 static int replace(struct weir_replica *r, void *arg)
 {
 	struct replacing *p = arg;

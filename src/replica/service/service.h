@@ -84,9 +84,9 @@ struct weir_replica {
 	struct weir_node node;
 	bool own_handle, has_node, has_lock, has_thread;
 	pthread_t thread;
-	int wake;                      /* eventfd */
+	int wake;                      /* an eventfd that wakes the thread */
 
-	/* Guarded by the lock. */
+	/* `lock` guards the fields up to complete_ms. */
 	pthread_mutex_t lock;
 	pthread_cond_t done;           /* signals changes of the fields below */
 	bool stopping, stopped;
@@ -94,7 +94,7 @@ struct weir_replica {
 	uint64_t confirmed;            /* flushes up to this one are confirmed */
 	uint64_t refused;              /* flushes up to this one are refused because of `refusal` */
 	struct weir_failure refusal;
-	struct weir_failure too_few;   /* the last WAIT found too few replicas */
+	struct weir_failure too_few;   /* error if the last WAIT found too few replicas */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
 	uint64_t synced_ms,            /* time of the last heartbeat with successful reads */
@@ -103,10 +103,10 @@ struct weir_replica {
 
 	/* Owned by the thread. */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;
-	char peer[WEIR_SERVICE_PEER];     /* the address at the last watch() */
-	uint64_t moved_ms;             /* when the address last changed; 0: never */
-	uint32_t moved_replicas;       /* replicas in the head when the address changed */
-	bool is_signed;                /* the last manifest accepted is signed ([SIGNED]) */
+	char peer[WEIR_SERVICE_PEER];     /* the server's address at the last watch() */
+	uint64_t moved_ms;             /* time when `peer` last changed; 0: never */
+	uint32_t moved_replicas;       /* weir_head.replicas when `peer` last changed */
+	bool is_signed;                /* the manifest accepted last is signed ([SIGNED]) */
 	struct weir_failure distrust;  /* why the last manifest was not trusted */
 	struct weir_failure clock;     /* error if the clock forbids signing */
 	struct weir_failure watched;   /* problem found by the last watch() */
@@ -120,7 +120,7 @@ struct weir_replica {
 	char text[WEIR_SERVICE_REPORT + 1]; /* the next report */
 	bool runs;                    /* the thread has started. Before that, no error is
 	                                 reported, since only the thread may call report() */
-	char notice[WEIR_SENTENCE_BYTES];   /* message that the thread sends first */
+	char notice[WEIR_SENTENCE_BYTES];   /* first message to the application */
 	char last_told[WEIR_SENTENCE_BYTES];     /* last reported error; "": none */
 };
 

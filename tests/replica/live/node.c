@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A node like that of an application, for tests that start several and break things. It obeys lines
- * on standard input and answers each by one line of JSON.
+ * A program with one node, like an application. A test starts several of these programs and causes
+ * faults. The program obeys lines on standard input and answers each line by one line of JSON.
  *
  *     node COUNTS OPTION=VALUE...
  *     node key SECRET PUBLIC  make two key files
@@ -18,7 +18,7 @@
  *
  * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,
  * and repeat a key that was refused. COUNTS is a mapped file with the number of keys that were
- * accepted, so a test can read it after it has killed the node. */
+ * accepted, so a test can read the number after it has killed the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

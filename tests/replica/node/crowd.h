@@ -3,7 +3,7 @@
  * how long it takes until all nodes follow the log again (is_following()), and how many calls and
  * bytes a node costs redis. */
 
-enum { INSERT_MS = 60000 }; /* each node inserts once in this time */
+enum { INSERT_MS = 60000 }; /* on average each node inserts once in this time */
 
 static uint64_t until_well(void)
 {

@@ -215,7 +215,7 @@ static bool settled(unsigned i)
 	       n->newest.id == n->head.generation;
 }
 
-/* Publish a record without every third key. The nodes keep running while the record is read. */
+/* Publish a record that lacks every third key. The nodes keep running while the record is read. */
 static void publish_record(unsigned i)
 {
 	struct weir_record r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A node that lacks entries or an image: when it calls the others, and when it stops. */
+ * A node that lacks entries or an image: when it calls the other nodes for them, and what ends the
+ * lack. */
 #include "pair.h"
 
 /* [CALL-FOR-KEYS]: node 1 calls while node 0 uploads a requested generation. */
@@ -387,7 +388,7 @@ static void test_a_set_that_cannot_be_united_waits_for_a_record(void **state)
 	(void)state;
 	sit_with(0, filter(WEIR_GROWING, 600, 7), 1 << 20, true);
 	sit_with(1, filter(WEIR_GROWING, 600, 7), 0, true);
-	toy.stores[1].server = 0; /* cut off from node 0 */
+	toy.stores[1].server = 0; /* node 1 is cut off from node 0 */
 	for (uint64_t i = 0; i < 500; i++) {
 		assert_ok(insert(0, i));
 		assert_ok(insert(1, 10000 + i));

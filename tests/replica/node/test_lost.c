@@ -3,7 +3,7 @@
  * [RING-RELEASE]). */
 #include "lost.h"
 
-/* A node that has the head's image before its first round. */
+/* Open node @i with the head's image as its set, before its first round. */
 static void open_with_head(unsigned i)
 {
 	struct weir_filter *image;

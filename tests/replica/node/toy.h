@@ -21,7 +21,7 @@ struct toy_server {
 	const struct toy_entry **log;
 	size_t n, capacity;
 	struct toy_generation *kept[TOY_KEEP]; /* newest first; [0] is the generation of the head */
-	uint64_t holder, held_until;     /* the lease's owner and end */
+	uint64_t holder, held_until;     /* the lease: the id of its owner, and its end */
 	bool down, full;
 };
 

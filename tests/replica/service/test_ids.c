@@ -42,7 +42,7 @@ static bool is_in_epoch(const char *epoch)
 	return strncmp(last, epoch, strlen(epoch)) == 0 && last[strlen(epoch)] == '-';
 }
 
-/* Another client also writes the highest epochs. The first epoch follows the last epoch. */
+/* Another client moves the set to the highest epochs. The epoch after the highest epoch is 1. */
 static void test_a_node_that_saw_the_last_epoch_begins_with_the_first(void **state)
 {
 	static const char *const epochs[] = { "9007199254739998", "9007199254739999", "1" };

@@ -355,7 +355,8 @@ static void test_a_lease_of_another_type_stops_only_publications(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Any user who can read the folder may lock the state file. A child locks it for @ms ms. */
+/* Lock the state file as another process of this user could. A child process keeps the lock for @ms
+ * milliseconds. */
 static void lock_state(const char *path, unsigned ms)
 {
 	char name[sizeof other_state + 8];
@@ -401,8 +402,8 @@ static void test_a_rollback_needs_a_signed_manifest(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* A client can write any version into the head. Signing above that version would make it permanent,
- * and so use up all versions. */
+/* A client can write any version into the head. A signed manifest with a version above that one
+ * would make the high number permanent, so a client could use up all versions. */
 static void test_nothing_is_signed_above_a_version_that_no_manifest_has(void **state)
 {
 	(void)state;

@@ -17,7 +17,7 @@
 struct server {
 	char *folder, path[300];
 	pid_t pid;
-	redisContext *redis; /* for ask() */
+	redisContext *redis; /* the connection of ask() */
 };
 
 static inline void server_start(struct server *s, const char *option, const char *value)

@@ -301,7 +301,7 @@ static int wait_image(struct weir_redis *r, const struct weir_manifest *m)
 
 static void image_refused(const char *answer, uint64_t bytes, int err, const char *why)
 {
-	struct liar l = { .answers = { ":0\r\n", answer } }; /* an answer after a renewal */
+	struct liar l = { .answers = { ":0\r\n", answer } }; /* ":0" answers a renewal */
 	struct weir_redis *r = open_liar(&l);
 	const struct weir_manifest m = { .id = 1, .bytes = bytes,
 		                         .chunks = (bytes - 1) / WEIR_CHUNK + 1 };

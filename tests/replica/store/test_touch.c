@@ -420,7 +420,8 @@ static void test_above_the_highest_epoch_comes_the_first(void **state)
 	node_close(&n);
 }
 
-/* Lua parses "inf" and "nan" as numbers: one HSET could keep all nodes offline or unconfirmed. */
+/* Lua parses "inf" and "nan" as numbers: one HSET could keep all nodes offline, or all
+ * inserts unconfirmed. */
 static void test_invalid_numbers_in_the_head_count_as_0(void **state)
 {
 	static const char *const numbers[] = { "inf", "nan", "-1", "1e18", "0x7f", "" };

@@ -260,7 +260,8 @@ static void a_call_that_fails_makes_no_key(void **state)
 	assert_in_range(n, 10, MOST_CALLS - 1);
 }
 
-/* Another process may not have synced the state that it wrote, so a reader syncs it before use. */
+/* Another process may not have synced the state that it wrote, so a reader first syncs the
+ * state file's folder. */
 static void a_state_that_was_read_is_on_the_disk(void **state)
 {
 	(void)state;
@@ -283,8 +284,8 @@ static void another_takes_first(const struct shim_call *call)
 	weir__trust_close(other);
 }
 
-/* This process reads the state, then locks it. Between these two steps, another process accepts a
- * version. */
+/* This process reads the state file, then locks it. Between these two steps, another process
+ * accepts a higher version. */
 static void a_version_that_another_process_accepts_stays(void **state)
 {
 	(void)state;
