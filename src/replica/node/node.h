@@ -138,8 +138,8 @@ struct weir_node {
 	struct weir_log_id cursor;         /* the log is applied up to this entry */
 	uint64_t tag;                      /* the tag of the entry at cursor; 0: unknown */
 	struct weir_log_id suspect;        /* the cursor at the last weir__node_suspect() */
-	uint64_t suspect_mark;             /* the head's mark at that call; 0: the node has read
-	                                      to the log's end since */
+	uint64_t suspect_mark;             /* the head's mark at the last weir__node_suspect(); 0:
+	                                      since then the node has read to the log's end */
 	struct weir_log_id hole;           /* the last missing entry */
 	uint64_t missing;                  /* the tag of the last missing entry; 0: unknown, or
 	                                      several entries are missing */

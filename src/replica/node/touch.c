@@ -107,8 +107,8 @@ static bool can_continue_log(const struct weir_node *n, struct weir_log_id base)
 	       (n->joined.id && weir__log_id_compare(n->joined.position, base) <= 0);
 }
 
-/* Return: true if the head is older than the last head, or belongs to another log
- * ([LOG-READING]). */
+/* Return: true if @head is older than the head that the node knew, or belongs to another log than
+ *   the node's cursor ([LOG-READING]). */
 static bool is_other_log(const struct weir_node *n, const struct weir_head *head)
 {
 	const int beyond = weir__log_id_compare(n->cursor, head->last);
@@ -132,7 +132,7 @@ static void note_lost_log(struct weir_node *n, const struct weir_head *old)
 	n->lost_cursor = (struct weir_seen){ old->mark, twice ? most : id };
 	if (!n->lacks && !twice && n->joined.id == old->generation)
 		n->seen = n->lost_cursor;
-	n->era = n->era ? n->era : 1; /* so that the node merges a first generation */
+	n->era = n->era ? n->era : 1; /* so that the node merges, not swaps, the next generation */
 }
 
 /* @appended: the number of entries that this touch appended to the log. */

@@ -216,7 +216,7 @@ static int begin(struct weir_replica *r, const struct weir_params *params)
 		if (!err && (n->refused.era || n->publish_error))
 			err = weir_fail(n->refused.era ? -EEXIST : n->publish_error, "%s", n->why);
 	}
-	if (!err && n->generations) /* tell the application: its set's name may be mistyped */
+	if (!err && n->generations) /* the application may have mistyped the set's name */
 		snprintf(r->notice, sizeof r->notice, "set %s: redis had no generation of it: it "
 		         "begins here, empty", r->o.set);
 	return err;

@@ -112,7 +112,7 @@ struct weir_replica {
 	struct weir_failure watched;   /* problem found by the last watch() */
 	struct weir_failure evicts;    /* error if redis may evict the set's keys */
 	struct weir_failure saving;    /* error of the last weir_replica_save() */
-	uint64_t published;            /* number of published records, rollbacks and renewals;
+	uint64_t published;            /* number of records, rollbacks and re-signed generations;
 	                                  node.generations counts the other generations */
 	uint64_t foreign_seen,         /* the value of node.foreign at the last check */
 	         foreign_ms;           /* time of the last check that found a new value */

@@ -179,7 +179,7 @@ int weir__image_fetch(struct weir_image_job *j)
 int weir__image_copy(struct weir_image_job *j, const struct weir_filter *f)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;
-	o.allow_uneven = true; /* the keys are confirmed, so publish even an uneven set */
+	o.allow_uneven = true; /* publish confirmed keys even if their hashes are not uniform */
 	int64_t bytes = weir_save(f, weir_location_room(NULL, 0), &o);
 	int err = bytes < 0 ? (int)bytes : weir__image_allocate(j, (uint64_t)bytes);
 	if (err)

@@ -25,7 +25,7 @@ static void test_the_thread_is_woken_when_64_KB_wait(void **state)
 	for (uint64_t i = 0; i < 1000; i++)
 		assert_int_equal(weir__ring_put(&r, &i, 1), 1);
 	assert_int_equal(wakes, 0);
-	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* 64 KB and one chunk */
+	for (uint64_t i = 1000; i < 8192 + 1024; i++) /* 64 KB, and one more chunk */
 		assert_true(weir__ring_put_one(&r, i));
 	assert_int_equal(wakes, 1);
 	weir__ring_free(&r);

@@ -131,7 +131,7 @@ struct record {
 	int answer;
 	bool publish;    /* publish while the record is made */
 	uint32_t kind;   /* 0: the kind of the set */
-	uint64_t others; /* additional keys, from 1000 on */
+	uint64_t others; /* number of additional keys, which begin at 1000 */
 };
 
 static int make(void *context, struct weir_filter **out)

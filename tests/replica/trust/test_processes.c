@@ -8,7 +8,7 @@
 
 enum { PROCESSES = 4, VERSIONS = 60 };
 
-/* Accept the versions in a random order for this process. Return: the exit status. */
+/* Accept the versions in a random order, with @process as the seed. Return: the exit status. */
 static int take_all(unsigned process, const struct publication *p)
 {
 	uint64_t random = process;
