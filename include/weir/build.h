@@ -29,8 +29,8 @@ WEIR_BEGIN_DECLS
 /**
  * Hash a key for a filter that does not exist yet.
  * @seed: params.seed of that filter.
- * Return: the value that weir_hash() returns for a filter of that seed without a secret, of any
- *   kind but split.
+ * Return: the value that weir_hash() returns for a filter of that seed, without a secret and
+ *   without normalisation (<weir/text.h>), of any kind but split.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: some nanoseconds.
  * Source: XXH3_64bits_withSeed of xxHash.
  */
@@ -129,7 +129,7 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_create(struct weir_builder **out,
  */
 WEIR_API uint64_t weir_builder_hash(const struct weir_builder *b, const void *key, size_t len);
 
-/** As weir_builder_hash(), for the eight bytes at &key. */
+/** As weir_builder_hash(), for the eight bytes at &key, which are never normalised. */
 WEIR_API uint64_t weir_builder_hash_u64(const struct weir_builder *b, uint64_t key);
 /** As weir_builder_hash(), for each key of a batch, into @out. */
 WEIR_API void weir_builder_hash_keys(const struct weir_builder *b, struct weir_keys keys,
@@ -138,14 +138,16 @@ WEIR_API void weir_builder_hash_keys(const struct weir_builder *b, struct weir_k
 /**
  * Add a batch of keys to a builder. A key may be added more than once.
  * @b: the builder.
- * @keys: of any form. Hashes must be of weir_builder_hash(), or of weir_hash_seeded() with the
- *   builder's seed.
+ * @keys: of any form. Hashes must be of weir_builder_hash(). weir_hash_seeded() with the builder's
+ *   seed gives the same hashes if the builder has no secret, and no normalisation step
+ *   (<weir/text.h>) changes the text.
  * Return: 0 or a negative errno. After -ENOMEM, -EFBIG or a file's error some keys of the batch may
  *   be added, and every further call fails as well.
  * Errors: -ENOMEM; -EFBIG if max_memory is reached without a spill_folder; the errno of a file
- *   operation in spill_folder; -EINVAL if the builder is sealed or finished. -EINVAL also if
- *   normalisation (<weir/text.h>) refuses a key: the keys before it are added
- *   (weir_error_taken()), and the builder accepts further keys.
+ *   operation in spill_folder; -EINVAL if the builder is sealed or finished. -EINVAL also for
+ *   hashes with cidr or suffixes, or for a batch of form WEIR_KEYS_NONE: no key is added. -EINVAL
+ *   also if normalisation refuses a key: the keys before it are added (weir_error_taken()). After
+ *   the last three errors the builder accepts further keys.
  * Threads: any number at the same time.  Progress: blocking: a lock that few threads share, memory,
  *   the file.  Cost: some 20 ns a call, some 5 ns a hash; 8 bytes a hash.
  */
@@ -191,10 +193,10 @@ WEIR_API WEIR_MUST_CHECK int weir_builder_exclude_keys(struct weir_builder *b,
  * Errors: as weir_build(); -EDOM if the included hashes are not uniform, and allow_uneven is not
  *   set; -ECANCELED if progress stopped the call; -EFBIG for max_memory; the errno of reading or
  *   writing the file; the error of an earlier call that failed; -EEXIST if an included and an
- *   excluded key have one hash (report->equal_hash). In 1 of 2,000 builds from 12 million and 816
- *   million keys, two different keys have one hash; another seed separates them. A key in both
- *   lists gives this error under any seed. To find the key, compare weir_builder_hash() of each key
- *   with that hash.
+ *   excluded key have one hash (report->equal_hash). With 12 million included and 816 million
+ *   excluded keys, two different keys have one hash in 1 of 2,000 builds; another seed separates
+ *   them. A key in both lists gives this error under any seed. To find the key, compare
+ *   weir_builder_hash() of each key with that hash.
  * Threads: one; no other thread may use the builder during the call or afterwards.  Order: none;
  *   publish the filter with release order.  Progress: blocking.
  * Cost: as weir_build(), shared by the threads.

@@ -95,7 +95,7 @@ struct weir_error_info {
 WEIR_API void weir_error_last(struct weir_error_info *out);
 
 /**
- * Get the number of keys that this thread's last failed batch inserted. A batch fails if a verb
+ * Get the number of keys that this thread's last failed batch inserted. A batch fails if a function
  * named _keys returns a negative errno. The batch stops at the first key that the filter refuses,
  * since the filter is full (-ENOSPC) or cannot parse a text (-EINVAL). The keys before that key are
  * inserted. The caller can give that key and all later keys again.
@@ -117,9 +117,9 @@ WEIR_API WEIR_PRINTF(2, 3) int weir_fail(int err, const char *format, ...);
 
 /**
  * Escape text from others, such as a key or a file name, for a log or a terminal. Control
- * characters, invisible characters (such as U+202E, which reverses a line) and bytes that are not
- * UTF-8 become \n, \t, \r, or three octal digits a byte, as in \033. All other text stays as it is,
- * and so does a backslash, so that escaping escaped text changes nothing.
+ * characters, common invisible characters (such as U+202E, which reverses a line) and bytes that
+ * are not UTF-8 become \n, \t, \r, or three octal digits a byte, as in \033. All other text stays
+ * as it is. A backslash stays too, so that escaping escaped text changes nothing.
  * @out: receives as many whole characters and escapes as fit, and a final NUL byte.
  * @room: size of @out in bytes; with 0 nothing is written. In 17 bytes at least one character fits.
  * @text: @len bytes, of any value; may be NULL when @len is 0. It must not overlap @out.

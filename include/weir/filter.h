@@ -42,9 +42,9 @@
  *
  * Numbers. The verbs named _u64 take a uint64_t by value. The key is the eight bytes of the number
  * in this machine's memory. So weir_contains_u64(f, n) answers as weir_contains(f, &n, 8) in every
- * kind, keyed or not. Either verb finds keys that the other inserted, unless the set normalises
- * text (text.h). Machines of both byte orders that share an image must agree on these bytes, for
- * example by htole64(n).
+ * kind, keyed or not, and finds the keys that weir_insert() inserted. A set that normalises text
+ * (text.h) is an exception, since it leaves numbers as they are. Machines of both byte orders that
+ * share an image must agree on these bytes, for example by htole64(n).
  *
  * NULL. In this and the other headers an argument may be NULL if its description says so (the
  * object to destroy, a key of no bytes, an unwanted bitmap, default options). The keys, hashes or
@@ -62,9 +62,10 @@
  *   - Lookups are wait-free and write nothing. If other threads move or remove the key's
  *     fingerprint during each of several tries, the lookup answers true.
  *   - An insert is lock-free if one of the buckets has a free slot. If both are full, the insert
- *     moves other fingerprints. Inserts that move, and removals, wait for other threads that move
- *     or remove the same fingerprints. They also wait while the filter is cloned, saved or merged
- *     into another. A handle's insert waits inside its section, so a grace period waits with it.
+ *     moves other fingerprints. Inserts that move fingerprints, and removals, wait for other
+ *     threads that move or remove the same fingerprints. They also wait while the filter is cloned,
+ *     saved or merged into another. A handle's insert waits in its section, so a grace period
+ *     waits.
  *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. If a
  *     filter gets at most capacity different keys, the chance of a refusal is one in a million.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any
@@ -153,8 +154,8 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
 
 /**
  * Hash a key with the seed or secret of a filter, for its _hash verbs. A keyed filter of any kind
- * hashes by SipHash-2-4 with weir_params.secret. Any other hashes by XXH3_64bits_withSeed(key, len,
- * seed of @f), or in the split kind by XXH64 with seed 0.
+ * hashes by SipHash-2-4 with weir_params.secret. Any other filter hashes by
+ * XXH3_64bits_withSeed(key, len, seed of @f), or in the split kind by XXH64 with seed 0.
  *
  * The _hash verbs take this value, or the hash of your own function if it is uniform in all 64
  * bits, as XXH3, SipHash and wyhash are. Give all other numbers to the _u64 verbs, which mix and
@@ -177,7 +178,7 @@ WEIR_API uint32_t weir_can(const struct weir_filter *f, uint32_t what);
  */
 WEIR_API uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t len);
 
-/** As weir_hash(), for the eight bytes at &key. */
+/** As weir_hash(), for the eight bytes at &key, which are never normalised (text.h). */
 WEIR_API uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key);
 /** As weir_hash(), for each key of a batch, into @out. By XXH3, a CPU with AVX-512 hashes eight
  * 8-byte keys at a time. */
@@ -206,7 +207,7 @@ WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
 }
-/** As weir_insert(), for the eight bytes at &key: its hash is weir_hash(f, &key, 8). */
+/** As weir_insert(), for the eight bytes at &key: their hash is weir_hash_u64(f, key). */
 WEIR_API inline int weir_insert_u64(struct weir_filter *f, uint64_t key)
 {
 	return ((const struct weir_verbs *)f)->insert_u64(f, key);
@@ -229,7 +230,7 @@ WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t ha
 {
 	return ((const struct weir_verbs *)f)->contains_hash(f, hash);
 }
-/** As weir_contains(), for the eight bytes at &key: its hash is weir_hash(f, &key, 8). */
+/** As weir_contains(), for the eight bytes at &key: their hash is weir_hash_u64(f, key). */
 WEIR_API inline bool weir_contains_u64(const struct weir_filter *f, uint64_t key)
 {
 	return ((const struct weir_verbs *)f)->contains_u64(f, key);
@@ -312,7 +313,8 @@ WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t ha
  * As weir_remove(), for a batch. The call skips keys that cannot be removed.
  * @bitmap: as for weir_contains_keys(); a bit is set if its key was removed. May be NULL.
  * Return: the number of keys that were removed, or a negative errno.
- * Errors: -ENOTSUP, -EROFS as weir_remove(); in both cases no key was removed.
+ * Errors: -ENOTSUP, -EROFS as weir_remove(); -EINVAL for hashes with cidr or suffixes (text.h), or
+ *   for a batch of form WEIR_KEYS_NONE. In all cases no key was removed.
  */
 WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, uint64_t *bitmap);
 
@@ -376,9 +378,9 @@ WEIR_API WEIR_MUST_CHECK int weir_clone(struct weir_filter **out, const struct w
  * Make a smaller copy of a filter that was made too large. The copy answers true wherever @f does.
  * It has less capacity, and the rate of a filter with the same keys and 1 / @factor of the bytes.
  * @out: receives the copy; untouched on failure.
- * @factor: a power of two that divides the number of lines. Any power of two up to the plan's
- *   number of shards divides it.
- *   In counting and frequency it must divide the number of blocks, of counter_bits / 4 lines each.
+ * @factor: a power of two that divides the number of lines, as does each power of two up to the
+ *   plan's number of shards. In counting and frequency it must divide the number of blocks, of
+ *   counter_bits / 4 lines each.
  * Return: 0 or a negative errno.
  * Errors: as weir_clone(); -EINVAL for @factor; errors of the kind.
  * Threads, Order, Progress, Cost: as weir_clone().

@@ -47,8 +47,8 @@ struct weir_follow_options {
 #define WEIR_FOLLOW_OPTIONS_INIT WEIR__INIT(weir_follow_options)
 
 /**
- * Start to follow a file. A check that fails (since a reload runs, memory lacks, or the file is
- * missing or marked live) is repeated after 50 ms, then each time after twice as long, up to
+ * Start to follow a file. A check that fails (since a reload runs, no memory is left, or the file
+ * is missing or marked live) is repeated after 50 ms, then each time after twice as long, up to
  * poll_seconds. A refused file is checked again only when it changes. If the refusal depends on the
  * current filter too (refresh.h), the file is also checked again when another filter is current.
  * @out: receives the follower; untouched on failure.

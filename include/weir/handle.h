@@ -170,11 +170,12 @@ struct weir_handle_options {
  * @options: NULL for the defaults.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL if @out is NULL, none of @initial, options.params and options.absent is given,
- *   params are given with @initial or absent, absent lacks WEIR_HANDLE_ANY_SEED, or an option is
- *   out of its range; -EBUSY if a handle owns @initial already; -ENOTSUP if the filter lacks an
- *   ability in options.can; -ENOMEM; with params as weir_create(). With shards -EINVAL for
- *   params.memory, max_bytes below 64 a shard, no params, @initial, absent, keep_inserts, flags or
- *   secret, and -ENOTSUP for a router or for params with normalisation.
+ *   options.params is given with @initial or options.absent, options.absent is given without
+ *   WEIR_HANDLE_ANY_SEED, or an option is out of its range; -EBUSY if a handle owns @initial
+ *   already; -ENOTSUP if the filter lacks an ability in options.can; -ENOMEM; with options.params
+ *   as weir_create(). With options.shards -EINVAL if options.params is NULL, has memory, or has
+ *   max_bytes below 64 a shard, or if @initial, options.absent, keep_inserts, flags or secret is
+ *   given; -ENOTSUP for a router or for params with normalisation.
  * Threads: any.  Order: publish the handle itself with release order (a thread's start does).
  * Progress: blocking (memory).  Cost: under a microsecond.
  */
@@ -271,14 +272,14 @@ WEIR_API int64_t weir_handle_contains_keys(const struct weir_handle *h, struct w
 /**
  * Insert a key into every filter in use: the current filter, the next filter while a reload runs,
  * and the previous filter while it is kept.
- * Return: as weir_insert() of the current filter; or a negative errno, and the key is removed again
- *   (Full filters in <weir/handle.h>) and not promised. If several threads insert one new key at
- *   the same time, at least one gets WEIR_NEW. If the current filter has WEIR_CAN_DECIDE,
- *   exactly one does, except across a swap, when the threads may ask different filters. (Two
- *   threads inserted each of 112,000 keys during 27,557 reloads by copy. For one key both
- *   threads got WEIR_NEW.) Until the commit a key that only the loader has inserted is WEIR_NEW. If
- *   one of the threads is refused, all others may get WEIR_SEEN. Before the first filter the answer
- *   is WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
+ * Return: as weir_insert() of the current filter; or a negative errno: the handle then removes the
+ *   key (Full filters in <weir/handle.h>) and does not promise it. If several threads insert one
+ *   new key at the same time, at least one gets WEIR_NEW. If the current filter has
+ *   WEIR_CAN_DECIDE, exactly one does, except across a swap, when the threads may ask different
+ *   filters. (Two threads inserted each of 112,000 keys during 27,557 reloads by copy. For one key
+ *   both threads got WEIR_NEW.) Until the commit a key that only the loader has inserted is
+ *   WEIR_NEW. If one of the threads is refused, all others may get WEIR_SEEN. Before the first
+ *   filter the answer is WEIR_SEEN with WEIR_ABSENT_YES, and WEIR_NEW with WEIR_ABSENT_NO.
  * Errors: as weir_insert() of the current or the next filter, and while a rollback runs also of the
  *   previous filter. Before the first filter: -EAGAIN if options.keep_inserts is 0; -ENOBUFS if the
  *   kept keys take keep_inserts bytes; -ENOMEM; as weir_insert() of the next filter, and the key
@@ -355,9 +356,10 @@ WEIR_API WEIR_MUST_CHECK int weir_handle_remove_hash(struct weir_handle *h, uint
  * @bitmap: as for weir_remove_keys(); NULL if only the count matters. It shows which keys were
  *   removed even after an error: a reload may begin between two sections.
  * Return: the number of keys that were removed, or a negative errno.
- * Errors: -ENOTSUP, -EROFS as weir_remove_keys(); -EAGAIN, -EBUSY, -EINVAL as
- *   weir_handle_remove_hash(): repeat the keys that were not removed. In a sharded set -EBUSY comes
- *   at the first key whose shard is being replaced, and the keys before it are removed.
+ * Errors: -ENOTSUP, -EROFS, -EINVAL as weir_remove_keys(); -EINVAL as weir_handle_remove_hash();
+ *   -EAGAIN, -EBUSY as weir_handle_remove(): repeat later the keys that were not removed. In a
+ *   sharded set -EBUSY comes at the first key whose shard is being replaced, and the keys before it
+ *   are removed.
  * Threads, Order, Progress, Cost: as weir_remove_keys().
  */
 WEIR_API int64_t weir_handle_remove_keys(struct weir_handle *h, struct weir_keys keys,

@@ -22,11 +22,12 @@
 #error "WEIR_INLINE_WORDS_PER_KEY and WEIR_INLINE_BITS_PER_WORD: define both or none"
 #endif
 
-/* A verb is WEIR__SWITCH(v) with a case for each layout in WEIR__INLINED, except for the vector
- * lookups of inline_lanes.h. For other layouts it calls a function that tries WEIR__OUTLINED. The
- * numbers of the cases are so far apart that compilers turn the switch into comparisons, at most
- * three for a layout. A jump table would cost more where indirect jumps are not predicted. The
- * comparisons are always predicted, since a filter's layout never changes. */
+/* A verb (a lookup or insert of inline.h) is WEIR__SWITCH(v) with a case for each layout in
+ * WEIR__INLINED, except for the vector lookups of inline_lanes.h. For any other layout the verb
+ * calls a function that tries WEIR__OUTLINED. The numbers of the cases are so far apart that
+ * compilers turn the switch into comparisons, at most three for a layout. A jump table would cost
+ * more where indirect jumps are not predicted. The comparisons are always predicted, since a
+ * filter's layout never changes. */
 #ifdef WEIR_INLINE_WORDS_PER_KEY
 
 #define WEIR__FIXED_Z WEIR_INLINE_WORDS_PER_KEY

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * A batch of keys. Every verb on many keys takes a struct weir_keys by value. The struct points to
- * the caller's arrays, which must stay valid during the call.
+ * A batch of keys. Every function on many keys takes a struct weir_keys by value. The struct points
+ * to the caller's arrays, which must stay valid during the call.
  *
  *     weir_insert_keys(f, weir_keys_u64(ids, n), NULL);
  *     found = weir_contains_keys(f, weir_keys_iov(names, n), bitmap);
  *
- * Each verb has four forms:
+ * Each function that takes keys (a verb) has four forms:
  *
  *     weir_contains(f, key, len)           bytes
  *     weir_contains_u64(f, number)         a number: its eight bytes in this machine's memory

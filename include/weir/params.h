@@ -118,12 +118,12 @@ struct weir_params {
 	struct {
 		uint64_t max_capacity;   /* most keys in all layers: capacity to 21,845 * capacity;
 		                            0: 21,845 * capacity. A smaller number means fewer
-		                            layers and bits a key. The filter counts keys in a
+		                            layers and fewer bits a key. The filter counts keys in a
 		                            sample of blocks, so 1 filter in 1000 is full up to 1 %
 		                            early. If it is not keyed, a client that knows the seed
 		                            can overfill it with keys outside of the sample */
-		uint32_t words_per_key;  /* of each layer; this field and the next as in blocked */
-		uint32_t bits_per_word;
+		uint32_t words_per_key;  /* z in each layer, as in blocked */
+		uint32_t bits_per_word;  /* g in each layer, as in blocked */
 		uint64_t reserved;
 	} growing;
 	struct {

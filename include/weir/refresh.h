@@ -50,10 +50,10 @@ struct weir_refresh_options {
 #define WEIR_REFRESH_OPTIONS_INIT WEIR__INIT(weir_refresh_options)
 
 /**
- * Publish the image in a file, if the file has changed since the last call or this is the first.
- * The call reads the file into memory and checks it. If carry is set, it merges the current filter
- * into the new one. It asks the gate about the result, and swaps. The new filter takes inserts,
- * unless it is mapped read-only.
+ * Publish the image in a file, at the first call and whenever the file has changed since the last
+ * call. The call reads the file into memory and checks it. If carry is set, it merges the current
+ * filter into the new one. It asks the gate about the result, and swaps. The new filter takes
+ * inserts, unless it is mapped read-only.
  *
  * Replace the file by renaming, as weir_save() does: then every call finds a whole file. If a
  * writer changes the file in place (cp, truncate), the process is not harmed: the call refuses a
@@ -97,8 +97,8 @@ struct weir_refresh_options {
  * @options: NULL for the defaults.
  * Return: 1 swapped; 0 the file has not changed, even if it was refused; or a negative errno, and
  *   the current filter stays. A file has changed if its device, inode, size, mtime, ctime or commit
- *   record (bytes 504 to 511 of the image) differ, or with deltas the names or any of these of a
- *   delta. So chmod and a new hard link are changes too.
+ *   record (bytes 504 to 511 of the image) differ. With deltas it has also changed if the names of
+ *   the deltas or one of these values of a delta differ. So chmod and a new hard link are changes.
  * Errors: three groups. The first is verdicts on the file: the call returns each once, and then 0
  *   until the file changes (it reads a damaged file again for some 2.5 s, since the file may
  *   change faster than its times do): -EBADMSG, -ENOTSUP, -EINVAL as weir_load(); -EISDIR; -EINVAL

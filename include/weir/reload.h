@@ -69,10 +69,11 @@ struct weir_reload;
  * keys. If the set would have fewer keys than min_keys, the gate also refuses a shard with fewer
  * keys than both the shard that it replaces and its share of min_keys. It then also refuses the
  * last shard of a round, when all other shards are newer than the shard to replace. So a first load
- * passes, and an empty or short source is refused, mostly at its first shard. A commit reads up to
- * 64 MiB of the other shards and 4 KiB of each, and before a refusal all of them.
- * weir_reload_begin() refuses a gate with check set. Instead look up rotated hashes
- * (weir_handle_get_shard()) in weir_reload_next() before the commit.
+ * passes, and an empty or short source is refused, mostly at its first shard. To compute the
+ * figures, a commit reads a sample: 4 KiB of each other shard, and up to 64 MiB more. If the sample
+ * breaks a limit, the commit reads all bits of the set and decides by them. weir_reload_begin()
+ * refuses a gate with check set. Instead look up rotated hashes (weir_handle_get_shard()) in
+ * weir_reload_next() before the commit.
  */
 struct weir_gate {
 	size_t struct_size; /* sizeof(struct weir_gate) */
@@ -110,16 +111,17 @@ struct weir_reload_options {
 	bool defer_free;                  /* the commit does not wait for readers of the old filter:
 	                                     call_rcu frees that filter later */
 	const struct weir_gate *gate;     /* copied; NULL: a filter passes if its hashes are uniform
-	                                     or it is given as next */
+	                                     or it is given in options.next */
 	double pace;                      /* the share of a core that the loader may use, 0.001 to
 	                                     1, see Pace below; 0: as much as it can */
 	const struct weir_builder_options *build; /* for a kind that is built once; copied. NULL:
 	                                     the defaults */
 	struct weir_filter *next;         /* the next filter itself, loaded from an image, say,
 	                                     instead of params and build. weir_reload_insert*() and
-	                                     weir_reload_copy() complete it. Begin takes ownership;
-	                                     if begin fails, the caller still owns it, perhaps with
-	                                     keys that were kept for the first filter */
+	                                     weir_reload_copy() complete it. The handle owns it once
+	                                     weir_reload_begin() succeeds. If that call fails, the
+	                                     caller still owns it, and it may have keys that were
+	                                     kept for the first filter */
 	uint32_t shard;                   /* the shard to replace, in a sharded set. Its size cannot
 	                                     change, so params, next, max_bytes, keep_previous and
 	                                     defer_free are refused. (An abort inside a read-side
@@ -140,10 +142,11 @@ struct weir_reload_options {
  *    reload can only be aborted. weir_reload_copy() returns -ENOTSUP.
  *  - weir_reload_commit() builds, then asks the gate, then publishes. If weir_builder_finish()
  *    fails, the commit ends the reload with that error, and weir_handle_measure() counts it in
- *    failed. If the progress of options.build stops the commit, the reload is aborted.
+ *    weir_handle_stats.failed. If the progress of options.build stops the commit, the reload is
+ *    aborted.
  *  - Until the commit the next filter takes no memory, and the keys take 8 bytes each.
  *    weir_reload_next() returns NULL. weir_reload_measure() counts the added keys, duplicates
- *    included; with a capacity of 0 share is 0.
+ *    included; with a capacity of 0 weir_reload_stats.share is 0.
  *  - With a pace one thread builds.
  *  - The shards of a set become as large as their keys need. If the capacity is not 0, a commit
  *    refuses a shard with more keys than its share plus six standard deviations of random hashes.
@@ -186,11 +189,12 @@ struct weir_reload_options {
  *   WEIR_HANDLE_ANY_SEED if params name another seed or secret, or a kind with another hash; before
  *   the first filter as weir_insert(), for a kept key; -ENOTSUP if the kind is built once and the
  *   handle takes inserts, or if the filter or its kind lacks an ability in weir_handle_options.can.
- *   With options.next also -EINVAL if params or build is given, next is a filter of the handle or
- *   shares memory with one, or without WEIR_HANDLE_ANY_SEED hashes otherwise, or without
- *   WEIR_HANDLE_ANY_STEPS has other steps of normalisation; -EROFS if next is mapped read-only and
- *   the handle takes inserts; -EBUSY if another handle owns next. For a sharded set -EBUSY if
- *   another shard is being replaced; -EINVAL for the shard, a refused option or a gate's check.
+ *   With options.next also -EINVAL if options.params or options.build is given, if options.next is
+ *   a filter of the handle or shares memory with one, if it has another hash without
+ *   WEIR_HANDLE_ANY_SEED, or other normalisation steps without WEIR_HANDLE_ANY_STEPS; -EROFS if it
+ *   is mapped read-only and the handle takes inserts; -EBUSY if another handle owns it. For a
+ *   sharded set -EBUSY if another shard is being replaced; -EINVAL for the shard, a refused option
+ *   or a gate's check.
  * Threads: any; one reload at a time.  Progress: blocking (memory, a grace period, the pace).
  */
 WEIR_API WEIR_MUST_CHECK int weir_reload_begin(struct weir_reload **out, struct weir_handle *h,
@@ -265,9 +269,9 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  *   sets but i.
  * Return: 0 or a negative errno.
  * Errors: as weir_merge(), but after an error the next filter may have some keys of the current
- *   filter. If the kind can remove keys, abort the reload, since a second copy would count keys
- *   twice (as it would after a first copy that succeeded); -EINVAL if the two differ in kind, size,
- *   shape, seed or secret. Before the first filter the call merges nothing and succeeds.
+ *   filter. If the kind can remove keys, abort the reload after an error, and never copy twice: a
+ *   second copy counts keys twice. -EINVAL if the two filters differ in kind, size, shape, seed or
+ *   secret. Before the first filter the call merges nothing and succeeds.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace the call may sleep. A
  *   cuckoo filter is copied in one piece, and inserts into it may wait for the whole copy
  *   (filter.h).

@@ -251,8 +251,8 @@ WEIR_API int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_ke
                                           uint64_t *bitmap, uint32_t wait);
 
 /**
- * Wait until all earlier inserts are confirmed: redis has each of them in its log or in a
- * generation, and so have confirm_replicas replicas.
+ * Wait until all earlier inserts are confirmed: redis and confirm_replicas of its replicas have
+ * each insert in the log or in a generation.
  * @milliseconds: the longest wait; 0: confirm_ms.
  * Return: 0; -EAGAIN, -ETIMEDOUT, -EKEYREJECTED as weir_replica_insert(); -ECANCELED if a failed
  *   weir_replica_close() has stopped the thread.
@@ -406,7 +406,9 @@ struct weir_replica_node {
 	double lacking;           /* seconds since complete became false, 0 if it is true */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
-	uint64_t keys, capacity;  /* of the node's filter: its estimated keys; its most keys */
+	/* keys: distinct keys in the node's filter, estimated. capacity: weir_stats.max_capacity of
+	 * that filter */
+	uint64_t keys, capacity;
 	bool saturated, nearly_full; /* as in struct weir_stats */
 	char error[WEIR_SENTENCE_BYTES]; /* "": all is well */
 };
@@ -467,7 +469,7 @@ WEIR_API void weir_replica_view_free(struct weir_replica_view *view);
  * Make a pair of keys for signatures, in two new files. Only the owner of the files can read the
  * secret key.
  * Return: 0; -EEXIST if a file exists; -ENOTSUP if this build lacks libsodium; the errno of
- *   writing, and neither file exists.
+ *   writing, after which neither file exists.
  * Threads: any.  Progress: blocking (file system).
  */
 WEIR_API WEIR_MUST_CHECK int weir_replica_key_make(const char *secret_file,

@@ -56,8 +56,10 @@ struct weir_text {
 	uint32_t steps;     /* enum weir_text_steps */
 	uint32_t reserved;  /* 0 */
 	uint64_t ipv4;      /* cidr: bit n is set if the set has IPv4 prefixes of n bits, 0 to 32 */
-	uint64_t ipv6[3];   /* cidr: bit n % 64 of word n / 64: IPv6 prefixes of n bits, 0 to 128 */
-	uint64_t labels[2]; /* suffixes: bit n % 64 of word n / 64: domains of n labels, 1 to 127 */
+	uint64_t ipv6[3];   /* cidr: bit n % 64 of word n / 64 is set if the set has IPv6 prefixes
+	                       of n bits, 0 to 128 */
+	uint64_t labels[2]; /* suffixes: bit n % 64 of word n / 64 is set if the set has domains of
+	                       n labels, 1 to 127 */
 };
 
 enum {
@@ -78,7 +80,7 @@ enum {
  * Errors: -EINVAL if the text cannot be parsed. cidr refuses blanks, zones (%eth0), netmasks,
  *   leading zeros, lengths above 32 or 128, and all that inet_pton refuses. suffixes refuses more
  *   than 127 labels.
- * Threads: any.  Progress: wait-free.  Cost: a copy if case or prefix change.
+ * Threads: any.  Progress: wait-free.  Cost: a pass over the text; with lowercase also a copy.
  */
 WEIR_API WEIR_MUST_CHECK int weir_text_key(const struct weir_text *t, const void *text, size_t len,
                                            void *room, struct iovec *key);

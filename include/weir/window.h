@@ -67,7 +67,7 @@ WEIR_BEGIN_DECLS
 
 enum {
 	WEIR_WINDOW_LEAST = 2, /* fewest generations of a window */
-	WEIR_WINDOW_MOST = 16, /* most generations */
+	WEIR_WINDOW_MOST = 16, /* most generations of a window */
 };
 
 /**
@@ -123,8 +123,8 @@ struct weir_window_stats {
 	uint32_t reserved;
 	double span_seconds;        /* as in weir_params.window; 0: no advance by time */
 	uint64_t generation_keys;   /* as in weir_params.window; 0: no advance by number */
-	uint64_t advances;          /* since creation; for a loaded window, since the load, plus
-	                               those of its image (G-1 at most) */
+	uint64_t advances;          /* number of advances since creation. A loaded window counts
+	                               those since the load, and at most G-1 of its image */
 	double due_seconds;         /* time to the next advance; negative: how late the advance is;
 	                               infinite: no advance by time */
 	double late_seconds;        /* the longest delay of an advance so far */
