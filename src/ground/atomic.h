@@ -11,11 +11,12 @@
 
 /* [OWNED-PART]  The mark that names the owner of a partition of a private filter, or of a stripe of
  *     a cuckoo filter. The owner of a partition fills the partition by plain stores (bulk.c).
- *     threads.h defines its values. Taking needs acquire: the new owner must see all writes of the
- *     previous owner. It pairs with weir__mark_sub_release. Without the order the new owner could
- *     OR into a stale word and lose bits of the previous owner. Taking and dropping are
- *     read-modify-writes, so neither misses a value stored in between. Without read-modify-writes,
- *     two threads could take one partition, or a drop could miss a sleeping thread. */
+ *     threads.h defines the values of a mark. Taking a partition needs acquire: the new owner must
+ *     see all writes of the previous owner. It pairs with weir__mark_sub_release. Without the order
+ *     the new owner could OR into a stale word and lose bits of the previous owner. Taking and
+ *     dropping are read-modify-writes, so neither misses a value stored in between. Without
+ *     read-modify-writes, two threads could take one partition, or a drop could miss a sleeping
+ *     thread. */
 struct weir_owner {
 	atomic_uint mark;
 };
@@ -298,8 +299,8 @@ static inline unsigned weir__apart_add(atomic_uint *calls, unsigned more)
  *     It needs no order, since it leads to no other data; the filter is published by the record
  *     ([HANDLE-RECORD]). Without the exchange the inserter and the rollback could each follow their
  *     own decision. A key that only the abandoned filter has would then be acknowledged. A thread
- *     that loads OPEN must decide before it acts. Opening needs no order: the record that names the
- *     filter is published afterwards ([HANDLE-RECORD]). */
+ *     that loads OPEN must decide before it acts. Storing OPEN needs no order: the record that
+ *     names the filter is published afterwards ([HANDLE-RECORD]). */
 enum { WEIR_STANDBY_OPEN, WEIR_STANDBY_VOID, WEIR_STANDBY_RETURNS };
 
 /* Return: the decision, which is @as unless another thread decided before. */
@@ -369,12 +370,13 @@ static inline void weir__version_bump_release(atomic_uint *version)
 }
 
 /* [WINDOW-STATE]  The state of a window ([STATE-IN-SECTION] in window/window.h). The first load of
- *     a section needs acquire: the thread must see the newest slot, the former spare, as cleared.
- *     It pairs with weir__window_store_seq_cst. Without the order an insert could come before the
- *     clearing and be lost. The second load of an insert and the store need a place in the single
- *     order (seq_cst). The insert does its second load after its own OR and before its loads of
- *     other slots ([ONE-NEW-AT-MOST]). Without the order two inserts could each miss the other's
- *     bits. The second load of a lookup must come after its loads of the words
+ *     a section needs acquire: the thread must see the newest slot (the words of one generation) as
+ *     cleared, since it was the spare before. It pairs with weir__window_store_seq_cst. Without the
+ *     order an insert could come before the clearing and be lost. The second load of an insert and
+ *     the store need a place in the single order (seq_cst). The insert does its second load after
+ *     its own OR and before its loads of other slots ([ONE-NEW-AT-MOST]). Without the order two
+ *     inserts could each miss the other's bits. The second load of a lookup must come after its
+ *     loads of the words
  *     ([SECTION-IF-ADVANCED]). The fence ensures that. This second load pairs with
  *     weir__slot_clear_release. Without the order a lookup could read a cleared word, and then the
  *     state from before the clearing. */

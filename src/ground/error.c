@@ -12,7 +12,7 @@
 /* Escapes untrusted text for a log or a terminal, in the style of `ls -b`. An unescaped file name
  * or key could send control sequences to the reader's terminal. */
 
-enum { UNIT_MOST = 4 }; /* bytes of one character of UTF-8 */
+enum { UNIT_MOST = 4 }; /* most bytes of one UTF-8 character */
 
 /* Return: the length in bytes of the UTF-8 character at the start of @text, or 0 if the text starts
  * with anything else. Overlong forms, surrogates and code points above U+10FFFF are not characters
@@ -52,8 +52,9 @@ static uint32_t number(const unsigned char *text, size_t bytes)
 	return n;
 }
 
-/* Return: true if a terminal interprets this character or shows nothing for it. A bidirectional
- * control, for example, can make a sentence read as a different sentence. */
+/* Return: true for control characters and for common characters that a terminal interprets or shows
+ * as nothing. The list is a choice, not complete. A bidirectional control, for example, can make a
+ * sentence read as a different sentence. */
 static bool is_hidden(uint32_t character)
 {
 	static const struct {

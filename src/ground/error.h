@@ -39,7 +39,7 @@ int weir__size_check(const void *sized, size_t size, const char *whose);
  * Return: 0, or -EINVAL if the size in @options is wrong. */
 int weir__options_copy(void *out, size_t size, const void *options, const char *whose);
 
-/* ---- asking the caller of a long verb whether to continue ---- */
+/* ---- asking the caller of a long call whether to continue ---- */
 
 /* The most bytes of bits to read, merge or count between two calls of a progress function, so that
  * the function can soon stop a long call. */

@@ -25,9 +25,9 @@ static void renumber_process(void)
 
 static int atfork_err = -1; /* the result of pthread_atfork(); -1: not called yet */
 
-/* Register when the library is loaded, before a thread can load a filter during a fork(). A fork()
- * does not call a handler that is registered after the fork() began, and other handlers can make a
- * fork() take long. */
+/* Register the handler when the library is loaded. Otherwise a thread could register it and take a
+ * partition while another thread forks: a fork() does not call a handler that is registered after
+ * the fork() began, and other handlers can make a fork() take long. */
 __attribute__((constructor)) static void register_fork_handler(void)
 {
 	atfork_err = pthread_atfork(NULL, NULL, renumber_process);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Coordination of threads: ownership of a filter's partitions, work shared by several threads, and
- * protection of a thread that other threads wait for from cancellation. */
+ * disabling the cancellation of a thread that other threads wait for. */
 #ifndef WEIR_SRC_GROUND_THREADS_H
 #define WEIR_SRC_GROUND_THREADS_H
 
@@ -22,10 +22,10 @@
  * [OWNER-NEVER-WAITS]  A partition's owner never waits, so every wait ends. A waiting thread sleeps
  *    instead of spinning, so the owner can run even if its priority is lower.
  * [WANTED-FIRST]  The 1 stays until a thread takes the partition. A thread that wants all
- *    partitions skips a free one that is marked with 1. Otherwise it could retake the partition
+ *    partitions skips a free partition whose mark is 1. Otherwise it could retake the partition
  *    again and again before a sleeper wakes. The sleeper soon takes the partition and so clears the
- *    1. In a child of fork() ([FORK-NUMBER]) the 1 stays until a thread wants that partition
- *    alone. */
+ *    1. In a child of fork() ([FORK-NUMBER]) the parent's sleepers do not exist, so the 1 stays
+ *    until a thread calls weir__owner_take() for the partition. */
 
 /* Call it before the first partition is taken. Return: 0 or -ENOMEM. */
 int weir__owners_begin(void);
@@ -35,8 +35,8 @@ bool weir__owner_take(struct weir_owner *owner);
 /* Take the partition unless a woken sleeper may be about to take it ([WANTED-FIRST]). Return: false
  * if the partition was not taken. */
 bool weir__owner_take_spare(struct weir_owner *owner);
-/* Return: true if a thread of this process owns the partition. On false the caller sees all writes
- * of the last owner. */
+/* Return: true if a thread of this process owns the partition. If it returns false, the caller sees
+ * all writes of the last owner. */
 bool weir__owner_held(const struct weir_owner *owner);
 void weir__owner_drop(struct weir_owner *owner);
 /* Sleep until the partition may have been dropped. */
