@@ -28,7 +28,9 @@ struct weir_guard_thread {
 	atomic_uint_fast64_t figure[WEIR__GUARD_FIGURES];
 	atomic_uint_fast64_t bypassing; /* 0 or 1 */
 	uint64_t random;
-	uint32_t measured, stopped; /* since the last decision: asks measured, and asks stopped */
+	/* Counts since the last decision. measured: asks that went to the filter; stopped: asks
+	 * that the filter stopped */
+	uint32_t measured, stopped;
 	struct weir_guard_thread *next, **link;
 };
 
@@ -43,7 +45,7 @@ struct weir_guard {
 /* ---- counting asks, and bypassing the filter ---- */
 
 enum {
-	WEIR__GUARD_SOONER = 16, /* divides the window in a bypass, since few asks are measured */
+	WEIR__GUARD_SOONER = 16, /* divisor of the window during a bypass: few asks are measured */
 	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one of 64 asks is measured */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The hash functions that kinds choose from, and SipHash-2-4 for filters with a key. */
+ * The hash functions that kinds choose from, and SipHash-2-4 for filters with a secret key. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,7 +191,7 @@ uint64_t weir__seed_fingerprint(uint64_t seed)
 	static const char text[] = "weir seed fingerprint";
 	unsigned char key[WEIR_SIPHASH_KEY] = { 0 };
 	if (!seed)
-		return 0; /* a kind without a seed, whose bits other programs read (as_is) */
+		return 0; /* a kind without a seed, since other programs read its bits */
 	seed = WEIR__LE64(seed);
 	memcpy(key, &seed, sizeof seed);
 	return weir__siphash(key, text, sizeof text - 1) & UINT32_MAX;

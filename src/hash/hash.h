@@ -52,15 +52,16 @@ extern const struct weir_hash weir__siphash_2_4; /* id 3 */
  * hashes. So the seed of a keyed filter is a check value of its key, not a random number. */
 struct weir_hashing {
 	const struct weir_hash *by;
-	uint64_t seed; /* 0 only for a kind whose bits other programs read (as_is) */
+	uint64_t seed; /* 0 only for a kind whose bits other programs read (weir_kind.as_is) */
 	unsigned char key[WEIR_SIPHASH_KEY]; /* for weir__siphash_2_4; else zero */
 };
 
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
 /* @secret: WEIR_SIPHASH_KEY bytes. */
 struct weir_hashing weir__hashing_keyed(const void *secret);
-/* Set the hashing of a filter: @by with @seed, or with a random seed if @seed is 0. With @secret,
- * use SipHash-2-4 and that key instead. Return: 0 or a negative errno. */
+/* Set how a filter hashes: by @by and @seed, or if @seed is 0, by @by and a random seed. If @secret
+ * is not NULL, the filter hashes by SipHash-2-4 with that key instead. Return: 0 or a negative
+ * errno. */
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
                      const void *secret);
 

@@ -74,7 +74,8 @@ WEIR__BP_READER;
 #endif
 
 struct weir_rcu {
-	bool bulletproof; /* urcu-bp; the first member, so it lies on a handle's first line */
+	bool bulletproof; /* the flavor is urcu-bp. The first member, so that it is in the first
+	                     cache line of a handle */
 	void (*read_lock)(void); /* copied from the flavor to save a load */
 	void (*read_unlock)(void);
 	const struct rcu_flavor_struct *flavor;

@@ -52,12 +52,12 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
  * other threads never end. A user of liburcu-bp must call its functions before and after fork().
  * weir does so for its default flavor, unless the program does.
  *
- * Two calls before one fork() deadlock, and a program may have registered liburcu's functions
- * itself, as liburcu's manual says. Handlers before a fork run in reverse order of registration.
- * weir registers when the library is loaded, so a program's handlers run before weir's. liburcu has
- * then blocked all signals, which weir detects. If a program loads weir as a plugin, the program
- * may have registered earlier. So weir does not register if such a program has its own
- * liburcu-bp. */
+ * Two calls of one such function before one fork() deadlock, and a program may have registered
+ * these functions itself, as liburcu's manual says. Handlers before a fork run in reverse order of
+ * registration. weir registers when the library is loaded, so a program's handlers run before
+ * weir's. liburcu has then blocked all signals, which weir detects. If a program loads weir as a
+ * plugin, the program may have registered earlier. So weir does not register if such a program has
+ * its own liburcu-bp. */
 
 #ifndef WEIR_DET /* tests/schedule does not fork */
 
