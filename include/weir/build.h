@@ -42,15 +42,15 @@ struct weir_builder; /* opaque: the keys that a filter is to be built from */
 struct weir_builder_options {
 	size_t struct_size;        /* sizeof(struct weir_builder_options) */
 	uint32_t threads;          /* threads that sort and build, the caller's included; 0: 1 */
-	uint64_t max_memory;       /* most bytes besides the filter, at least 63 MiB a thread; 0: no
-	                              limit. Without spill_folder an add that needs more
-	                              fails (-EFBIG) */
+	uint64_t max_memory;       /* most bytes of memory besides the filter; 0: no limit. It must
+	                              be at least 63 MiB a thread. Without spill_folder an add that
+	                              needs more than max_memory fails (-EFBIG) */
 	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
 	                              max_memory, 8 bytes each */
 	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
-	                               a time; NULL: none. It counts hashes instead of bytes: the
-	                               total is twice the added keys, and less once duplicates are
-	                               found */
+	                               a time; NULL: none. Its arguments count hashes instead of
+	                               bytes. For fuse bytes_total is twice the number of added
+	                               keys, and less once the builder has found duplicates */
 	void *progress_arg;
 	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */

@@ -64,8 +64,7 @@
  *   - An insert is lock-free if one of the buckets has a free slot. If both are full, the insert
  *     moves other fingerprints. Inserts that move fingerprints, and removals, wait for other
  *     threads that move or remove the same fingerprints. They also wait while the filter is cloned,
- *     saved or merged into another. A handle's insert waits in its section, so a grace period
- *     waits.
+ *     saved or merged into another. A handle's insert waits in its section: grace periods wait too.
  *   - A full filter refuses an insert (-ENOSPC), which then adds, loses or duplicates no key. If a
  *     filter gets at most capacity different keys, the chance of a refusal is one in a million.
  *   - The two buckets hold at most 8 copies of one key (16-bit fingerprints) or 10 (12-bit), at any

@@ -184,8 +184,9 @@ struct weir_save_options {
 	struct stat *written;       /* receives fstat() of the new file, called just before the
 	                               file gets its name. To detect a later write, compare
 	                               st_ino, st_size and st_mtim. May be NULL */
-	bool only_images;           /* keep the file at the path if it is neither empty nor an image
-	                               (-EEXIST), or unreadable (the errno of open or read) */
+	bool only_images;           /* replace only an empty file or an image. Any other file stays
+	                               (-EEXIST), and so does a file that cannot be read (the errno
+	                               of open or read) */
 	bool allow_uneven;          /* save even a filter whose hashes are not uniform, so that
 	                               lookups return true far too often (hashes_uneven in struct
 	                               weir_stats). A window is saved in any case, since it forgets

@@ -81,7 +81,7 @@ enum weir_ability {
 	WEIR_CAN_HOLD_COPIES = 1 << 5, /* keys_estimated counts a key once for each insert */
 	WEIR_CAN_REFUSE = 1 << 6,      /* refuses inserts when it is full (-ENOSPC) */
 	WEIR_CAN_GROW = 1 << 7,
-	WEIR_CAN_ROUTE = 1 << 8,       /* has more than one set (router.h) */
+	WEIR_CAN_ROUTE = 1 << 8,       /* has up to 64 sets (router.h) */
 	WEIR_CAN_FORGET = 1 << 9,      /* drops keys over time (window.h) */
 	WEIR_CAN_DECIDE = 1 << 10,     /* only one of racing inserts of a new key is WEIR_NEW */
 	WEIR_CAN_MERGE = 1 << 11,

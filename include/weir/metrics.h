@@ -22,24 +22,24 @@
  *
  * More metrics of a handle:
  *
- *     weir_generation              gauge    number of the current filter: 1, then one more a swap
+ *     weir_generation              gauge    number of the current filter: 1, plus 1 at each swap
  *     weir_absent                  gauge    1: no filter yet, so the metrics of a filter are 0
- *     weir_age_seconds             gauge    since the current filter was published
+ *     weir_age_seconds             gauge    time since the current filter was published
  *     weir_previous_void           gauge    1: no rollback, the previous filter refused a key
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes stopped by a gate or a bad file
  *     weir_failed_total            counter  commits whose filter could not be built
  *     weir_kept_dropped            gauge    kept keys that did not fit in the first filter
  *     weir_refused                 gauge    1: the last commit or refresh was refused or failed
- *     weir_refused_seconds         gauge    since refusals began; 0 while weir_refused is 0
+ *     weir_refused_seconds         gauge    time since refusals began; 0 while weir_refused is 0
  *     weir_last_reload_seconds     gauge    duration of the last commit or refresh
  *
  * Metrics of a guard:
  *
  *     weir_guard_asked_total            counter  keys in calls of weir_guard_ask() and its forms
  *     weir_guard_stopped_total          counter  keys that the filter ruled out
- *     weir_guard_true_positives_total   counter  keys that filter and store had
- *     weir_guard_false_positives_total  counter  keys that the filter had and the store had not
+ *     weir_guard_true_positives_total   counter  keys that the filter let pass and the store had
+ *     weir_guard_false_positives_total  counter  keys that the filter let pass and the store lacked
  *     weir_guard_bypassed_total         counter  keys sent to the store without the filter
  *     weir_guard_bypassed_absent_total  counter  bypassed keys that the store did not have
  *     weir_guard_unreported             gauge    keys sent to the store, without a weir_guard_saw()

@@ -402,7 +402,9 @@ struct weir_replica_node {
 	uint32_t state;           /* enum weir_replica_state */
 	struct weir_replica_version joined, refused; /* as in struct weir_replica_stats */
 	char position[42];        /* id of the last log entry that the node has applied */
-	bool complete, owes, publisher; /* publisher: publishes by its publish_seconds */
+	/* complete, owes: as in struct weir_replica_stats. publisher: the node has publish_seconds,
+	 * and may publish */
+	bool complete, owes, publisher;
 	double lacking;           /* seconds since complete became false, 0 if it is true */
 	uint64_t pending_bytes, given_up;
 	uint64_t image_here, image_bytes; /* as in struct weir_replica_stats */
@@ -425,7 +427,7 @@ struct weir_replica_generation {
 	char image[65];           /* BLAKE2b-256 of the image, in hexadecimal digits */
 	char position[42];        /* id of the last log entry that the generation contains */
 	const char *kind;
-	const char *source;       /* "set", "record" or "rollback" */
+	const char *source;       /* what it was made from: "set", "record" or "rollback" */
 	bool is_signed;           /* the generation has a signature, by any key */
 	int trusted;              /* with trusted_keys: 0 if the generation is trusted; else
 	                             -EKEYREJECTED or -EKEYEXPIRED */

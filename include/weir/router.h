@@ -117,8 +117,9 @@ WEIR_API const char *weir_router_name(const struct weir_filter *f, uint32_t set)
 
 /**
  * Find a set by its name.
- * Return: 0 to 63, or -ENOENT if no set has that name (weir_error_detail() does not change).
- * Errors: none.  Threads: any.  Progress: wait-free.  Cost: up to 64 comparisons.
+ * Return: the set's number, 0 to 63, or a negative errno.
+ * Errors: -ENOENT if no set has that name (weir_error_detail() does not change).
+ * Threads: any.  Progress: wait-free.  Cost: up to 64 comparisons.
  */
 WEIR_API int weir_router_find(const struct weir_filter *f, const char *name);
 

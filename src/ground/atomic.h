@@ -376,10 +376,9 @@ static inline void weir__version_bump_release(atomic_uint *version)
  *     the store need a place in the single order (seq_cst). The insert does its second load after
  *     its own OR and before its loads of other slots ([ONE-NEW-AT-MOST]). Without the order two
  *     inserts could each miss the other's bits. The second load of a lookup must come after its
- *     loads of the words
- *     ([SECTION-IF-ADVANCED]). The fence ensures that. This second load pairs with
- *     weir__slot_clear_release. Without the order a lookup could read a cleared word, and then the
- *     state from before the clearing. */
+ *     loads of the words ([SECTION-IF-ADVANCED]). The fence ensures that. This second load pairs
+ *     with weir__slot_clear_release. Without the order a lookup could read a cleared word, and then
+ *     the state from before the clearing. */
 static inline uint64_t weir__window_load_acquire(const atomic_uint_fast64_t *state)
 {
 	return atomic_load_explicit(state, memory_order_acquire);

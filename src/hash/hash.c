@@ -9,7 +9,8 @@
 #include "ground/system.h"
 #include "hash/hash.h"
 
-/* ---- SipHash-2-4, as in the paper: two rounds for each message word, four at the end ---- */
+/* ---- SipHash-2-4 (hash.h names the paper): two rounds for each message word, and four rounds at
+ * the end ---- */
 
 struct state {
 	uint64_t v0, v1, v2, v3;
