@@ -201,7 +201,7 @@ WEIR_API inline int weir_insert(struct weir_filter *f, const void *key, size_t l
 	return ((const struct weir_verbs *)f)->insert(f, key, len);
 }
 /** As weir_insert(), for a hash: by weir_hash(), or by your own function if it is uniform in all
- * 64 bits. */
+ * 64 bits. Errors: also -EINVAL with cidr or suffixes (text.h). */
 WEIR_API inline int weir_insert_hash(struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->insert_hash(f, hash);
@@ -224,7 +224,7 @@ WEIR_API inline bool weir_contains(const struct weir_filter *f, const void *key,
 {
 	return ((const struct weir_verbs *)f)->contains(f, key, len);
 }
-/** As weir_contains(), for a hash. */
+/** As weir_contains(), for a hash. Return: always true with cidr or suffixes (text.h). */
 WEIR_API inline bool weir_contains_hash(const struct weir_filter *f, uint64_t hash)
 {
 	return ((const struct weir_verbs *)f)->contains_hash(f, hash);
@@ -306,7 +306,7 @@ WEIR_API WEIR_MUST_CHECK int weir_fill_keys(struct weir_filter *f, struct weir_k
 WEIR_API WEIR_MUST_CHECK int weir_remove(struct weir_filter *f, const void *key, size_t len);
 /** As weir_remove(), for the eight bytes at &key. */
 WEIR_API WEIR_MUST_CHECK int weir_remove_u64(struct weir_filter *f, uint64_t key);
-/** As weir_remove(), for a hash. */
+/** As weir_remove(), for a hash. Errors: also -EINVAL with cidr or suffixes (text.h). */
 WEIR_API WEIR_MUST_CHECK int weir_remove_hash(struct weir_filter *f, uint64_t hash);
 /**
  * As weir_remove(), for a batch. The call skips keys that cannot be removed.
@@ -331,13 +331,13 @@ WEIR_API int64_t weir_remove_keys(struct weir_filter *f, struct weir_keys keys, 
 WEIR_API int64_t weir_count(const struct weir_filter *f, const void *key, size_t len);
 /** As weir_count(), for the eight bytes at &key. */
 WEIR_API int64_t weir_count_u64(const struct weir_filter *f, uint64_t key);
-/** As weir_count(), for a hash. */
+/** As weir_count(), for a hash. Errors: also -EINVAL with cidr or suffixes (text.h). */
 WEIR_API int64_t weir_count_hash(const struct weir_filter *f, uint64_t hash);
 /**
  * As weir_count(), for a batch.
  * @counts: receives the answer of weir_count() for each key.
  * Return: how many counts are not 0, or a negative errno.
- * Errors: -ENOTSUP as weir_count(); @counts is untouched.
+ * Errors: -ENOTSUP as weir_count(); -EINVAL as weir_remove_keys(). @counts is then untouched.
  */
 WEIR_API int64_t weir_count_keys(const struct weir_filter *f, struct weir_keys keys,
                                  int64_t *counts);

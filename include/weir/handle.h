@@ -388,7 +388,7 @@ WEIR_API int64_t weir_handle_count_hash(const struct weir_handle *h, uint64_t ha
  * @counts: receives the answer of weir_count() for each key.
  * Return: how many counts are not 0, or a negative errno; @counts may then have the answers of some
  *   keys.
- * Errors: -ENOTSUP as weir_count(); -EAGAIN, -EINVAL as weir_handle_count_hash().
+ * Errors: -ENOTSUP, -EINVAL as weir_count_keys(); -EAGAIN, -EINVAL as weir_handle_count_hash().
  * Threads, Order, Progress, Cost: as weir_handle_count() of each key.
  */
 WEIR_API int64_t weir_handle_count_keys(const struct weir_handle *h, struct weir_keys keys,
