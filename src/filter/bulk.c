@@ -4,10 +4,10 @@
  *
  * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
  * their order. This is the fastest way for an array that fits the last-level cache. Several threads
- * share the partitions. Each collects the hashes of a partition in a bucket, and loads the bucket
- * while the partition is in the core's own cache. A single thread also uses buckets if its hashes
- * would visit each line of a larger array repeatedly. Without memory for buckets, a thread goes
- * over its hashes in rounds. Each round loads the hashes of the partitions that are free. */
+ * share the partitions. Each thread collects the hashes of a partition in a bucket, and loads the
+ * bucket while the partition is in the core's own cache. A single thread also uses buckets if its
+ * hashes would visit each line of a larger array repeatedly. Without memory for buckets, a thread
+ * goes over its hashes in rounds. Each round loads the hashes of the partitions that are free. */
 #include "filter/filter.h"
 #include "ground/threads.h"
 
@@ -19,10 +19,10 @@
 #endif
 
 enum {
-	PIECE = 64 << 10,    /* hashes that an owner of all partitions loads at once: some 100 us */
-	MOST_PARTS = 1024,   /* a limit, since a thread writes to the buckets of all partitions */
-	SHARED_PARTS = 16,   /* partitions of a small filter, so that several threads can load */
-	KEYS_A_LINE = 2,     /* buckets pay if a load has at least this many hashes a line */
+	PIECE = 64 << 10,    /* hashes an owner of all partitions loads at a time, in some 100 us */
+	MOST_PARTS = 1024,   /* the most partitions: a thread writes to the buckets of all */
+	SHARED_PARTS = 16,   /* a small filter has this many, so that several threads can load */
+	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes for each line on */
 	ROUND = 1 << 20,     /* the most hashes in a round, which takes some ms */
 	SOME = 512,          /* hashes collected on the stack before they are loaded */
 };
@@ -40,8 +40,8 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 
 /* ---- all partitions at once ---- */
 
-/* Take partitions in order, up to one that another thread owns or waits for ([WANTED-FIRST]).
- * Return: the number of partitions taken. */
+/* Take partitions in order, and stop before the first partition that another thread owns or waits
+ * for ([WANTED-FIRST]). Return: the number of partitions taken. */
 static uint32_t take_partitions(struct weir_filter *f)
 {
 	uint32_t p = 0;
@@ -142,7 +142,8 @@ static void load_buckets(struct weir_filter *f, struct buckets *b, const uint64_
 		if (__builtin_expect(++count[part] == capacity, 0))
 			load_bucket(f, b, part);
 	}
-	/* Start at the last hash's partition. It differs by thread, so threads seldom meet. */
+	/* Start at the last hash's partition, which differs from thread to thread. So two threads
+	 * seldom want the same partition at the same time. */
 	for (uint32_t left = f->parts; left; left--, part = (part + 1) % f->parts)
 		if (count[part])
 			load_bucket(f, b, part);

@@ -241,7 +241,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *p,
 		.max_capacity = weir__kind(p->kind)->members ? plan->growing.max_capacity : 0,
 		.flags = p->flags,
 		.text = p->text,
-		/* as requested; the rate of the rounded size is slightly lower */
+		/* the requested rate, although a size rounded up has a slightly lower one */
 		.fp_rate = p->fp_rate > 0 ? p->fp_rate : plan->fp_rate
 	};
 	err = weir__filter_new(out, &layout, &memory, p);

@@ -29,10 +29,11 @@ int weir__params_copy(const struct weir_params *in, struct weir_params *out);
 
 /* Copy parameters, as weir__params_copy() does, and check them. Return: 0 or a negative errno. */
 int weir__params_check(const struct weir_params *in, struct weir_params *out);
-/* Copy and check parameters for a kind that is built once. If the capacity is 0, the number of keys
- * is known only at the end. Then hash_bits stays until the caller calls weir__params_settle(). */
+/* Copy and check parameters for a kind that is built once. A capacity of 0 means that the number of
+ * keys is known only at the end of the build. In this case the function keeps hash_bits, and the
+ * caller calls weir__params_settle() once it knows the number. */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
-/* Remove hash_bits. If a rate is given, adjust the other parameters so that the plan stays within
+/* Set hash_bits to 0. If a rate is given, adjust the other parameters so that the plan stays within
  * the rate. Short hashes of different keys are equal at some rate, which leaves a lower fp_rate for
  * the layout. If rate and bytes are given, a capacity replaces the rate. Return: 0 or a negative
  * errno. */
@@ -46,7 +47,7 @@ int weir__groups_fit(const struct weir_params *p, size_t size);
 /* Set the fields of @p that ask for a legal shape, as weir_params_shape() does. */
 void weir__groups_ask(struct weir_params *p, const struct weir_shape *shape);
 
-/* Check that a filter of @kind with the abilities @has has all of @can (enum weir_ability).
+/* Check that the abilities @has of a filter of @kind include all of @can (enum weir_ability).
  * @who: the function that needs them, for the error sentence.
  * Return: 0; or -ENOTSUP, with a sentence that names the first missing ability. */
 int weir__abilities_check(uint32_t has, uint32_t can, const struct weir_kind *kind,
@@ -91,7 +92,7 @@ int weir__create_planned(struct weir_filter **out, const struct weir_params *par
                          const struct weir_plan *plan);
 
 /* Make a compound.
- * @layout: the compound's; shards and lines are taken from the first member.
+ * @layout: the compound's layout, but the function takes shards and lines from the first member.
  * @members: 1 to WEIR__MEMBERS_MOST filters. The compound owns them on success, the caller on
  * failure. */
 int weir__compound_make(struct weir_filter **out, const struct weir_layout *layout,
@@ -100,7 +101,7 @@ int weir__compound_make(struct weir_filter **out, const struct weir_layout *layo
 void weir__members_free(const struct weir_member *members, unsigned n);
 /* List the members of a compound; for other filters, only @f. Return: the number of members. */
 unsigned weir__members(const struct weir_filter *f, struct weir_member out[WEIR__MEMBERS_MOST]);
-/* Return: the bytes of bits of all members. */
+/* Return: the number of bytes that the bits of all members take. */
 uint64_t weir__filter_bytes(const struct weir_filter *f);
 
 /* The options of weir__survey(). */
@@ -133,11 +134,13 @@ void weir__filter_keyless(struct weir_filter *f);
 
 /* ---- sets with normalisation (text.c) ---- */
 
-/* Replace the kernel's functions by those for texts, if the filter has steps. */
+/* If the filter has normalisation steps, replace the kernel's functions by those for texts. */
 void weir__text_wrap(struct weir_filter *f);
-/* How a set hashes texts. The data belongs to a filter, or to a builder that collects hashes. */
+/* How a set hashes texts. The data belongs to a filter, or to a builder that collects hashes. A
+ * length is a prefix length (step cidr) or a number of labels (step suffixes). */
 struct weir_text_hashes {
-	struct weir_text *text; /* other threads may note lengths in it ([LENGTH-FIRST]) */
+	struct weir_text *text; /* steps and lengths; other threads may add lengths to the struct
+	                         * ([LENGTH-FIRST]) */
 	const struct weir_hashing *hashing;
 	bool shared; /* other processes use the lengths too, so lengths must not change */
 };

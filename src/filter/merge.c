@@ -39,8 +39,8 @@ static int same_steps(const struct weir_text *dst, const struct weir_text *src)
 	                          weir__text_words(src, b));
 }
 
-/* Note the lengths of the source before merging bits ([LENGTH-FIRST]). If inserts cannot note a new
- * length in dst, neither can a merge. */
+/* Note the prefix lengths and the numbers of labels of src in dst, before any bits are merged
+ * ([LENGTH-FIRST]). If inserts cannot note a new length in dst, a merge cannot do so either. */
 static int take_lengths(struct weir_filter *dst, const struct weir_filter *src)
 {
 	struct weir_text now, more;
@@ -117,8 +117,8 @@ static int merge_lines(struct weir_filter *dst, const struct weir_filter *src,
 	return err;
 }
 
-/* Merge member by member; no member is itself a compound. Only members that the source has at the
- * start count. Later members ([MEMBERS-STAY]) hold inserts that the merge may miss. */
+/* Merge member by member; no member is itself a compound. Merge only members that the
+ * source has at the start. Later members ([MEMBERS-STAY]) hold inserts that the merge may miss. */
 static int merge_members(struct weir_filter *dst, const struct weir_filter *src,
                          weir_progress_fn *progress, void *progress_arg)
 {
@@ -202,7 +202,9 @@ static int clone_compound(struct weir_filter **out, const struct weir_filter *f)
 		err = weir_clone(&now[done].f, member[done].f);
 		done += !err;
 	}
-	(void)weir__members(f, member); /* read the notes last: they must cover all copied keys */
+	/* Read the notes after the copy: a member's note (its count of keys) must cover all copied
+	 * keys. */
+	(void)weir__members(f, member);
 	for (unsigned i = 0; i < done; i++)
 		now[i].note = member[i].note;
 	if (!err)

@@ -43,7 +43,7 @@ struct walk {
 	uint64_t whole;       /* lines in a shard */
 	uint64_t done,  /* lines measured so far */
 		total;  /* lines in the whole sample */
-	struct weir_spread *spread; /* gets all runs, or NULL */
+	struct weir_spread *spread; /* the test [SPREAD], which reads all runs; or NULL */
 };
 
 /* splitmix64 (Steele, Lea, Flood 2014), scaled to 0 .. n-1. @n: at least 1. */
@@ -98,8 +98,8 @@ static void read_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* Measure one run. It is in @shard, or in a random sample in one of the sample.step shards from
- * @shard on. */
+/* Measure one run. The run is in @shard. In a random sample it is in a random one of the
+ * sample.step shards from @shard on. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;

@@ -290,7 +290,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 	return known;
 }
 
-/* ---- a set's own steps and lengths ---- */
+/* ---- the normalisation steps of a set, and the lengths of its keys ---- */
 
 void weir_text_of(const struct weir_filter *f, struct weir_text *out)
 {

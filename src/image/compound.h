@@ -5,15 +5,16 @@
  * member's image ends where its own head says. A compressed member's image ends with its last
  * frame. The compound's image ends with its last member.
  *
- * [MEMBER-TABLE]  The table has each member's commit record. It is a checksum of the member's head
- *    and table, and that table has the checksums of its bits. So each member has the content that
- *    the saver wrote, in the place where the saver put it.
- * [MEMBERS-AGREE]  Every member has the head's compression, marks, generation, hash, seed and
- *    normalisation. The members' numbers of blocks add up to the number in the head. So a
- *    reader refuses a member that has more blocks than the earlier members leave of that number.
+ * [MEMBER-TABLE]  The compound's table has the commit record of each member. A commit record is a
+ *    checksum of the member's head and of the member's own table, which has the checksums of the
+ *    member's bits. So each member has the content that the saver wrote, in the place where the
+ *    saver put it.
+ * [MEMBERS-AGREE]  Every member has the compression, marks, generation, hash, seed and
+ *    normalisation of the compound's head. The members' numbers of blocks add up to the number in
+ *    that head. So a reader refuses the first member with which the sum exceeds that number.
  * [NO-NESTING]  A member is neither a compound nor live. The compound's kind checks the member's
- *    shape, size and capacity (suits() in kind.h), the notes in the table, and the kind's own words
- *    in the head.
+ *    shape, size and capacity (suits() in kind.h), the notes (a number for each member) in the
+ *    compound's table, and the kind's own words in the compound's head.
  * [COMPOUND-FORMS]  Allowed: plain and compressed; files, streams, memory; WEIR_MAP_READ and
  *    WEIR_MAP_PRIVATE; shards in the members. Refused: WEIR_MAP_LIVE, since other processes would
  *    miss a member that one process adds. */
@@ -51,7 +52,7 @@ int weir__members_load(struct weir_member out[WEIR_IMAGE_MEMBERS],
                        const struct weir_preface *whole, struct weir_source *source,
                        const struct weir_load_options *options);
 /* Read and check all members of a compound image, and pass each to @give as soon as it is read.
- * @give owns the filter, even if it fails. A failure ends the reading. */
+ * @give owns the filter, even if @give fails. A failure ends the reading. */
 typedef int weir__give_fn(void *arg, unsigned i, const struct weir_member *member);
 int weir__members_give(weir__give_fn *give, void *arg, const struct weir_preface *whole,
                        struct weir_source *source, const struct weir_load_options *options);
@@ -63,7 +64,7 @@ int weir__members_each(weir__each_fn *each, void *arg, const struct weir_preface
                        struct weir_source *source, const struct weir_load_options *options);
 /* Make filters around the members of a mapped image. Unless options->no_verify is set, read and
  * verify the members' bits first. The caller keeps the memory.
- * @insert_error: what an insert into a member returns; 0: inserts are allowed. */
+ * @insert_error: the error of every insert into a member; 0: inserts are allowed. */
 int weir__members_map(struct weir_member out[WEIR_IMAGE_MEMBERS], unsigned char *image,
                       const struct weir_preface *whole, struct weir_source *source,
                       const struct weir_load_options *options, int insert_error);
@@ -87,7 +88,7 @@ struct weir_compound {
 
 /* Write the image of a compound. A stream gets the image at its current position, and no member may
  * take inserts. In a file the image starts at offset 0, and the members may be in use.
- * @renew: updates the members' notes after their bits were copied, or NULL. */
+ * @renew: a function that updates the members' notes after the bits were copied, or NULL. */
 int weir__compound_write(struct weir_compound *c, struct weir_sink *to,
                          const struct weir_save_options *options,
                          void (*renew)(void *arg, struct weir_compound *c), void *arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Verifies and copies images. Both operations read an image into its plain form. Verification then
- * discards the plain form, and a copy writes it. */
+ * Verifies and copies images. Both operations convert an image to its plain form (the bytes
+ * without compression). Verification then discards the plain form, and a copy writes it. */
 #include <string.h>
 #include "filter/filter.h"
 #include "ground/error.h"

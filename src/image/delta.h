@@ -19,10 +19,11 @@
  *                    set if piece n of the new image      image
  *                    differs from the old image
  *
- * The changed pieces follow the map in order. Each piece is 8 bytes with the length of its zstd
- * frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the old
- * image and the piece in the new image. If the old image is shorter, it counts as zeros beyond its
- * end.
+ * A delta is made from the plain forms of both images, which are their bytes without compression
+ * (plain.h). The changed pieces follow the map in order. Each piece is 8 bytes with the length of
+ * its zstd frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the
+ * old image and the piece in the new image. If the old image is shorter, the delta takes zeros
+ * beyond the end of the old image.
  *
  * [FRAMES-UNTRUSTED]  The reader trusts nothing after the head. It counts the map's bits before it
  *    reads a frame, and a frame may unpack to at most one piece. The parser of images checks every

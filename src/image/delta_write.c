@@ -15,7 +15,7 @@ struct writing {
 	const struct weir_delta_options *options;
 	struct weir_delta_head head;
 	unsigned char *map;
-	uint64_t *piece;           /* the exclusive or of a piece of both images */
+	uint64_t *piece;           /* a piece of the old image XOR the same piece of the new one */
 	struct weir_packer packer;
 };
 

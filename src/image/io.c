@@ -179,7 +179,8 @@ static int64_t copy_from_memory(struct weir_source *source, unsigned char *buffe
 	return (int64_t)got;
 }
 
-/* Read @n bytes, or fewer at the end. Return: the number read, or a negative errno. */
+/* Read @n bytes, or fewer if the source ends. Return: the number of bytes read, or a negative
+ * errno. */
 static int64_t read_some(struct weir_source *source, unsigned char *buffer, uint64_t n)
 {
 	uint64_t done = 0;
@@ -296,7 +297,8 @@ static int write_fd(const struct weir_sink *sink, const unsigned char *p, uint64
 	return 0;
 }
 
-/* Write to memory. A gap before @from is filled with zeros, as in a file. */
+/* Write to memory at offset @from. If the earlier bytes end before @from, fill the gap with zeros,
+ * as a file system does. */
 static int write_room(struct weir_sink *sink, const void *bytes, uint64_t n, uint64_t from)
 {
 	if (!sink->room)

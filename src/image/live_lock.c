@@ -14,9 +14,9 @@
  * follow a link at that name.
  *
  * A stranger who may rename files in the folder, as its owner can, may rename another image's lock
- * file, or an older lock file of this image, to that name. Two mappers could then each hold a home,
- * and one mapper could seal while the other inserts. So in such a folder the sealer also needs the
- * image's exclusive lock. In no other folder can a reader prevent a seal. */
+ * file, or an older lock file of this image, to the lock file's name. Two mappers could then each
+ * hold a home, and one mapper could seal while the other inserts. So in such a folder the sealer
+ * also needs the image's exclusive lock. In no other folder can a reader prevent a seal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -137,8 +137,9 @@ static bool folder_acl(int folder)
 }
 
 /* Return: true if users who may not write the image can create or rename other users' files in the
- * folder. The folder's owner always can. @unless: S_ISVTX or 0. In a folder with the mode bit
- * @unless, only its owner counts, since other users cannot rename each other's files there. */
+ * folder. The folder's owner always can. @unless: S_ISVTX or 0. If the
+ * folder has the mode bit S_ISVTX and @unless names it, the function ignores all users but the
+ * folder's owner, since other users cannot rename each other's files there. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -269,7 +270,7 @@ static void drop_file(struct weir_live_lock *l)
 	close(fresh.fd);
 }
 
-/* ---- [LIVE-LOCKS]: both locks, shared ---- */
+/* ---- [LIVE-LOCKS]: take shared locks on the lock file and on the image ---- */
 
 static bool is_live(const struct attempt *a)
 {

@@ -28,8 +28,8 @@ int weir__bits_check(const struct weir_filter *f, const char *name);
 int weir__load_options(struct weir_load_options *out, const struct weir_load_options *options);
 
 /* Finish a filter made from an image: check that it has the abilities in options.can, set its
- * marks, and disable its key verbs if the secret key is missing. On failure the filter is
- * destroyed. */
+ * marks, and disable the functions that hash keys if the secret key is missing. On failure the
+ * filter is destroyed. */
 int weir__preface_settle(struct weir_filter **out, struct weir_filter *f,
                          const struct weir_preface *preface,
                          const struct weir_load_options *options, const char *name);

@@ -102,7 +102,8 @@ static inline struct weir_mapping *weir__mapping_of(const struct weir_filter *f)
  *    process has locked the image. A reader can prevent that; then seal a copy of the image that
  *    the reader cannot read. */
 
-/* [LIVE-LOCKS]: take both locks, shared. Waits up to a second for a seal.
+/* [LIVE-LOCKS]: take shared locks on the lock file and on the image. Waits up to a second for a
+ * seal to end.
  * @image: an open file. The lock borrows its descriptor. weir__live_release() or weir__live_close()
  * closes it with the mapping; after weir__live_drop() it belongs to the caller again.
  * @lock_dir: NULL: the folder of the image.
@@ -126,7 +127,7 @@ int weir__live_enter(const struct weir_live_lock *lock, const char *name, bool m
  * too if a stranger could swap lock files. Return: 0; -EBUSY, without waiting, if another mapping
  * or reader holds such a lock; or another negative errno. */
 int weir__live_claim(struct weir_mapping *mapping);
-/* Make both locks shared again after weir__live_claim(). */
+/* Make the locks on the lock file and on the image shared again after weir__live_claim(). */
 void weir__live_unclaim(const struct weir_mapping *mapping);
 /* [SEAL-EXCLUSIVE]: empty the lock file. */
 int weir__live_empty(const struct weir_mapping *mapping);

@@ -255,8 +255,9 @@ static int filter_of_compound(struct weir_filter **out, const struct weir_plain 
 	return 0;
 }
 
-/* Members that share one array in the filter are separate in an image. So load them like any other
- * image, instead of making a filter around the plain form. */
+/* Load the image of a window. Its members share one array in the filter, but are separate in the
+ * image. So read the plain form like any other image in memory, and copy the members into a new
+ * array. Other kinds get a filter around the plain form instead. */
 static int thawed(struct weir_filter **out, struct weir_plain *plain, struct weir_source *source,
                   const struct weir_preface *preface, const struct weir_load_options *options)
 {
@@ -284,8 +285,8 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
-		plain->memory = (struct weir_memory){ 0 }; /* the filter owns or copied it */
-		err = weir__bits_check(f, name); /* the check() of a router also reads its names */
+		plain->memory = (struct weir_memory){ 0 }; /* the filter owns it, or has copied it */
+		err = weir__bits_check(f, name); /* a router's check() also reads set names */
 		if (err)
 			weir_destroy(f);
 		else

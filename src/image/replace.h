@@ -37,7 +37,8 @@ void weir__target_close(const struct weir_target *target);
 int weir__target_hold(struct weir_target *target, uint64_t commit, const char *path);
 /* Make the check of weir__target_hold() before the new file is written, then close the old file. */
 int weir__target_look(struct weir_target *target, uint64_t commit, const char *path);
-/* Report that the name no longer leads to the file as it was read. Return: -EAGAIN. */
+/* Report that the old file was replaced, removed or changed since the caller read it. Return:
+ * -EAGAIN. */
 int weir__target_is_another(const char *path);
 /* Check that the held file is still as weir__target_hold() found it. Return: 0 or -EAGAIN. */
 int weir__target_check_held(const struct weir_target *target, const char *path);

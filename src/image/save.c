@@ -74,8 +74,8 @@ static int frozen_of(struct weir_compound *c, const struct weir_filter *f)
 	return 0;
 }
 
-/* Update the notes of the saved members. Members may have been added during the save, but the saved
- * members are still the first members ([MEMBERS-STAY]). */
+/* Update the notes (struct weir_member) of the saved members. Members may have been added during
+ * the save, but the saved members are still the first members ([MEMBERS-STAY]). */
 static void renew_notes(void *f, struct weir_compound *c)
 {
 	struct weir_member now[WEIR__MEMBERS_MOST];

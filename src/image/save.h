@@ -15,9 +15,8 @@ struct weir_writing {
 	struct weir_sink *to;
 	uint64_t at;               /* the offset of the image in the sink */
 	uint64_t written;          /* bytes written so far, from the start of the bits on */
-	/* For the progress function, in bytes of bits. The field before counts the members written
-	 * earlier. The field total counts all members. */
-	uint64_t before, total;
+	uint64_t before, /* for progress: the bytes of bits of the members written earlier */
+		total;   /* for progress: the bytes of bits of all members */
 	struct weir_image_head head;
 	uint64_t front_bytes;      /* bytes before the bits */
 	uint64_t head_bytes;       /* bytes of head, table and some padding; in a file the rest of

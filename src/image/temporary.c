@@ -80,9 +80,9 @@ static bool is_only_name(const struct weir_target *target, const char *name, int
 
 /* ---- files that killed savers left ---- */
 
-/* Remove the file of a killed saver. @heir: this saver's file is the heir, so also remove a file
- * that only readers have locked ([TEMP-MODE]). Return: true if the file stays although only readers
- * have locked it. */
+/* Remove the file @name if the saver that wrote it was killed. @heir: the calling saver's own file
+ * has the second fixed name (the heir), so also remove a file that only readers have locked
+ * ([TEMP-MODE]). Return: true if the file @name stays although only readers have locked it. */
 static bool remove_if_killed(const struct weir_target *target, const char *name, bool heir)
 {
 	struct stat st;
@@ -206,8 +206,9 @@ static int give_name(const struct weir_temporary *t, const char *name)
 	return t->named ? rename_new(t->target, t->name, name) : weir__temporary_link_as(t, name);
 }
 
-/* Return: true if the claim or heir @name counts ([TEMP-STICKY]). In a sticky folder a file with
- * further names does not count, since a saver's file has only one name. */
+/* Return: true if the file with the fixed name @name (the claim or the heir) counts
+ * ([TEMP-STICKY]). In a sticky folder a file with further names does not count, since a saver's
+ * file has only one name. */
 static bool claim_counts(const struct weir_target *target, const char *name)
 {
 	struct stat st, folder, image;
@@ -222,8 +223,9 @@ static bool claim_counts(const struct weir_target *target, const char *name)
 	                            st.st_uid == folder.st_uid || st.st_uid == 0);
 }
 
-/* Remove the claim @name if its saver was killed. Return: false if the claim, or the heir that is
- * needed to remove it, does not count ([TEMP-STICKY]). */
+/* Remove the claim @name if the saver that made it was killed. To remove a claim that readers have
+ * locked, this saver's own file first takes the second fixed name, the heir's. Return: false if the
+ * claim, or another file with the heir's name, does not count ([TEMP-STICKY]). */
 static bool remove_claim(struct weir_temporary *t, const char *name)
 {
 	char heir[WEIR_TEMPORARY_NAME];
@@ -261,7 +263,7 @@ int weir__temporary_claim(struct weir_temporary *t)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
 		                  "repeat this one; if none is, remove %s beside it", t->path,
 		                  name);
-	if (error) /* for a file with a name: the file system lacks RENAME_NOREPLACE */
+	if (error) /* if the file has a name, the file system lacks RENAME_NOREPLACE */
 		return t->named ? 0 : 1;
 	memcpy(t->name, name, sizeof name);
 	t->named = true;

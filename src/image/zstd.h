@@ -10,7 +10,7 @@
 
 /* ---- compression ---- */
 
-/* Compresses shards of one size. All zero: not begun. */
+/* Compresses shards of one size. All fields are zero before weir__packer_begin(). */
 struct weir_packer {
 	void *context;         /* a ZSTD_CCtx */
 	unsigned char *buffer; /* a frame and its length */
@@ -53,7 +53,7 @@ static inline int weir__pack(struct weir_packer *packer, const void *bits, uint6
 
 /* ---- decompression in steps, in bounded memory whatever the image declares ---- */
 
-/* Decompresses frames from a source. All zero: not begun. */
+/* Decompresses frames from a source. All fields are zero before weir__unpacker_begin(). */
 struct weir_unpacker {
 	void *context;         /* a ZSTD_DCtx */
 	unsigned char *buffer; /* a part of a frame */
