@@ -21,8 +21,8 @@
  *
  * A delta is made from the plain forms of both images, which are their bytes without compression
  * (plain.h). The changed pieces follow the map in order. Each piece is 8 bytes with the length of
- * its zstd frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in the
- * old image and the piece in the new image. If the old image is shorter, the delta takes zeros
+ * its zstd frame, then the frame (zstd.h). The frame unpacks to the exclusive or of the piece in
+ * the old image and the piece in the new image. If the old image is shorter, the delta takes zeros
  * beyond the end of the old image.
  *
  * [FRAMES-UNTRUSTED]  The reader trusts nothing after the head. It counts the map's bits before it

@@ -285,8 +285,8 @@ int weir__plain_filter(struct weir_filter **out, struct weir_plain *plain, const
 		      filter_of_compound(&f, plain, &source, &preface, options, &layout) :
 		      filter_of_array(&f, plain, &preface, &layout);
 	if (!err) {
-		plain->memory = (struct weir_memory){ 0 }; /* the filter owns it, or has copied it */
-		err = weir__bits_check(f, name); /* a router's check() also reads set names */
+		plain->memory = (struct weir_memory){ 0 }; /* the filter owns or has copied it */
+		err = weir__bits_check(f, name); /* a router's check() reads set names */
 		if (err)
 			weir_destroy(f);
 		else

@@ -13,7 +13,7 @@
 #include "kind/kind.h"
 
 enum {
-	WEIR_BATCH_NOTES = 64, /* keys that have notes at a time; a power of two */
+	WEIR_BATCH_NOTES = 64, /* the most keys with notes at a time, a power of two */
 	WEIR_HASHED = 64,  /* keys hashed at a time, so that many short multiply chains overlap */
 	WEIR_AHEAD = 1024, /* distance in bytes at which keys or hashes are prefetched */
 };
@@ -152,8 +152,9 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 }
 
 /* Hash a key that is not eight bytes long. Eight-byte keys are hashed inline, without a stack
- * frame. A verb is called indirectly, so it calls this function directly: a second indirect call
- * would be slow on CPUs that do not predict indirect branches. */
+ * frame. The kernel's functions for one key are called indirectly. So they call this function
+ * directly, since a second indirect call would be slow on CPUs that do not predict indirect
+ * branches. */
 static __attribute__((noinline, unused)) uint64_t weir__hash_other(const struct weir_filter *f,
                                                                    const void *key, size_t len)
 {

@@ -46,15 +46,15 @@ struct weir_load_options;
  *    anywhere. */
 struct weir_kernel {
 	enum weir_isa isa;       /* the instruction set that the kernel is compiled for */
-	/* The inserts are NULL if the kind takes none. If contains_u64 or insert_u64 is NULL, the
-	 * function for byte strings gets the eight bytes of the integer. */
+	/* The insert functions are NULL if the kind takes no inserts. If contains_u64 or insert_u64
+	 * is NULL, the function for byte strings gets the eight bytes of the integer. */
 	struct weir_verbs verbs;
 	size_t (*contains_batch)(const struct weir_filter *f, const struct weir_batch *batch,
 	                         uint64_t *bitmap);
-	/* NULL if the kind takes no inserts. A kind that refuses keys (see most below) inserts in
-	 * key order up to the first refused key. It returns weir__stopped() with the number of keys
-	 * before the refused key. The bitmap has the answers for these keys, and its later bits are
-	 * cleared. Other kinds never fail here. */
+	/* NULL if the kind takes no inserts. A kind that may refuse keys (see most() below)
+	 * inserts in key order up to the first refused key. It returns weir__stopped() with the
+	 * number of keys before the refused key. The bitmap has the answers for these keys, and its
+	 * later bits are cleared. In any other kind this function never fails. */
 	int64_t (*insert_batch)(struct weir_filter *f, const struct weir_batch *batch,
 	                        uint64_t *bitmap);
 	/* Insert n keys by plain stores. The caller alone owns the lines of the keys
@@ -64,8 +64,8 @@ struct weir_kernel {
 	unsigned partition_bits; /* [PARTITION-BITS] */
 	unsigned block_lines;    /* lines over which a key's cells spread; 0 means 1 */
 	/* route works like weir_route_hash(). route_each does the same for n hashes, and returns
-	 * how many masks are not 0. far: the array is larger than a core's own cache. NULL: the
-	 * filter has one set. */
+	 * the number of masks that are not 0. Its parameter far says that the array is larger than
+	 * a core's own cache. Both functions are NULL if the filter has one set. */
 	uint64_t (*route)(const struct weir_array *a, uint64_t hash);
 	size_t (*route_each)(const struct weir_array *a, const uint64_t *hashes, size_t n, bool far,
 	                     uint64_t *masks);
@@ -80,13 +80,14 @@ struct weir_kernel {
 /* Counts over a run of lines. All of them are sums, so the counts of several runs can be added. */
 struct weir_measure {
 	uint64_t lines; /* lines measured */
-	uint64_t cells; /* bits, counters or slots in these lines, as the kind chooses; not 0 */
+	uint64_t cells; /* bits, counters or slots of these lines, as the kind chooses; never 0 */
 	uint64_t used;  /* cells that are not 0; used / cells is the fill in struct weir_stats */
 	uint64_t stuck; /* counters at their largest value */
 	double rate;    /* a sum that the kind defines for its estimate() */
 };
 
-/* A compound is a filter made of members, which are filters of another kind.
+/* A compound is a filter made of members, which are filters of another kind. The two rules are for
+ * compounds with members(). A compound with freeze() has its members only in copies and images.
  * [FIRST-MEMBER]  The compound's own array is the array of its first member. The compound owns the
  *    memory. Code that expects one array works on that array.
  * [MEMBERS-STAY]  Members are only appended, and each lives as long as the compound. All use the
@@ -95,7 +96,7 @@ struct weir_measure {
 enum { WEIR__MEMBERS_MOST = 16 };
 struct weir_member {
 	struct weir_filter *f;
-	uint64_t note; /* what the compound records about f besides its bits; saved in the image */
+	uint64_t note; /* a number about f that the image stores, such as the count of its keys */
 };
 
 /* Everything about a filter except its bits. All values have been checked. */
@@ -192,13 +193,13 @@ struct weir_kind {
 	void (*estimate)(const struct weir_filter *f, const struct weir_measure *sum, double *keys,
 	                 double *rate);
 
-	/* ---- optional members; NULL if the kind has none ---- */
+	/* ---- optional members of this struct: NULL if the kind does not need them ---- */
 
 	/* Set the law by which a key's cells lie in the array (spread.h). Return: false if f has no
 	 * law. */
 	bool (*law)(const struct weir_filter *f, struct weir_law *out);
-	/* Replaces law. Return whether the hashes of f's keys are uniform, as weir__spread_judge()
-	 * does, with its @why. @all: read the whole array. */
+	/* Replaces law(). Judge whether the hashes of f's keys are uniform. The result and why are
+	 * those of weir__spread_judge(). all: read the whole array. */
 	uint32_t (*judge)(const struct weir_filter *f, bool all, const char **why);
 	/* Make and free the kind's own state, f->own, which is not saved in images. create() is
 	 * called when the rest of the filter is set, destroy() before its memory is freed. At
@@ -215,8 +216,9 @@ struct weir_kind {
 	 * and sampled for all of f. @lines: the most lines to read; UINT64_MAX for all. */
 	void (*figures)(const struct weir_filter *f, uint64_t lines, struct weir_stats *out);
 
-	/* ---- only for kinds whose array begins with a head that begin() writes, such as names.
-	 * Other kinds have 0 and NULL. Copies and unions of bits skip the head ---- */
+	/* ---- head_lines, check() and alike(): only for kinds whose array begins with a head that
+	 * begin() writes, such as the names of sets. Other kinds have 0 and NULL. Copies and unions
+	 * of bits skip the head ---- */
 
 	uint64_t head_lines;
 	/* Check the head in an image, which an attacker may have made. Return: 0 or -EBADMSG. */
@@ -224,6 +226,8 @@ struct weir_kind {
 	/* Return: 0 if both filters have the same head, else -EINVAL. NULL: the kind has no
 	 * head. */
 	int (*alike)(const struct weir_filter *a, const struct weir_filter *b);
+
+	/* ---- only for kinds that move keys or refuse keys; otherwise NULL ---- */
 
 	/* Between hold() and let_go() no key changes its slot. So a walk over the lines meets each
 	 * key that was present at hold(). Lookups continue, and so do inserts that move no key. */
@@ -234,8 +238,8 @@ struct weir_kind {
 	 * (-ENOSPC). Statistics of a handle compare its keys with this number. NULL: f takes every
 	 * key. */
 	uint64_t (*most)(const struct weir_filter *f);
-	/* Return how many copies of one key f can hold. One more copy is refused (-ENOSPC), even if
-	 * f is empty otherwise. NULL: f holds any number. */
+	/* Return the number of copies that f can hold of the key with this hash. f refuses one more
+	 * copy (-ENOSPC), even if it has no other keys. NULL: f can hold any number of copies. */
 	unsigned (*copies)(const struct weir_filter *f, uint64_t hash);
 
 	/* ---- optional members; NULL if the kind cannot do it ---- */
@@ -291,8 +295,9 @@ struct weir_kind {
 
 	/* ---- for compounds whose members have arrays of their own. Any other kind has none of
 	 * this group, except that the kinds with freeze() have own_words and suits(). The create()
-	 * of a compound makes the first member around the array. Its measure(), estimate(),
-	 * merge(), snapshot() and fold() are NULL. A compound that grows has grow_ahead() ---- */
+	 * of such a compound makes the first member around the array. Its kind has NULL for
+	 * measure(), estimate(), merge(), snapshot() and fold(). Only a compound that grows has
+	 * grow_ahead() ---- */
 
 	/* List the current members, in order. Return: the number of members. */
 	unsigned (*members)(const struct weir_filter *f,
@@ -363,7 +368,8 @@ struct weir_filter {
 
 	const struct weir_kernel *kernel;
 	const struct weir_kind *kind;
-	int insert_error;    /* 0, or why inserts fail: -EROFS (mapped read-only), -ENOTSUP */
+	int insert_error;    /* 0, or the error of every insert: -EROFS (such as for a
+	                        read-only mapping), -ENOTSUP (a kind without inserts) */
 	enum weir_isa isa;   /* best instruction set of this machine; the kernel may use another */
 	bool no_set;         /* a [PLACEHOLDER] of a handle: its bits are not keys */
 	atomic_bool owned;   /* a handle owns the filter and alone may free it ([ONE-HOLDER]) */
@@ -376,9 +382,9 @@ struct weir_filter {
 	uint32_t flags;      /* enum weir_flags; memory flags apply to later members */
 	double fp_rate;      /* as requested */
 	struct weir_hashing hashing;
-	uint32_t marks;      /* enum weir_image_marks of the image it was loaded from; else 0 */
-	struct weir_text text;   /* normalisation of keys; lengths are shared ([LENGTH-FIRST]) */
-	struct weir_verbs raw;   /* verbs for keys that are normalised already */
+	uint32_t marks;      /* enum weir_image_marks of the filter's image; 0 if it has no image */
+	struct weir_text text;   /* normalisation; inserts may add lengths ([LENGTH-FIRST]) */
+	struct weir_verbs raw;   /* functions for keys that are normalised already */
 	void *own;           /* the kind's own state, from create() */
 	atomic_uint standby; /* if f is a handle's previous filter: its [PREVIOUS-FATE] */
 	struct weir_memory memory;

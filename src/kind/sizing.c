@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Computes capacity, rate or bytes from the other two. */
+ * Computes one of capacity, rate and bytes from the other two. */
 #include <inttypes.h>
 #include <math.h>
 #include "ground/error.h"
@@ -65,7 +65,8 @@ static uint32_t block_lines(const struct weir_formula *formula)
 	return formula->block_lines ? formula->block_lines : 1;
 }
 
-/* Return: the bits of the fewest lines that take @keys keys; 0 if any array takes any number. */
+/* Return: the bits of the fewest lines that take @keys keys; 0 if an array of any size takes any
+ * number of keys. */
 static double least_bits(uint64_t keys, const struct weir_formula *formula,
                          const struct weir_shape *shape)
 {

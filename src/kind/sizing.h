@@ -14,7 +14,7 @@
 #define WEIR__SHARD_LINES 1024
 
 /* Return: the lines that hold @bits bits, rounded up to a multiple of @block and of the shards. If
- * @wanted is 0, rounding adds at most 0.4 %, or less than one block.
+ * @wanted is 0, rounding adds less than one block to a single shard, and at most 0.4 % to several.
  * @block: lines of a block, 1 to 4.  @wanted: the number of shards, or 0 to choose one.
  * @shards: receives the number of shards. */
 uint64_t weir__lines(double bits, uint32_t block, uint32_t wanted, uint32_t *shards);

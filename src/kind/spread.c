@@ -101,7 +101,7 @@ WEIR__INLINE void look_along(struct weir_spread *s, const struct weir_law *law, 
 	add_sums(s, &sum, n);
 }
 
-/* For one-word blocks: read one block of each line. */
+/* For kinds with partner(), whose blocks are single words: read one block of each line. */
 static void look_at_lines(struct weir_spread *s, uint64_t first, uint64_t end)
 {
 	const struct weir_law law = s->law;
@@ -359,8 +359,8 @@ static void look_at_pairs(struct weir_spread *s)
 enum { BATCHES = 4, BATCH = 1024, BATCH_PLANES = 11 };
 
 /* Count the pairs of keys with the same partner block. A hash table finds the pairs: each of its
- * chains holds the keys whose partner blocks have one hash. Not inlined, so that its 4 KiB do not
- * add to the caller's frame of 4 KiB. */
+ * chains holds the keys whose partner blocks have the same hash. Not inlined, so that the 4 KiB of
+ * the table do not add to the caller's frame of 4 KiB. */
 static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, unsigned n)
 {
 	uint16_t head[BATCH] = { 0 }, next[BATCH]; /* indices from 1 on; 0 ends a chain */

@@ -62,7 +62,7 @@ struct weir_spread {
 	struct weir_law law;
 	uint64_t words;         /* the number of words read, one of each block */
 	uint64_t used,    /* the number of used cells in these words */
-		squares;  /* the sum of the squares of each word's number */
+		squares;  /* the sum over these words of that number squared */
 	uint64_t fullest; /* the block that seemed fullest */
 	unsigned score,   /* used cells of the fullest block, up to its first word that is not
 	                     full */
@@ -72,7 +72,7 @@ struct weir_spread {
 	uint64_t counted; /* blocks counted */
 	uint32_t at[WEIR__SPREAD_CELLS]; /* for each cell, the counted blocks that use it */
 	uint64_t whole,        /* the number of used cells in the counted blocks */
-		whole_squares; /* the sum of the squares of each block's number */
+		whole_squares; /* the sum over these blocks of that number squared */
 	double common,           /* a sum over pairs of blocks: the squared deviation of the number
 	                            of cells in common, less the mean of this square */
 		common_variance; /* the variance of common */
@@ -80,7 +80,7 @@ struct weir_spread {
 	unsigned partners;    /* keys whose partner block was read */
 	uint64_t meetings;    /* pairs of these keys with the same partner block */
 	double meetings_mean; /* the expected number of such pairs, for uniform hashes */
-	unsigned ones[16];    /* for each bit, the number of these keys whose print has it */
+	unsigned ones[16];    /* for each bit, the number of these keys whose fingerprint has it */
 };
 
 /* The remedy at the end of each error sentence about uneven hashes. The remedy covers lookups too:
@@ -92,15 +92,15 @@ struct weir_spread {
 bool weir__spread_law(const struct weir_filter *f, struct weir_law *law);
 /* Start a new measurement.  @blocks: the number of blocks that will be read. */
 void weir__spread_begin(struct weir_spread *s, const struct weir_law *law, uint64_t blocks);
-/* Read one word of each of n blocks from @first on. If a block is one word, read only one block of
- * each line. Other threads may insert at the same time. */
+/* Read one word of each of n blocks from @first on. In kinds with partner(), whose blocks are one
+ * word each, read only one block of each line. Other threads may insert at the same time. */
 void weir__spread_look(struct weir_spread *s, uint64_t first, uint64_t n);
 /* Count the cells of every step-th of n blocks from @first on. All calls together count a few
  * hundred blocks. */
 void weir__spread_count(struct weir_spread *s, uint64_t first, uint64_t n);
 /* The last step. It reads all words of a few blocks at both ends of a large array, and counts their
- * cells. Then it reads the whole fullest block, and pairs of blocks, or partners, from all over the
- * array. */
+ * cells. Then it reads the whole fullest block. From all over the array it reads pairs of blocks
+ * (kinds with halves) or keys with their partner blocks (kinds with partner()). */
 void weir__spread_end(struct weir_spread *s);
 
 /* Return: enum weir_uneven. Uniform hashes give WEIR_UNEVEN_YES in at most one of a million
@@ -138,9 +138,9 @@ static inline uint32_t weir__planes_read(const uint64_t *plane, unsigned planes,
 	return n;
 }
 
-/* Return: an upper limit of a sum of squared deviations, each over its variance, with @freedom
- * degrees of freedom.  @mean: the mean count, in keys.  @slack: the relative error allowed in each
- * variance. */
+/* Return: an upper limit of a sum of squared deviations, each divided by its variance. The sum has
+ * @freedom degrees of freedom.  @mean: the mean count, in keys.  @slack: the relative error allowed
+ * in each variance. */
 double weir__spread_limit(double freedom, double mean, double slack);
 
 #endif
