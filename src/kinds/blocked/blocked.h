@@ -13,7 +13,7 @@
 enum { WEIR_BLOCKED_Z = 0, WEIR_BLOCKED_G = 1 };
 
 /* Slot 0 has the kernel for rare shapes. Each other slot is for one shape: z = 1, 2, 4, 8 in rows,
- * g = 1 to 10 in columns. The slot is empty if the shape was not compiled. */
+ * g = 1 to 10 in columns. The slot is empty if the shape has no kernel of its own. */
 #define WEIR_BLOCKED_SLOT(z, g) (((z) == 1 ? 0 : (z) == 2 ? 1 : (z) == 4 ? 2 : 3) * 10 + (g))
 enum { WEIR_BLOCKED_ANY = 0, WEIR_BLOCKED_SLOTS = 41 };
 

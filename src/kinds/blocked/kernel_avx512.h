@@ -63,12 +63,12 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
 
-/* ---- loading. The notes of a key are the index and the mask of each of its words. The notes of a
- * key are used only after some more keys are noted, because the CPU cannot forward one word of a
- * vector that was just stored. An earlier load of the word would wait until the vector is in the
- * cache ---- */
+/* ---- loading. The notes of a key are the index and the mask of each of its words. The loop uses
+ * the notes of a key only after it has noted some more keys. A CPU cannot forward one word of a
+ * vector that it has just stored, so an earlier load of the word would wait until the vector is in
+ * the cache ---- */
 
-/* The number of keys with notes on the stack. */
+/* The most keys whose notes are on the stack at a time. */
 #define LOAD_WINDOW(z) ((z) <= 4 ? 64u : 32u)
 /* The number of keys noted before the first of them is loaded. */
 #define LOAD_LEAD(z) (LOAD_WINDOW(z) / 4 * 3)

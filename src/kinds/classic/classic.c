@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The classic kind (Bloom 1970): k probes over the whole array. It needs the least memory of all
- * kinds that take inserts. Only cuckoo needs less, at rates from 0.012 % to 0.03 %.
+ * The classic kind (Bloom 1970): k probes over the whole array. Of the kinds that take inserts it
+ * needs the least memory, except at rates from 0.012 % to 0.03 %, where cuckoo needs less.
  *
  * The layout, frozen by golden files. The array is nbits = 512 * lines bits. Bit b is bit b % 64 of
  * word b / 64. A key sets k bits:

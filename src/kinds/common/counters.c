@@ -24,8 +24,8 @@ static struct weir_sectors sectors(const struct weir_shape *shape)
 
 /* ---- the shape ---- */
 
-/* Return: the largest g. All choices of a key must fit in r, and g cannot exceed the counters of a
- * word. */
+/* Return: the largest g. The bits that choose a key's words and counters must fit in r
+ * (counters.h), and g cannot exceed the number of counters in a word. */
 static unsigned most_g(unsigned cells, unsigned z)
 {
 	const unsigned b = 64 / cells, field = weir__counters_field(b);

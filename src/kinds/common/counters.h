@@ -70,7 +70,7 @@ WEIR__INLINE uint64_t *weir__counters_block(const struct weir_array *a, uint64_t
 	return a->words + 2 * b * weir__mulhi64(hash, a->lines / (b / 4));
 }
 
-/* The bits of r that are still unused, at its top. */
+/* The field r has, at its top, the bits of r that have not chosen a word or counter yet. */
 struct weir_fields {
 	uint64_t r;
 };
@@ -152,7 +152,8 @@ WEIR__INLINE uint64_t weir__counters_least(uint64_t word, uint64_t mask, unsigne
 	return least;
 }
 
-/* Return: the sum of both words, counter by counter. A sum that does not fit gets stuck. */
+/* Return: the sum of both words, counter by counter. If the sum of two counters does not fit, the
+ * result is a stuck counter. */
 WEIR__INLINE uint64_t weir__counters_sum(uint64_t x, uint64_t y, unsigned b)
 {
 	/* Add every second counter in a lane of twice its bits, which has room for the carry. */
@@ -187,9 +188,10 @@ struct weir_counters_kind {
 	unsigned bits[3];    /* allowed values of counter_bits, the default first */
 	const char *allowed; /* these values in words */
 	unsigned least_words, least_counters; /* as in struct weir_choices */
-	const char *reason;  /* the plan's reason for a layout, if the caller chose no number */
+	const char *reason;  /* the plan's reason, if the caller chose neither z nor g */
 	const struct weir_kernel *any[3]; /* any[i] is for all layouts with bits[i] bits */
-	/* Return the kernel compiled for this one layout, or NULL. avx512 is NULL except on x86. */
+	/* Return the kernel compiled for exactly this layout, or NULL. The pointer avx512 itself is
+	 * NULL in builds for CPUs other than x86. */
 	const struct weir_kernel *(*scalar)(const struct weir_shape *shape);
 	const struct weir_kernel *(*avx512)(const struct weir_shape *shape);
 };

@@ -127,7 +127,8 @@ void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uin
 	sum->lines += n;
 }
 
-/* One in 2^width of the taken cells is 0, so the number of used cells is scaled up. */
+/* A cell that a key has taken is 0 with a chance of 1 in 2^width. So the number of cells that are
+ * not 0 is scaled up. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole)
 {
 	const double parts = (double)(UINT64_C(1) << part->part_bits);

@@ -187,8 +187,8 @@ WEIR__INLINE const unsigned char *weir__fuse_part_of(const struct weir_fuse_leve
 }
 
 /* The rows of a batch's notes. ROW_CELL and the two rows after it have the bit positions of a key's
- * three cells in the structure. ROW_VALUE has the value that their XOR must have. The seed of a
- * part takes one more line, which the keys of the part share. */
+ * three cells in the structure. ROW_VALUE has the value that their XOR must have. To read the seed
+ * of a part takes one more cache line, which the keys of the part share. */
 enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
 
 /* ---- the size of a structure for a number of keys ---- */
@@ -197,7 +197,7 @@ enum { WEIR_FUSE_ROW_CELL = 0, WEIR_FUSE_ROW_VALUE = 3 };
 struct weir_fuse weir__fuse_for(uint64_t keys, unsigned width);
 /* Return: the most segments that fit in a part of @lines lines. */
 uint32_t weir__fuse_segments_within(uint64_t lines, unsigned width, unsigned segment_bits);
-/* Return: true if such a structure exists. The numbers may come from a damaged image. */
+/* Return: true if these numbers describe a structure. They may come from a damaged image. */
 bool weir__fuse_sound(uint32_t width, uint32_t segment_bits, uint32_t segments,
                       uint32_t part_bits);
 
@@ -211,7 +211,8 @@ static inline uint32_t weir__fuse_segments(const struct weir_fuse *part)
 /* Add lines first .. first+n-1 of the structure to sum.  @part_lines: the lines of each part. */
 void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uint64_t part_lines,
                         uint64_t first, uint64_t n, struct weir_measure *sum);
-/* Return: the number of keys, from a sum over fingerprints.  @whole: the sum covers all lines. */
+/* Return: the number of keys. @sum: from weir__fuse_measure(), for a structure whose cells have
+ * fingerprints.  @whole: the sum covers all lines. */
 double weir__fuse_keys(const struct weir_fuse *part, const struct weir_measure *sum, bool whole);
 
 #endif

@@ -46,8 +46,8 @@ static void bump(const struct weir_array *a, uint32_t stripe)
 	weir__version_bump_release(&own_of(a)->stripe[stripe].version);
 }
 
-/* Return when the stripe may be free. A caller that must not sleep yields, or fails if a walk is in
- * progress. */
+/* Wait until the stripe may be free. With WEIR_CUCKOO_EAGAIN, fail if a walk (hold()) is in
+ * progress; otherwise yield once instead of sleeping. */
 static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	if (wait == WEIR_CUCKOO_WAIT) {
@@ -164,9 +164,9 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		drop_stripe(&f->array, stripe);
 }
 
-/* Read the version before and after the owner, since a search may come before or after this check.
- * In both cases, an owner that drops the stripe between check and search has changed the
- * version. */
+/* For each stripe, read the version, then the owner, then the version again, since a search may
+ * come before or after this check. In both cases, an owner that drops the stripe between the check and
+ * the search has changed the version. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

@@ -48,11 +48,11 @@ struct weir_cuckoo_stripe {
 	atomic_uint version;
 };
 
-/* The struct that f->own and the array's own point to. Lookups read the number of stripes, so no
- * stripe is on the cache line of that number. */
+/* The kind's own state of a filter f: f->own and f->array.own point to this struct. Lookups read
+ * the field stripes, so no stripe is on the cache line of that field. */
 struct weir_cuckoo {
 	uint32_t stripes; /* the number of stripes, a power of two */
-	atomic_uint_fast64_t walks; /* walks in progress or waiting */
+	atomic_uint_fast64_t walks; /* walks (hold()) that are in progress or wait for stripes */
 	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };
 
@@ -77,8 +77,8 @@ WEIR__INLINE const atomic_uint *weir__cuckoo_version(const struct weir_array *a,
 int weir__cuckoo_create(struct weir_filter *f);
 void weir__cuckoo_destroy(struct weir_filter *f);
 
-/* With WEIR_CUCKOO_WAIT a thread may wait for a walk to end. With WEIR_CUCKOO_EAGAIN it fails
- * instead, since it holds the stripes of another filter in a walk of its own. */
+/* With WEIR_CUCKOO_WAIT a thread may wait until a walk (hold()) ends. With WEIR_CUCKOO_EAGAIN the
+ * thread fails instead, since it owns the stripes of another filter, over which it walks itself. */
 enum weir_cuckoo_wait { WEIR_CUCKOO_WAIT, WEIR_CUCKOO_EAGAIN };
 
 /* A copy at bit @shift of bucket @from, to be moved to its other bucket @to. */

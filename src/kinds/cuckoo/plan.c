@@ -12,12 +12,12 @@
  *     the sum over s of  (m over s) * P(Binomial(n, (s / m)^2) > s * slots).
  *
  * The rows of the table are the largest n for which the sum is at most 1e-6. The sum counts a large
- * overfull set many times, so it never allows 95 %. Larger arrays take 95 %, once the measured fill
- * at the first failure is far enough above that. With 16 bits, filling fails at 98.04 % of the
- * slots on average, and the standard deviation is 0.192 times the root of the number of slots. With
- * 12 bits, filling fails at 98.96 %, and the factor is 0.142. In each column of the table, the
- * first row with 0 (for 95 %) is ten standard deviations below that average. tests/unit computes
- * the table again, tests/property fills small filters to it. */
+ * overfull set many times, so it never allows 95 %. But measurements do. With 16 bits, filling fails
+ * at 98.04 % of the slots on average, and the standard deviation is 0.192 times the root of the
+ * number of slots. With 12 bits, filling fails at 98.96 %, and the factor is 0.142. So arrays are
+ * sized for 95 % (0 in the table) if they have at least the lines at which 95 % is ten standard
+ * deviations below that average. tests/unit computes the table again, tests/property fills small
+ * filters to it. */
 #include <math.h>
 #include <stdio.h>
 #include "ground/error.h"
@@ -26,9 +26,10 @@
 
 static const double most_load = 0.95;
 
-/* A row is for arrays that have at least @lines lines, but fewer than the next row. With 16-bit
- * fingerprints, such an array takes the share of slots that @keys16 keys use in @lines lines.
- * @keys12 is the same for 12 bits. 0 stands for the share most_load. */
+/* A row is for arrays that have at least @lines lines, but fewer lines than the next row says. With
+ * 16-bit fingerprints, such an array takes the share of slots that @keys16 keys use in @lines
+ * lines. @keys12 is the number of keys for 12-bit fingerprints. A 0 stands for the share
+ * most_load. */
 static const struct row {
 	uint32_t lines;
 	uint32_t keys16, keys12;

@@ -187,8 +187,8 @@ static int rate_from_both(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* Search by halving. That needs more bytes for more keys, which holds except where the number of
- * parts changes. */
+/* Search by halving, which assumes that more keys need more bytes. The assumption fails only where
+ * the number of parts changes. */
 static int capacity_from_bytes(const struct weir_params *p, struct weir_plan *out)
 {
 	uint64_t enough = 0, less = WEIR__MOST_KEYS + 1;

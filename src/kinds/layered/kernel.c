@@ -58,7 +58,7 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 
 /* ---- batches ---- */
 
-enum { CHUNK = 128 }; /* keys that go through one level together, then through the other */
+enum { CHUNK = 128 }; /* keys that pass through the first level together, then the second */
 
 #define LEVEL(name) \
 	WEIR__INLINE void note_##name(const struct weir_array *a, const uint64_t *hashes, \

@@ -33,7 +33,7 @@ static inline struct weir_fuse weir__second_of(const struct weir_shape *shape)
 	                         shape->field[WEIR_SECOND_PART_BITS]);
 }
 
-/* Return: the lines of all parts. */
+/* Return: the lines of all parts of a level. */
 static inline uint64_t weir__level_lines(const struct weir_fuse *part)
 {
 	return weir__fuse_lines(part) << part->part_bits;

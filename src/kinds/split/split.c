@@ -10,8 +10,8 @@
 
 /* The size of a split filter. Its layout is one of kinds/common/sector_rate.h: a key sets one bit
  * in each of eight words of 32 bits. weir computes the rate for this layout. Parquet's formula
- * assumes that all blocks are equally full. It gives 8 % less memory for a rate of 1 %, and 20 %
- * less for a rate of 0.01 %. */
+ * assumes that all blocks are equally full. So it asks for 8 % less memory than weir for a rate of
+ * 1 %, and for 20 % less for a rate of 0.01 %. */
 
 static const struct weir_sectors split_sectors = { .words = 8, .cells = 32, .z = 8, .g = 1 };
 
