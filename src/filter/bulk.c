@@ -21,7 +21,7 @@
 enum {
 	PIECE = 64 << 10,    /* hashes an owner of all partitions loads at a time, in some 100 us */
 	MOST_PARTS = 1024,   /* the most partitions: a thread writes to the buckets of all */
-	SHARED_PARTS = 16,   /* a small filter has this many, so that several threads can load */
+	SHARED_PARTS = 16,   /* up to this many even in a small filter, so that threads can share */
 	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes for each line on */
 	ROUND = 1 << 20,     /* the most hashes in a round, which takes some ms */
 	SOME = 512,          /* hashes collected on the stack before they are loaded */

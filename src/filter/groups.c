@@ -124,7 +124,7 @@ int weir__groups_fit(const struct weir_params *p, size_t size)
 	return 0;
 }
 
-/* Return: the row's index in the kind's shape, or WEIR_SHAPE_FIELDS if there is none. */
+/* Return: the index of the row's field in the shape, or WEIR_SHAPE_FIELDS if the shape lacks it. */
 static unsigned field_of(const struct weir_kind *kind, const struct row *row)
 {
 	const char *name = strrchr(row->name, '.') + 1;

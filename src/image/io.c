@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Reads and writes whole buffers, even if a system call is interrupted or transfers less. Only a
- * regular file may be an image. */
+ * Reads and writes whole buffers, even if a system call is interrupted or transfers only a part of
+ * a buffer. Only a regular file may be an image. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

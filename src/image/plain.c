@@ -18,7 +18,7 @@ static int too_small(const struct weir_room *room, uint64_t needed)
 	                  (unsigned long long)room->bytes);
 }
 
-/* Fill with zeros up to offset @to. */
+/* Append zeros up to offset @to. */
 static int advance(struct weir_room *room, uint64_t to)
 {
 	if (to > room->bytes)

@@ -29,7 +29,8 @@ struct weir_writing {
 	struct weir_packer packer; /* for a compressed image */
 };
 
-/* @f: any filter but a compound.  @options: after weir__save_options(). */
+/* Prepare to write the image of a filter.
+ * @f: any filter but a compound.  @options: after weir__save_options(). */
 int weir__writing_begin(struct weir_writing *w, const struct weir_filter *f, struct weir_sink *to,
                         const struct weir_save_options *options);
 void weir__writing_end(struct weir_writing *w);

@@ -8,7 +8,7 @@
 
 /* ---- compression ---- */
 
-enum { PREFIX = 8 }; /* bytes of the frame's length */
+enum { PREFIX = 8 }; /* the bytes that store the length of a frame */
 
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name)

@@ -80,7 +80,7 @@ struct weir_spread {
 	unsigned partners;    /* keys whose partner block was read */
 	uint64_t meetings;    /* pairs of these keys with the same partner block */
 	double meetings_mean; /* the expected number of such pairs, for uniform hashes */
-	unsigned ones[16];    /* for each bit, the number of their fingerprints with the bit set */
+	unsigned ones[16];    /* for each bit, these keys with the bit in their fingerprint */
 };
 
 /* The remedy at the end of each error sentence about uneven hashes. The remedy covers lookups too:

@@ -93,7 +93,7 @@ WEIR__INLINE uint64_t weir__fuse_mix(uint64_t h, uint64_t seed)
 	return m * WEIR_FUSE_C2;
 }
 
-/* Return: the seed of a try. */
+/* Return: the seed of try @try to build part @part. */
 static inline uint64_t weir__fuse_seed(uint64_t hash_seed, uint64_t part, unsigned try)
 {
 	return weir__fuse_mix(hash_seed, (part << 8 | try) * WEIR_FUSE_C2);

@@ -50,9 +50,9 @@ struct weir_fuse_job {
 	struct weir_fuse part;
 	uint64_t hash_seed;
 	const struct weir_key_set *keys;
-	/* For a second level: the keys that the level answers false. The field
-	 * keys has the keys that the level answers true. No key is in both sets. NULL: the
-	 * structure is a first or only level. */
+	/* For a second level: the keys that the level answers false. The field keys has the keys
+	 * that the level answers true. No key is in both sets. NULL: the structure is a first or
+	 * only level. */
 	const struct weir_key_set *others;
 };
 

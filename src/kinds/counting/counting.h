@@ -18,7 +18,7 @@
 int weir__counting_put_rest(const struct weir_array *a, uint64_t hash, unsigned from, bool fresh);
 int weir__counting_take_rest(const struct weir_array *a, uint64_t hash, unsigned from);
 
-/* Return the kernel for one of these layouts, or NULL. */
+/* Return the kernel of one of COUNTING_LAYOUTS, or NULL for any other shape. */
 const struct weir_kernel *weir__counting_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__counting_avx512(const struct weir_shape *shape);
 

@@ -165,8 +165,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 }
 
 /* For each stripe, read the version, then the owner, then the version again, since a search may
- * come before or after this check. In both cases, an owner that drops the stripe between the check and
- * the search has changed the version. */
+ * come before or after this check. In both cases, an owner that drops the stripe between the check
+ * and the search has changed the version. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

@@ -12,10 +12,10 @@
  *     the sum over s of  (m over s) * P(Binomial(n, (s / m)^2) > s * slots).
  *
  * The rows of the table are the largest n for which the sum is at most 1e-6. The sum counts a large
- * overfull set many times, so it never allows 95 %. But measurements do. With 16 bits, filling fails
- * at 98.04 % of the slots on average, and the standard deviation is 0.192 times the root of the
- * number of slots. With 12 bits, filling fails at 98.96 %, and the factor is 0.142. So arrays are
- * sized for 95 % (0 in the table) if they have at least the lines at which 95 % is ten standard
+ * overfull set many times, so it never allows 95 %, but measurements do. With 16 bits, filling
+ * fails at 98.04 % of the slots on average, and the standard deviation is 0.192 times the root of
+ * the number of slots. With 12 bits, filling fails at 98.96 %, and the factor is 0.142. So arrays
+ * are sized for 95 % (0 in the table) if they have at least the lines at which 95 % is ten standard
  * deviations below that average. tests/unit computes the table again, tests/property fills small
  * filters to it. */
 #include <math.h>

@@ -16,8 +16,8 @@
  *    two words. They would raise the first to 6 and then to 7, and never the second. The second
  *    would then say 6 for a key that was inserted seven times.
  * [NO-REMOVAL]  No key can be removed. Suppose key A has the counters 1 and 2, and key B has
- *    the counters 2 and 3. If A was inserted first, the insert of B raises only counter 3. A removal of A would
- *    then set counter 2 to 0, and lookups would miss B. */
+ *    the counters 2 and 3. If A was inserted first, the insert of B raises only counter 3. A
+ *    removal of A would then set counter 2 to 0, and lookups would miss B. */
 #include "kinds/frequency/frequency.h"
 
 #include "config.h"

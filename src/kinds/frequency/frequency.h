@@ -11,7 +11,7 @@
 #define FREQUENCY_LAYOUTS(X) \
 	X(8, 2, 2) X(8, 4, 1) X(16, 4, 1) X(32, 4, 1)
 
-/* Return the kernel for one of these layouts, or NULL. */
+/* Return the kernel of one of FREQUENCY_LAYOUTS, or NULL for any other shape. */
 const struct weir_kernel *weir__frequency_scalar(const struct weir_shape *shape);
 const struct weir_kernel *weir__frequency_avx512(const struct weir_shape *shape);
 

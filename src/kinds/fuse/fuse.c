@@ -40,7 +40,7 @@ static void fill_least(struct weir_plan *plan, uint32_t wanted)
 	fill(plan, (lines + parts - 1) / parts * parts, shards);
 }
 
-/* Take as many lines as fit, but no fewer than the plan has. */
+/* Take as many lines as fit in max_bytes, but at least as many as the plan has. */
 static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wanted)
 {
 	const uint64_t parts = UINT64_C(1) << plan->shape.field[WEIR_FUSE_PART_BITS];

@@ -95,8 +95,8 @@ static const uint64_t *hashes_of(const struct weir_filter *f, const struct weir_
 	return scratch;
 }
 
-/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. Return: their
- * number. */
+/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. Return:
+ * the number of hashes copied. */
 static unsigned collect_passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n,
                                uint64_t *out)
 {
