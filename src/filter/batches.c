@@ -228,8 +228,8 @@ int weir_fill_keys(struct weir_filter *f, struct weir_keys keys)
 	if (f->kernel->load && !f->memory.shared && !(f->flags & WEIR_ONCE))
 		return keys.form == WEIR_KEYS_HASHES ? weir__bulk_load(f, keys.at, keys.n) :
 		                                       fill_hashed(f, keys);
-	/* Plain stores are impossible: the kernel has none, other processes write to the filter, or
-	 * WEIR_ONCE is set. */
+	/* Plain stores are impossible: the kernel has no load(), other processes write to the
+	 * filter, or WEIR_ONCE is set. */
 	int64_t answer = weir_insert_keys(f, keys, NULL);
 	return answer < 0 ? (int)answer : 0;
 }

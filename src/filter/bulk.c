@@ -21,8 +21,8 @@
 enum {
 	PIECE = 64 << 10,    /* hashes an owner of all partitions loads at a time, in some 100 us */
 	MOST_PARTS = 1024,   /* the most partitions: a thread writes to the buckets of all */
-	SHARED_PARTS = 16,   /* up to this many even in a small filter, so that threads can share */
-	KEYS_A_LINE = 2,     /* buckets pay from this number of hashes for each line on */
+	SHARED_PARTS = 16,   /* partitions of a small filter, so that as many threads can load it */
+	KEYS_A_LINE = 2,     /* the fewest hashes for each line with which buckets pay */
 	ROUND = 1 << 20,     /* the most hashes in a round, which takes some ms */
 	SOME = 512,          /* hashes collected on the stack before they are loaded */
 };
@@ -38,7 +38,7 @@ uint32_t weir__bulk_parts(const struct weir_kernel *kernel, uint64_t bytes, uint
 	return parts;
 }
 
-/* ---- all partitions at once ---- */
+/* ---- loading as the owner of all partitions ---- */
 
 /* Take partitions in order, and stop before the first partition that another thread owns or waits
  * for ([WANTED-FIRST]). Return: the number of partitions taken. */
@@ -75,7 +75,7 @@ static size_t load_whole(struct weir_filter *f, const uint64_t *hashes, size_t n
 	return done;
 }
 
-/* ---- partition by partition ---- */
+/* ---- loading one partition at a time, from buckets ---- */
 
 struct buckets {
 	uint64_t *hashes;          /* the bucket of partition p begins at p * capacity */
@@ -149,11 +149,12 @@ static void load_buckets(struct weir_filter *f, struct buckets *b, const uint64_
 			load_bucket(f, b, part);
 }
 
-/* ---- in rounds, without memory for buckets ---- */
+/* ---- loading in rounds, without memory for buckets ---- */
 
 enum round_state { DONE, PENDING, OWNED };
 
-/* Load the hashes whose partition this thread has taken. */
+/* Load the hashes whose partition this thread has taken. Read each hash once, as in
+ * load_buckets(). */
 static void load_owned(struct weir_filter *f, const unsigned char *state, const uint64_t *hashes,
                        size_t n)
 {
@@ -161,7 +162,7 @@ static void load_owned(struct weir_filter *f, const unsigned char *state, const 
 	uint64_t some[SOME];
 	size_t count = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t hash = *(const volatile uint64_t *)&hashes[i]; /* as in load_buckets() */
+		uint64_t hash = *(const volatile uint64_t *)&hashes[i];
 		some[count] = hash;
 		count += state[partition_of(hash, shift)] == OWNED;
 		if (count < SOME)
@@ -172,7 +173,7 @@ static void load_owned(struct weir_filter *f, const unsigned char *state, const 
 	f->kernel->load(f, some, count);
 }
 
-/* Take all pending partitions that have no owner. Return: true if there were any. */
+/* Take all pending partitions that have no owner. Return: true if it took any. */
 static bool take_pending(struct weir_filter *f, unsigned char *state)
 {
 	bool any = false;

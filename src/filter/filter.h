@@ -87,7 +87,8 @@ struct weir_layout weir__filter_layout(const struct weir_filter *f);
  * and the kind has seeds, choose a random seed. If @params has a secret, choose SipHash with that
  * secret as its key instead. */
 int weir__hashing_choose(struct weir_hashing *out, const struct weir_params *params);
-/* weir_create() for checked parameters and a plan, which may have been enlarged. */
+/* weir_create() for checked parameters and their plan. The plan may be larger than weir_plan_make()
+ * would make it, since a kind can enlarge its plan. */
 int weir__create_planned(struct weir_filter **out, const struct weir_params *params,
                          const struct weir_plan *plan);
 

@@ -11,7 +11,7 @@ enum form { WHOLE, REAL, OTHER };
 #define NO_KIND UINT32_MAX /* no kind may set a reserved word */
 
 struct row {
-	const char *name; /* of the group and the field, such as "classic.probes" */
+	const char *name; /* the group and the field, such as "classic.probes" */
 	size_t at, size;
 	uint32_t kind;    /* the kind that may set the field */
 	enum form form;

@@ -76,7 +76,7 @@ enum { FIRST_LINES = 1024, LAST_LINES = 256 };
 static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 {
 	const struct weir_law *law = &w->spread->law;
-	const uint64_t words = (uint64_t)law->words * law->word_bits / 64; /* in a block */
+	const uint64_t words = (uint64_t)law->words * law->word_bits / 64; /* of a block */
 	const uint64_t first = (8 * line + words - 1) / words;
 	const uint64_t end = least((8 * (line + n) + words - 1) / words, law->blocks);
 	if (first >= end)

@@ -82,7 +82,7 @@ enum {
 	WEIR_IMAGE_COMPOUND = 3, /* the format of compounds */
 	WEIR_IMAGE_MEMBERS = 16, /* the most members of a compound */
 	WEIR_IMAGE_MEMBER = 16,  /* bytes of a member's row in the table */
-	WEIR_IMAGE_OWN = 4,      /* the number of words for the compound itself */
+	WEIR_IMAGE_OWN = 4,      /* the number of words that a compound's kind defines */
 	WEIR_IMAGE_PLAIN = 0,
 	WEIR_IMAGE_ZSTD = 1,
 };

@@ -46,7 +46,7 @@ struct weir_room {
 	uint64_t bytes;
 	uint64_t end;           /* the end of the bytes written so far */
 	const char *name;       /* the image's name, for error messages */
-	uint64_t commit;        /* the commit record of the plain form, when it is complete */
+	uint64_t commit;        /* the commit record of the plain form, set at the end */
 	unsigned char *members; /* the rows of a compound's table */
 };
 

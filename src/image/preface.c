@@ -42,7 +42,7 @@ static int shape_check(const struct weir_preface *p, const char *name)
 	                  numbers, p->kind->name);
 }
 
-/* Check that the image has format 3 if its kind is a compound, and only then. */
+/* Check that the image has format 3 if and only if its kind is a compound. */
 static int form_check(const struct weir_preface *p, const char *name)
 {
 	const bool compound = p->kind->suits;

@@ -109,7 +109,7 @@ static int write_frozen(void *compound, struct weir_sink *to,
 
 /* ---- writing to a location ---- */
 
-/* @named: as for weir__replace_begin(). */
+/* Write a new file and give it the name @path. @named: as for weir__replace_begin(). */
 static int64_t replace(weir__write_fn *write, void *what, const char *path,
                        const struct weir_save_options *options, bool named)
 {

@@ -19,7 +19,8 @@ struct weir_packer {
 
 #if WEIR_HAVE_ZSTD
 
-/* @level: 1 to 19.  @name: the image's name, for error messages. */
+/* Allocate the context and the buffer.
+ * @level: 1 to 19.  @name: the image's name, for error messages. */
 int weir__packer_begin(struct weir_packer *packer, uint64_t shard_bytes, int level,
                        const char *name);
 void weir__packer_end(struct weir_packer *packer);

@@ -156,8 +156,8 @@ struct weir_kind {
 	/* Other programs read this kind's filters, so the seed is 0, the filter is never keyed, and
 	 * keys are hashed without normalisation. */
 	bool as_is;
-	/* The abilities (enum weir_ability) that no member below implies. weir__kind_can() adds the
-	 * abilities that members imply. */
+	/* The abilities (enum weir_ability) that no function below implies. weir__kind_can() adds
+	 * the abilities that the functions imply. */
 	uint32_t can;
 	/* The names of the numbers in a shape, followed by NULL. A number that the caller can
 	 * choose has the name of its field in the kind's group of struct weir_params. */
@@ -242,7 +242,7 @@ struct weir_kind {
 	 * copy (-ENOSPC), even if it has no other keys. NULL: f can hold any number of copies. */
 	unsigned (*copies)(const struct weir_filter *f, uint64_t hash);
 
-	/* ---- optional members; NULL if the kind cannot do it ---- */
+	/* ---- optional operations: NULL if the kind lacks the operation ---- */
 
 	/* Add lines first .. first+n-1 of src to those of dst. Both filters have the same shape,
 	 * size, hash and seed. Other threads may insert into both. A kind with hold() gets all
@@ -373,14 +373,14 @@ struct weir_filter {
 	enum weir_isa isa;   /* best instruction set of this machine; the kernel may use another */
 	bool no_set;         /* a [PLACEHOLDER] of a handle: its bits are not keys */
 	atomic_bool owned;   /* a handle owns the filter and alone may free it ([ONE-HOLDER]) */
-	bool outgrows_cache; /* larger than a core's own cache, so batches prefetch */
+	bool outgrows_cache; /* the array is larger than a core's own cache, so batches prefetch */
 	uint8_t few;         /* the largest batch for which one-key functions are faster */
 	uint32_t shards;     /* a power of two that divides the lines */
 	uint64_t bytes;      /* the bytes of bits, 64 * lines */
 	uint64_t capacity;   /* the number of keys, as requested */
 	uint64_t max_capacity; /* for a compound that grows; else 0 */
 	uint32_t flags;      /* enum weir_flags; memory flags apply to later members */
-	double fp_rate;      /* as requested */
+	double fp_rate;      /* the requested rate */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the filter's image; 0 if it has no image */
 	struct weir_text text;   /* normalisation; inserts may add lengths ([LENGTH-FIRST]) */

@@ -44,7 +44,7 @@ struct weir_formula {
 
 /* The goal when a kind chooses its shape. Exactly one of the two fields is not 0. */
 struct weir_wanted {
-	double fp_rate;      /* the requested rate, minus the floor of 64-bit hashes */
+	double fp_rate;      /* the requested rate, minus the rate of equal 64-bit hashes */
 	double bits_per_key; /* the bits that max_bytes allows, if no rate is given */
 };
 struct weir_wanted weir__wanted(const struct weir_params *params);

@@ -47,7 +47,7 @@ struct weir_law {
 	 * key. */
 	uint64_t (*partner)(const struct weir_array *a, uint64_t block, unsigned *print);
 	unsigned print_bits;
-	const struct weir_array *array; /* for partner() */
+	const struct weir_array *array; /* the first argument of partner() */
 };
 
 /* Return: the number of blocks to read in a save, and to confirm WEIR_UNEVEN_YES. */
@@ -56,7 +56,7 @@ static inline uint64_t weir__spread_enough(const struct weir_law *law)
 	return law->blocks > 1 << 20 ? law->blocks / 4 : law->blocks;
 }
 
-enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* limits of one block */
+enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* the most in a block */
 
 struct weir_spread {
 	struct weir_law law;

@@ -35,7 +35,8 @@ static struct chances chances_of(const struct weir_law *law, double share)
 	const double one = (1 - pow(1 - 1 / c, law->g)) / s;
 	const double two = (1 - pow(1 - 2 / c, law->g)) / s;
 	const double keys = -log1p(-share) / one;
-	const double both = (1 - share) * (1 - share); /* if cells were independent */
+	/* the chance that two cells are both unused, if cells were independent */
+	const double both = (1 - share) * (1 - share);
 	return (struct chances){ keys, one, exp(-keys * two) - both,
 		                 both * expm1(keys * one * one) };
 }
@@ -134,7 +135,7 @@ static bool cells_differ(const struct weir_spread *s)
 	if (!(n > 0) || !(share > 0) || share >= 1)
 		return false;
 	const struct chances c = chances_of(law, share);
-	const double variance = share * (1 - share) - c.together; /* about the word's mean */
+	const double variance = share * (1 - share) - c.together; /* around the mean of a word */
 	const double slack = n * square(slack_cells * share) / variance;
 	return deviations(s) / (n * variance) >
 	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);

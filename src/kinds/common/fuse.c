@@ -123,7 +123,7 @@ void weir__fuse_measure(const struct weir_fuse *part, const uint64_t *words, uin
 			if (weir__fuse_cell(cells, i, part->width) & mask)
 				sum->used += part->width;
 	}
-	sum->cells += 512 * n; /* bits */
+	sum->cells += 512 * n; /* this kind counts bits as cells */
 	sum->lines += n;
 }
 

@@ -44,7 +44,7 @@ enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
 	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* a limit, so that c_1 and c_2 use different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
-	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, so that its seeds differ */
+	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, whose seeds thus differ */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
 	WEIR_FUSE_SLACK = 8, /* bytes after the cells: a cell is read as a 64-bit word */
 };

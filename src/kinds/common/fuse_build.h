@@ -41,7 +41,7 @@ void weir__fuse_assign(const struct weir_fuse_room *room, const struct weir_fuse
 
 /* ---- all parts, by several threads ---- */
 
-/* The share of additional cells for the next try, if a structure could not be built. */
+/* If a structure cannot be built, the next build gets this share of additional cells. */
 #define WEIR_FUSE_MORE 0.03
 
 struct weir_fuse_job {

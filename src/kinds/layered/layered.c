@@ -287,7 +287,7 @@ static int make_plan(const struct weir_params *p, struct weir_plan *out)
 	return err;
 }
 
-/* ---- in two stages ---- */
+/* ---- the plans of a build: first the sieve, then the whole filter ---- */
 
 static int make_sieve(const struct weir_params *p, struct weir_params *out)
 {
