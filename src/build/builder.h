@@ -13,7 +13,7 @@ struct weir_sorted;
 
 struct weir_builder {
 	struct weir_params params; /* including the seed */
-	uint32_t hash_bits;        /* the caller's value; params may have another value */
+	uint32_t hash_bits;        /* params.hash_bits as the caller gave it */
 	unsigned char key[WEIR_SIPHASH_KEY];
 	struct weir_hashing hashing;
 	enum weir_isa isa; /* used to hash keys */
@@ -56,7 +56,7 @@ int weir__builder_finish_sealed(struct weir_builder *b, struct weir_filter **out
 /* ---- the sorted keys of a builder, which a kind builds from ---- */
 
 struct weir_sorted {
-	struct weir_key_set given; /* the first member: see sorted_of(). given.n: distinct keys */
+	struct weir_key_set given; /* must be first: sorted_of(). given.n counts distinct keys */
 	struct weir_distinct distinct;
 	struct weir_builder *b;
 };

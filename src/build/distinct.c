@@ -26,7 +26,7 @@ struct work {
 /* The working memory of a thread. */
 struct scratch {
 	uint64_t *in, *out; /* each large enough for a bin */
-	uint32_t *table;    /* the hash table of a run: indices of distinct hashes, plus 1 */
+	uint32_t *table;    /* a run's hash table: 0, or 1 + the index of a distinct hash */
 	uint64_t slots;     /* slots of the table, a power of two */
 	uint64_t factor;
 	struct weir_hash_bits bits;

@@ -26,7 +26,7 @@ struct weir_hash_bits {
 };
 
 struct weir_distinct {
-	struct weir_collected *from; /* it owns the file */
+	struct weir_collected *from; /* the collector, which owns the file */
 	unsigned run_bits;
 	bool to_file;
 	struct weir_run_bin bin[WEIR_BINS];

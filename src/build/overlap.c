@@ -21,7 +21,7 @@ struct scratch {
 	uint64_t *table, *other;
 	uint64_t factor; /* weir__any_factor() */
 	unsigned bits;   /* log2 of the slots of the table */
-	bool zero;       /* hash 0 is in the bin; the table can't hold it: 0 is a free slot */
+	bool zero;       /* the bin has hash 0, which is not in the table: 0 marks a free slot */
 };
 
 static uint64_t slot_of(const struct scratch *scratch, uint64_t hash)
