@@ -9,10 +9,11 @@
  * [LAYER-RECORD]  A record lists the layers. It never changes except for next, closed and the
  *    counts of its layers. The next record lists the same layers and one more. One compare-and-swap
  *    sets next, once, from NULL to that record. The published pointer moves only from a record to
- *    its next. So a later load of the pointer gets at least the layers that any earlier load got.
- *    By [BITS-ONLY-SET] a lookup sees every insert that happens-before it: each step needs only the
- *    coherence of one word, the pointer's or the bits'. With a plain store instead of the swap, two
- *    threads that append at the same time could lose a published layer with its keys.
+ *    the next record. So a later load of the pointer gets at least the layers that any earlier load
+ *    got. By [BITS-ONLY-SET] a lookup sees every insert that happens-before it, because the
+ *    coherence of each single word (the pointer, or a word of bits) is enough for both steps. With
+ *    a plain store instead of the swap, two threads that append at the same time could lose a
+ *    published layer with its keys.
  * [LAYERS-STAY]  No layer or record moves, and none is freed before the filter. So lookups never
  *    wait or miss a key.
  * [SEEN-IN-ONE-LAYER]  An insert returns WEIR_SEEN if one layer has every bit of its key. Otherwise
@@ -94,11 +95,11 @@ int weir__growing_advance(struct weir_filter *f, struct weir__layers *layers);
 
 /* Return: a layer's capacity in keys. */
 uint64_t weir__layer_capacity(uint64_t capacity, uint64_t max_capacity, unsigned layer);
-/* For a layer with a capacity of @keys. Return: the mask of its sample ([SAMPLED-COUNT]). */
+/* Return: the mask of the sample ([SAMPLED-COUNT]) of a layer with a capacity of @keys. */
 uint64_t weir__layer_sample(uint64_t keys);
-/* Return: the number of keys that the layer is sized for. */
+/* Return: the number of keys that a layer with a capacity of @keys is sized for. */
 uint64_t weir__layer_room(uint64_t keys);
-/* Return: the number of keys that fill the layer. */
+/* Return: the estimated number of keys at which a layer with a capacity of @keys is full. */
 uint64_t weir__layer_full(uint64_t keys);
 /* Return: true if a filter of these two capacities needs exactly @layers layers. */
 bool weir__layers_legal(uint64_t capacity, uint64_t max_capacity, unsigned layers);
@@ -129,7 +130,8 @@ static inline struct weir_shape weir__layer_shape(const struct weir_shape *shape
 		                               shape->field[WEIR_GROWING_G] } };
 }
 
-/* Return: the sampled count ([SAMPLED-COUNT]) for @keys keys of a layer with @lines lines. */
+/* Return: the number of keys that a layer with @lines lines has counted after @keys inserts, if
+ * @sample is the mask of its sample ([SAMPLED-COUNT]). */
 uint64_t weir__counted(uint64_t keys, uint64_t sample, uint64_t lines);
 /* Return: the layout of layer i, except its lines and shards. */
 struct weir_layout weir__layer_layout(const struct weir_filter *f, unsigned i);

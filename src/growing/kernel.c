@@ -14,8 +14,8 @@
 
 enum {
 	CHUNK = WEIR_HASHED, /* keys worked on at a time, while the next chunk's lines arrive */
-	NEAR_FULL = 1024,    /* if fewer counted keys are left in a layer, a batch inserts key by
-	                        key, so that several batches do not overfill the layer */
+	NEAR_FULL = 1024,    /* if a layer is this many counted keys short of full, or less, a batch
+	                        inserts key by key, so that batches do not overfill the layer */
 };
 
 WEIR__INLINE uint64_t *line_of(const struct weir__layers *s, unsigned i, uint64_t h)

@@ -12,7 +12,7 @@
 enum {
 	COUNTED = 8192,     /* the fewest keys that a full layer counts ([SAMPLED-COUNT]) */
 	MOST_SAMPLE = 15,
-	SOLVED = 1 << 20,   /* solve bits_per_key for this capacity: rounding is below 1e-4 */
+	SOLVED = 1 << 20,   /* weir__layer_bits() plans this capacity: rounding is below 1e-4 */
 };
 /* The lowest rate that a plan gives a layer, far above the error of the blocked kind's formula,
  * about 1e-13. */
@@ -92,7 +92,7 @@ static uint64_t capacity_in(uint64_t room)
 
 /* ---- the plan ---- */
 
-/* Return: max_capacity as the caller gave it, or 0. */
+/* Return: max_capacity as the caller gave it; 0: the caller gave none. */
 static uint64_t given_max(const struct weir_params *p)
 {
 	return p->growing.max_capacity;
@@ -110,7 +110,7 @@ static int check_share(const struct weir_params *p, unsigned layers, double floo
 		WEIR_ERROR_RANGE, "fp_rate", p->fp_rate, least, WEIR__MOST_RATE, 0);
 }
 
-/* Compute the rate of the first layer at its capacity. The layer is sized for more. */
+/* Compute the rate of the first layer at its capacity. The layer is sized for more keys. */
 static int rate_at_capacity(const struct weir_params *first, struct weir_plan *out)
 {
 	struct weir_params full = *first;
@@ -156,7 +156,8 @@ static int plan_one(const struct weir_params *p, unsigned layers, uint64_t capac
 static int plan_first(const struct weir_params *p, unsigned layers, struct weir_plan *out)
 {
 	int err = plan_one(p, layers, p->capacity, out);
-	/* Without a capacity the floor was 0: repeat the plan with the capacity that it found. */
+	/* Without a capacity, the first plan had a floor of 0. So plan again, with the floor of the
+	 * capacity that the first plan found. */
 	return err || p->capacity || given_max(p) ? err :
 	       plan_one(p, layers, out->capacity, out);
 }
