@@ -7,7 +7,7 @@
 #include <weir/metrics.h>
 
 struct weir__sample {
-	struct weir_metric metric; /* weir__samples_print() sets metric.name to NULL */
+	struct weir_metric metric; /* metric.name is NULL once the sample was printed */
 	const char *labels;
 };
 

@@ -34,7 +34,7 @@ struct weir_chunk {
 	uint64_t values;
 	uint64_t filter_at; /* offset in the file; 0: no filter */
 	uint64_t filter_room; /* bytes up to the next filter, or to the footer */
-	uint32_t filter_bytes; /* size of header and bits; 0: the footer lacks it */
+	uint32_t filter_bytes; /* size of header and bits; 0: the footer does not say it */
 	bool encrypted,
 		elsewhere; /* true: the chunk is in another file */
 };
@@ -87,8 +87,8 @@ static inline bool weir__chunk_has_filter(const struct weir_chunk *chunk)
  * Return: 0 or -ENOMEM. */
 int weir__footer_rooms(struct weir_footer *footer, uint64_t filters_end, struct weir_thrift *t);
 
-/* In schema.c. Make space for one more element in an array of @n elements. The space grows from
- * each power of two to the next. @size: bytes of an element. Return: false if memory is short; then
+/* In schema.c. Make space for one more element in an array of @n elements. The space is doubled
+ * when @n is a power of two. @size: bytes of an element. Return: false if memory is short; then
  * the array is unchanged. */
 bool weir__footer_grow(void *array, uint64_t n, size_t size);
 

@@ -134,8 +134,8 @@ static int find_bits(struct weir_parquet_header *out, const void *bytes, size_t 
 	return 0;
 }
 
-/* Return: the number of shards of a new filter of this size, or a smaller number that divides the
- * lines. */
+/* Return: the largest number of shards, a power of two, that divides the lines and gives each shard
+ * at least WEIR__SHARD_LINES lines, or else 1. */
 static uint32_t shards_of(uint64_t lines)
 {
 	_Static_assert(WEIR_PARQUET_MOST_BYTES / 64 / WEIR__SHARD_LINES <= WEIR__MOST_SHARDS,

@@ -139,8 +139,8 @@ void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field)
 	(void)must_be(t, field, WEIR_THRIFT_STRUCT);
 }
 
-/* Read the head of a list. Return: the number of elements. Each element takes at least a byte, so
- * more elements than remaining bytes are a fault. */
+/* Read the type and number of a list's elements. Return: the number of elements. Each element takes
+ * at least a byte, so more elements than remaining bytes are a fault. */
 static uint32_t list_head(struct weir_thrift *t, enum weir_thrift_type *type)
 {
 	unsigned head = byte(t);
@@ -169,7 +169,7 @@ uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field
 /* A value being skipped: a struct, or a list, set or map with its elements. */
 struct level {
 	bool is_struct;
-	uint64_t elements;              /* elements left to skip; in a map, keys and values */
+	uint64_t elements;              /* elements left to skip; a map's keys and values count */
 	enum weir_thrift_type types[2]; /* a map's key and value, which alternate */
 };
 
@@ -200,7 +200,8 @@ static void push(struct weir_thrift *t, struct level *levels, unsigned *depth, s
 		levels[(*depth)++] = level;
 }
 
-/* Skip a value, or only the head of a value that contains others. A boolean field has no bytes. */
+/* Skip a value. If the value has elements (struct, list, set, map), skip only count and types,
+ * and push a level, so that the caller skips the elements. A boolean field has no bytes. */
 static void skip_value(struct weir_thrift *t, enum weir_thrift_type type, bool is_field,
                        struct level *levels, unsigned *depth)
 {

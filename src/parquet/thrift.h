@@ -45,7 +45,7 @@ struct weir_thrift weir__thrift(const void *bytes, size_t n);
 /* Record a fault at the next byte, unless @t already has a fault. */
 void weir__thrift_fault(struct weir_thrift *t, const char *what);
 
-/* Read the head of the struct's next field. Return: false at the end of the struct. */
+/* Read the number and type of the struct's next field. Return: false at the end of the struct. */
 bool weir__thrift_field(struct weir_thrift *t, struct weir_field *field);
 /* Record @fault unless field @id was read. */
 void weir__thrift_need(struct weir_thrift *t, const struct weir_field *field, int id,
@@ -56,7 +56,7 @@ int32_t weir__thrift_i32(struct weir_thrift *t, const struct weir_field *field);
 int64_t weir__thrift_i64(struct weir_thrift *t, const struct weir_field *field);
 struct weir_slice weir__thrift_binary(struct weir_thrift *t, const struct weir_field *field);
 void weir__thrift_struct(struct weir_thrift *t, const struct weir_field *field);
-/* Read the head of a list of @type. The elements follow. Return: the number of elements, at most
+/* Read the number of elements of a list of @type. The elements follow. Return: the number, at most
  * the number of bytes left. */
 uint32_t weir__thrift_list(struct weir_thrift *t, const struct weir_field *field,
                            enum weir_thrift_type type);
