@@ -108,7 +108,8 @@ int64_t weir__router_insert(struct weir_filter *f, uint64_t sets, const uint64_t
 	return new;
 }
 
-/* ---- the functions that every kind has: they look up in any set, insert into every set ---- */
+/* ---- the functions that every kind has. A lookup is true if any set has the key. An insert puts
+ *      the key into every set ---- */
 
 static bool contains_hash(const struct weir_filter *f, uint64_t hash)
 {

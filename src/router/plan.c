@@ -10,11 +10,11 @@
 
 #define LEAST_RATE 1e-6
 #define SLACK 1.01 /* fewer rows are faster, so accept 1 % more memory */
-#define FULL 64    /* most bits set per row of a column; with 64, exp(-64) of the rows are empty */
+#define FULL 64    /* most inserts per row of a column; exp(-64) of the rows stay empty then */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
-/* Return: x to the power of k, a small integer. */
+/* Return: x to the power of k. Call this with a small k, since it multiplies k times. */
 static double power(double x, unsigned k)
 {
 	double y = 1;
@@ -38,7 +38,7 @@ static double rate_of(double n, double c, unsigned k)
 double weir__router_rate(double load, unsigned columns, unsigned k)
 {
 	const double c = (double)(WEIR__PAGE_BITS / columns), width = 9 * sqrt(load) + 12;
-	if (load * k > FULL * c) /* all rows are full; the sum below would have too many terms */
+	if (load * k > FULL * c) /* nearly all rows are full, and the sum below would be too long */
 		return 1;
 	double n = fmax(floor(load - width), 0), rate = 0;
 	double chance = exp(n * log(load) - load - lgamma(n + 1));
@@ -81,7 +81,8 @@ static unsigned best_rows(const struct weir_params *p, unsigned columns, double 
 	return k;
 }
 
-/* Return: p->shards; or if it is 0, the most shards that have SHARD_PAGES pages each. */
+/* Return: p->shards; or if it is 0, the largest power of two of shards that gives each shard at
+ * least SHARD_PAGES pages. */
 static uint32_t shards_of(const struct weir_params *p, uint64_t pages)
 {
 	uint32_t shards = 1;

@@ -127,7 +127,7 @@ int64_t weir_route_keys(const struct weir_filter *f, struct weir_keys keys, uint
 	const bool far = f->outgrows_cache;
 	uint64_t hashes[AT_A_TIME];
 	size_t positive = 0;
-	/* With an invalid form, route_one_set() answers every set for each key. */
+	/* If keys.form is invalid, route_one_set() sets the bits of all sets in each mask. */
 	if (!kernel->route || !weir__keys_form(keys))
 		return route_one_set(f, keys, masks);
 	if (keys.form == WEIR_KEYS_HASHES)

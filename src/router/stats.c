@@ -11,11 +11,11 @@ enum { SAMPLE_PAGES = 256 };
 /* Counts of the pages of a survey, for each set. */
 struct counts {
 	uint64_t page[WEIR_ROUTER_SETS]; /* bits set in the page that was counted last */
-	/* The field all sums the bits set in each page over all pages. The field squares sums the
-	 * square of that number. */
+	/* all: the bits set in the counted pages together. squares: the sum, over the counted
+	 * pages, of the square of the bits set in the page. */
 	uint64_t all[WEIR_ROUTER_SETS], squares[WEIR_ROUTER_SETS];
-	uint64_t fullest[WEIR_ROUTER_SETS]; /* bits set in the fullest page */
-	double rate[WEIR_ROUTER_SETS];      /* sum of the rates of all pages */
+	uint64_t fullest[WEIR_ROUTER_SETS]; /* bits set in the fullest counted page */
+	double rate[WEIR_ROUTER_SETS];      /* sum of the rates of the counted pages */
 };
 
 static uint64_t pages_of(const struct weir_array *a)
@@ -170,7 +170,7 @@ static uint32_t judge_sets(const struct weir_array *a, bool all, const char **wh
 }
 
 /* Like weir__spread_judge(), report uneven hashes only if each of several surveys finds them and
- * the bits set grow by at most 1 in 1000 between the first survey and the last. */
+ * no later survey finds over 1/1000 more bits set than the first survey. */
 uint32_t weir__router_judge(const struct weir_filter *f, bool all, const char **why)
 {
 	enum { LOOKS = 3 };
