@@ -9,7 +9,7 @@
 #include <string.h>
 #include "answer.h"
 
-/* Add a set of one record. */
+/* Add a DNS record set (RRset) that has one record. */
 static isc_result_t add(query_ctx_t *q, dns_section_t section, const dns_name_t *owner,
                         dns_rdatatype_t type, uint32_t ttl, const unsigned char *data,
                         unsigned bytes)
@@ -132,7 +132,7 @@ isc_result_t answer_blocked(query_ctx_t *q, const struct options *o, unsigned la
 
 isc_result_t answer_not_ready(query_ctx_t *q)
 {
-	/* named must not cache the failure, which ends with the first image */
+	/* named must not cache the failure, since queries succeed once an image is loaded */
 	q->client->attributes |= NS_CLIENTATTR_NOSETFC;
 	ns_client_extendederror(q->client, DNS_EDE_NOTREADY, NULL);
 	q->result = DNS_R_SERVFAIL;

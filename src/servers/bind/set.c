@@ -36,7 +36,7 @@ struct set {
 	_Atomic bool ready;
 	_Atomic bool stuck; /* [SET-KIND]; relaxed: it publishes no other memory */
 	char first_error[WEIR_SENTENCE_BYTES]; /* error of the first read in open_set(); "": none */
-	double lines;           /* log lines that were allowed at the time `when` */
+	double lines;           /* number of log lines that might be written at the time `when` */
 	double when;            /* seconds of CLOCK_MONOTONIC */
 	unsigned long suppressed; /* lines suppressed since the last logged line */
 };

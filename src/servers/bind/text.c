@@ -27,7 +27,7 @@ static const struct row {
 	{ COUNT_ADDRESS, BLOCKED },
 };
 
-/* The labels of a handle or of a list's counts. */
+/* The labels of a handle's metrics, or a list's counts with their labels. */
 struct line {
 	char labels[LABELS_ROOM];
 	const struct row *row;

@@ -17,7 +17,7 @@ bool version_fits(void)
 	const char *file = strrchr(info.dli_fname, '/');
 	const char *runs = strstr(file ? file : info.dli_fname, "libns-");
 	if (!runs)
-		return true; /* built from source: libns.so and a number */
+		return true; /* a BIND built from source: its file is named libns.so and a number */
 	runs += strlen("libns-");
 	size_t all = strspn(runs, "0123456789."), branch = (size_t)(strrchr(built, '.') - built);
 	if (strncmp(runs, built, branch + 1) != 0) {

@@ -82,7 +82,7 @@ static void finish(ngx_event_t *event)
 		ngx_weir_publish(zone, zone->timer.log);
 		zone->doubted = false;
 		store_follow(zone->store);
-	} else if (!reading->changed && !is_ending()) { /* an exit stops the read */
+	} else if (!reading->changed && !is_ending()) { /* an exiting worker stops its read */
 		doubt(zone, &reading->file, reading->sentence, reading->err);
 	}
 	if (reading->changed)

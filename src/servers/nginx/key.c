@@ -105,7 +105,7 @@ static bool is_excess(const u_char *list, size_t len)
 	return elements > NGX_WEIR_LIST_MOST;
 }
 
-/* @from: look up only this element, counted from the right; 0: all
+/* @from: look up only this element, counted from the right; 0: look up all elements
  * Return: -E2BIG the list exceeds its limits; 1 the set has one of the elements looked up; -EINVAL
  *   the set has none of them, and one of them is not an address; 0 in all other cases, also if the
  *   list is shorter than @from. */

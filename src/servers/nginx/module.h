@@ -59,7 +59,7 @@ struct ngx_weir_key {
 	enum ngx_weir_form form;
 	/* for a list: */
 	ngx_str_t header; /* header name, as in $http_NAME; empty: another variable */
-	ngx_uint_t from;  /* the only element looked up, counted from the right; 0: all */
+	ngx_uint_t from;  /* the only element looked up, counted from the right; 0: look up all */
 };
 
 enum { NGX_WEIR_NAME = 64 }; /* longest name of a zone */
@@ -67,8 +67,8 @@ enum { NGX_WEIR_NAME = 64 }; /* longest name of a zone */
 struct ngx_weir_zone {
 	ngx_str_t name; /* letters, digits and _ */
 	ngx_str_t path; /* ends with a NUL; NULL: a rule names the zone before its definition */
-	const char *needed_in; /* the configuration file with that rule */
-	ngx_uint_t needed_at;  /* the rule's line */
+	const char *needed_in; /* the configuration file that first names the zone */
+	ngx_uint_t needed_at;  /* the line in that file */
 	ngx_msec_t check;
 	size_t max; /* limit in bytes of an image */
 	bool map;

@@ -117,10 +117,10 @@ static void check_keys(struct reading *r)
 		       what[r->prefixes_before]);
 }
 
-/* The rule of weir_handle_refresh(). A set with few keys may exceed the rate by chance. So the rate
- * of a set that is not saturated may exceed the limit by 1/n, where n is the number of 64-byte
- * lines. The rate of a set that can grow, or has fewer than 10 lines, may exceed the limit by
- * 0.1. */
+/* The rule of weir_handle_refresh(): the rate may be at most WEIR_SANE_RATE times fp_rate. A set
+ * with few keys may exceed this limit by chance. So the rate of a set that is not saturated may
+ * exceed the limit by 1/n, where n is the number of 64-byte lines. If such a set can grow, or has
+ * fewer than 10 lines, its rate may exceed the limit by 0.1. */
 static bool overfull(const struct weir_stats *s)
 {
 	const bool layers = weir_kind_can(s->shape.kind, WEIR_CAN_GROW);

@@ -350,7 +350,7 @@ void store_withdraw(struct store *s)
 
 bool store_facts(const struct store *s, struct store_facts *out)
 {
-	/* A leader writes the facts, then the word. Retry between the two. */
+	/* A leader writes the facts, then the word. If this process reads in between, retry. */
 	for (unsigned i = 0; i < MOST_TRIES; i++)
 		if (store_read_facts(s->shared, out) && out->number == store_number(current(s)))
 			return true;

@@ -120,7 +120,7 @@ static void log_missing(const struct ngx_weir_zone *zone, const struct ngx_weir_
 static void release(void *data)
 {
 	struct ngx_weir_zone *zone = data;
-	if (zone->timer.timer_set) /* nginx runs as a single process */
+	if (zone->timer.timer_set) /* set only in a worker, or if nginx is a single process */
 		ngx_del_timer(&zone->timer);
 	store_release(zone->store);
 }
