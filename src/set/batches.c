@@ -34,8 +34,8 @@ int64_t weir_handle_contains_keys(const struct weir_handle *h, struct weir_keys 
 	return found;
 }
 
-/* [DUAL-WRITE]: insert into every filter of the record. Return: new keys, or the error of a
- * refusal. */
+/* [DUAL-WRITE]: insert into every filter of the record. Return: the number of new keys, or the
+ * error of a refusal. */
 static int64_t insert_section(const struct weir_handle *h, struct weir_keys keys,
                               uint64_t *bitmap)
 {
@@ -59,7 +59,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			size_t rest = at + some.n; /* a multiple of 64: whole words of the bitmap */
+			size_t rest = at + some.n; /* n, or a multiple of 64: whole words */
 			(void)weir__answer_all(false, n - rest,
 			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);
@@ -94,7 +94,7 @@ static int may_count(const struct weir_generation *g)
 	                                        "count") : 0;
 }
 
-/* [ANY-SEED]: refuse a hash if the filters hash differently: it may belong to any of them. */
+/* [ANY-SEED]: refuse a hash if the filters hash differently, since it may belong to any filter. */
 static int know_hash(const struct weir_generation *g, const char *verb)
 {
 	return g->beside & WEIR_BESIDE_NO_HASHES ? weir__refuse_hashes(verb) : 0;

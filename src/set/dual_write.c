@@ -8,7 +8,7 @@
 #include "kind/batch.h"
 #include "set/generation.h"
 
-enum { AT_A_TIME = 64 }; /* hashes at a time for each hash identity; a multiple of 64 */
+enum { AT_A_TIME = 64 }; /* keys at a time; a multiple of 64, for whole words of a bitmap */
 
 /* [ANY-SEED]: the lookup of weir__any_hash. It answers yes, since the hash may belong to any
  * filter. */

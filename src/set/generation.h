@@ -236,7 +236,7 @@ struct weir_generation {
 	const struct weir_filter *by_hash; /* for lookups of hashes: current, or weir__any_hash */
 	struct weir_absence *absence;      /* NULL unless current is a placeholder */
 	unsigned beside;                   /* 0, or bits of WEIR_BESIDE_* */
-	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: filter i hashes as alike[i] does */
+	unsigned char alike[WEIR_RECORD_FILTERS]; /* [ANY-SEED]: i hashes as filter alike[i] */
 };
 
 /* A filter that answers yes to every hash (set/dual_write.c). */
@@ -263,7 +263,7 @@ struct weir_retired {
 	struct weir_filter *filters[2];
 	struct weir_generation *records[2];
 	struct weir_absence *absence; /* the state before the first set ([PLACEHOLDER]) */
-	/* only if call_rcu frees the objects ([BITS-IN-USE]): */
+	/* The fields below are set only if call_rcu frees the objects ([BITS-IN-USE]). */
 	struct weir_retired *older;
 	struct weir_bits bits[2]; /* copies, since the filters may be freed already */
 	uint64_t bytes;           /* bytes of both filters' bits at the time of retirement */
@@ -278,8 +278,8 @@ struct weir_handle {
 	uint32_t flags; /* enum weir_handle_flags */
 	uint32_t can;   /* enum weir_ability: required of each filter */
 	struct weir_sharded *sharded; /* this handle, if it is a sharded set, else NULL */
-	/* this handle; for a shard its set, which has the claim ([ONE-WRITER]) and the
-	 * statistics */
+	/* The handle that has the claim ([ONE-WRITER]) and the statistics: for a shard the handle
+	 * of its set, else this handle. */
 	struct weir_handle *whole;
 
 	_Alignas(64) atomic_bool claimed;   /* a writer has claimed the handle ([ONE-WRITER]) */
@@ -339,9 +339,9 @@ static inline void weir__writer_release(struct weir_handle *h)
 struct weir_generation *weir__record(struct weir_filter *current, struct weir_filter *next,
                                      struct weir_filter *previous, uint64_t number);
 
-/* [FREE-AFTER-GRACE]: free @retired (from malloc) and all that it names after a grace period. Wait
- * for the grace period, or with @defer let call_rcu free them. The caller has claimed the
- * handle. */
+/* [FREE-AFTER-GRACE]: after a grace period, free @retired (from malloc) and all objects to which it
+ * points. Wait for the grace period, or with @defer let call_rcu free them. The caller has claimed
+ * the handle. */
 void weir__retire(struct weir_handle *h, struct weir_retired *retired, bool defer);
 /* Wait until all retired objects are freed. No writer may begin before this returns. */
 void weir__retired_wait(struct weir_handle *h);
@@ -376,7 +376,8 @@ static inline int weir__given_hash(struct weir_filter *f, const struct weir_give
 int weir__insert_hash_beside(const struct weir_generation *g, uint64_t hash);
 int weir__insert_key_beside(const struct weir_generation *g, const void *key, size_t len);
 int weir__insert_u64_beside(const struct weir_generation *g, uint64_t key);
-/* [DUAL-WRITE]: insert a batch into every filter of the record. Return: new keys, or an error. */
+/* [DUAL-WRITE]: insert a batch into every filter of the record. Return: the number of new keys, or
+ * an error. */
 int64_t weir__insert_keys_beside(const struct weir_generation *g, struct weir_keys keys,
                                  uint64_t *bitmap);
 

@@ -155,7 +155,7 @@ int weir__chain_heads(struct weir_chain *chain)
 	return err;
 }
 
-/* The deltas to apply, in order: step has @n indices in the chain's heads. */
+/* The deltas to apply, in order: step lists the indices of @n heads in the chain. */
 struct walk {
 	size_t *step;
 	size_t n;

@@ -15,7 +15,8 @@
 #include "set/reload/pace.h"
 
 /* The deltas of a followed file are the files NAME.delta-* in its folder, ordered by strverscmp().
- * A delta is applied if it starts from the state that the delta before it led to. */
+ * A delta is applied if it starts from the state of the image, or from the state to which the last
+ * applied delta led. */
 
 #define WEIR__DELTA_MARK ".delta-" /* between the file's name and the delta's version */
 
@@ -46,7 +47,7 @@ enum weir_verdict {
 	WEIR_VERDICT_UNFIT /* the file does not fit the current filter */
 };
 
-/* One refresh. The handle is claimed. */
+/* One refresh. The thread that runs it has claimed the handle. */
 struct weir_refresh_run {
 	struct weir_handle *handle;
 	struct weir_source *source;
@@ -77,7 +78,7 @@ struct weir_announcer {
 	char written[WEIR_SENTENCE_BYTES]; /* the reason that the last line gave */
 	char reason[WEIR_SENTENCE_BYTES];  /* the reason why refreshes fail now */
 	double lines;                      /* lines that may be written at once */
-	double when;                       /* weir__seconds() when lines was computed; 0: never */
+	double when;                       /* weir__seconds() when `lines` was set; 0: never */
 	unsigned long held_back;           /* messages held back since the last line */
 };
 
@@ -94,7 +95,7 @@ struct weir_notice {
 	int watch;        /* the watch of the folder; -1: none */
 	const char *folder;
 	const char *name; /* the file's name in the folder */
-	const char *mark; /* NULL, or accept also names that continue with this mark */
+	const char *mark; /* NULL, or also accept names that begin with name and mark */
 };
 
 /* The strings must outlive the notice. Nothing is opened before weir__notice_renew(). */

@@ -20,7 +20,7 @@
 #include "set/follow/follow.h"
 #include "set/reload/reload.h"
 
-/* Check that the image hashes like the current filter, if all filters of the handle must. */
+/* Check that the image hashes like the current filter, unless the handle allows any seed. */
 static int check_hashing(const struct weir_refresh_run *l, const struct weir_filter *next)
 {
 	if (l->handle->flags & WEIR_HANDLE_ANY_SEED)

@@ -67,7 +67,7 @@ int weir__reload_open(struct weir_reload **out, struct weir_handle *h, struct we
 /* After weir__reload_open(): insert the keys kept before the first set ([PLACEHOLDER]).
  * Return: 0, or the error of an insert; then call weir__reload_drop(). */
 int weir__reload_replay(struct weir_reload *r);
-/* After weir__reload_open(): copy the current filter's bits into the next one.
+/* After weir__reload_open(): copy the current filter's bits into the next filter.
  * Return: as weir_reload_copy(). */
 int weir__reload_copy(struct weir_reload *r, uint64_t sets);
 /* Ask the gate about the next filter. Nothing may be merged into that filter afterwards.
@@ -82,7 +82,7 @@ void weir__reload_drop(struct weir_reload *r);
 /* End the reload without publishing, and give the next filter, now unused, back to the caller. */
 void weir__reload_give_back(struct weir_reload *r);
 
-/* ---- which filters may follow a handle's current one ---- */
+/* ---- which filters may follow a handle's current filter ---- */
 
 /* Check that two filters hash alike. Return: 0 or -EINVAL.  @whose: begins the error message. */
 int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
@@ -93,7 +93,8 @@ int weir__carry_check(const struct weir_filter *next, const struct weir_filter *
  * @whose: begins the message.  Return: 0 or -EINVAL. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose);
-/* [SAME-SETS]: check that the next filter has the sets of the current one. Return: 0 or -EINVAL. */
+/* [SAME-SETS]: check that the next filter has the sets of the current filter. Return: 0 or
+ * -EINVAL. */
 int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,
                           const char *whose);
 /* Return: true if inserts are acknowledged, by the current filter or by keeping them
@@ -113,8 +114,8 @@ int weir__next_collect(struct weir_builder **out, struct weir_handle *h,
  * Return: as weir_reload_begin(). */
 int weir__next_make(struct weir_filter **out, struct weir_handle *h,
                     const struct weir_reload_options *options);
-/* Check that options.next, the caller's filter, may be the next one. On success the handle owns it,
- * unless weir__reload_open() fails later. The caller has claimed the handle.
+/* Check that the caller's filter, options.next, may be the next filter. On success the handle owns
+ * it, unless weir__reload_open() fails later. The caller has claimed the handle.
  * Return: as weir_reload_begin(). */
 int weir__next_take(struct weir_handle *h, const struct weir_reload_options *options);
 

@@ -27,7 +27,8 @@ static uint64_t shard_capacity(uint64_t capacity, uint32_t shards, bool built)
 	return (uint64_t)ceil(mean + (built ? 6 : 1) * sqrt(mean));
 }
 
-/* Return: the hash bits of a shard: log2(shards) bits are the same in all its hashes. */
+/* Return: the hash_bits of a shard. They are log2(shards) fewer than @bits, since all hashes of a
+ * shard have the same log2(shards) top bits. The least is 8. If @bits is 0, return 0. */
 static uint32_t shard_hash_bits(uint32_t bits, uint32_t shards)
 {
 	const uint32_t left = bits - (uint32_t)__builtin_ctz(shards);

@@ -20,7 +20,7 @@
 #include "hash/hash.h"
 #include "set/generation.h"
 
-/* The keys that belong to a reload: all of them, or those of one shard. */
+/* The keys that belong to a reload: all keys of the handle, or only the keys of one shard. */
 struct weir_share {
 	unsigned bits; /* log2(shards); 0: not a sharded set, and hashes are not rotated */
 	uint32_t shard;

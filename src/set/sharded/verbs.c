@@ -54,8 +54,8 @@ const struct weir_handle_verbs weir__sharded_verbs = {
 	contains, contains_u64, contains_hash, insert, insert_u64, insert_hash
 };
 
-/* Insert up to 64 keys. Return: the number of keys inserted. @err: receives 0, or the error
- * of the key that was refused. */
+/* Insert up to 64 keys, up to the first key that is refused. Return: the number of keys accepted,
+ * new or seen. @err: receives 0, or the error of the refused key. */
 static size_t insert_some(const struct weir_sharded *set, const uint64_t *hashes, size_t n,
                           uint64_t *answers, int *err)
 {
@@ -92,7 +92,7 @@ int64_t weir__sharded_insert_keys(struct weir_sharded *set, struct weir_keys key
 		if (bitmap)
 			bitmap[at / WEIR__TOGETHER] = answers;
 	}
-	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* clear the rest after an error */
+	for (; bitmap && at < keys.n; at += WEIR__TOGETHER) /* after an error */
 		bitmap[at / WEIR__TOGETHER] = 0;
 	return inserted;
 }

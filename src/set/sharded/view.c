@@ -102,8 +102,8 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 	all->max_capacity += one->max_capacity;
 }
 
-/* Return: true if the shards have more keys than their max_capacity together, by three standard
- * deviations. One shard alone tells nothing, since the keys spread unevenly. */
+/* Return: true if the keys of all shards exceed the sum of the max_capacity of all shards by three
+ * standard deviations. One shard alone tells nothing, since the keys spread unevenly. */
 static bool saturated(const struct weir_stats *all)
 {
 	const double most = (double)all->max_capacity;
