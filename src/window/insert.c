@@ -65,7 +65,8 @@ static uint32_t others(uint64_t state, uint32_t own)
 	return weir__window_live(state) & ~(UINT32_C(1) << own);
 }
 
-/* Count a key if it is in the sample. Wake the timer if the key makes an advance by number due. */
+/* Count a key if it is in the sample. If the number of counted keys makes an advance due, wake the
+ * timer. */
 static void count(struct weir_window *w, uint64_t hash, uint32_t slot)
 {
 	if ((hash & w->sampled) == 0 && w->enough != UINT64_MAX &&

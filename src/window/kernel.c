@@ -14,7 +14,8 @@
 
 /* ---- columns: one line has a key's words of eight slots, side by side ---- */
 
-/* Look up in columns if a key's words of all slots take half a line or more than one line. */
+/* Look up in columns if there are fewer than five slots or more than eight. With five to eight, a
+ * key's words of all slots take exactly one line, which slots_in_columns() tests itself. */
 WEIR__INLINE uint32_t column_lines(const struct weir_window_bits *b, const uint64_t *words,
                                    column_mask mask)
 {

@@ -93,7 +93,8 @@ void weir__window_timer_stop(struct weir_window *w)
 		(void)weir__flag_claim_acquire(&w->stopped);
 		for (unsigned tries = 0; tries < WAKES && !weir__window_wake(w); tries++)
 			sched_yield();
-		/* with qsbr, a last advance of the timer's thread waits for online threads */
+		/* with qsbr, go offline, since a last advance of the timer's thread may wait for
+		 * this thread */
 		if (online)
 			flavor->thread_offline();
 		pthread_join(w->thread, NULL);
