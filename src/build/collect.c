@@ -137,9 +137,9 @@ static int spill_lane(struct weir_collected *c, struct weir_lane *lane)
 	return err;
 }
 
-/* Spill the thread's own lane and all unlocked lanes, since a thread that adds no more may have
- * filled them. A thread that holds a lane's lock only tries other locks, so it never blocks on
- * them. */
+/* Spill the thread's own lane and all unlocked lanes, since a thread that has stopped adding keys
+ * may have filled them. A thread that holds a lane's lock only tries other locks, so it never
+ * blocks on them. */
 static int spill(struct weir_collected *c, struct weir_lane *own)
 {
 	int err = weir__collect_to_file(c);

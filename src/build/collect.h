@@ -43,7 +43,7 @@ struct weir_lane {
 struct weir_collected {
 	struct weir_lane lane[WEIR_LANES];
 	_Alignas(64) atomic_uint_fast64_t bytes; /* bytes of all blocks */
-	uint64_t most_bytes; /* UINT64_MAX: no limit */
+	uint64_t most_bytes; /* limit of the bytes of all blocks; UINT64_MAX: no limit */
 	const char *folder;  /* folder of the file, or NULL; owned by the caller */
 	int fd;              /* -1: not opened */
 	pthread_mutex_t opening;

@@ -71,7 +71,7 @@ size_t weir__window_run(const struct weir_filter *f, const struct weir_batch *ba
 	return positive;
 }
 
-/* ---- ages: a filter of another kind has one generation ---- */
+/* ---- ages of keys: a filter of another kind counts as one generation ---- */
 
 /* Return: true if the filter is a window that can tell the generation of a key. A window that was
  * loaded without its secret key cannot, since all its lookups answer true. */

@@ -61,7 +61,7 @@ int weir__window_create(struct weir_filter *f)
 	w->generations = w->bits.slots - 1;
 	w->wake = -1;
 	atomic_init(&w->state, weir__window_state(0, 0, w->bits.slots));
-	f->few = 0; /* the window's batches prefetch for themselves */
+	f->few = 0; /* even a batch of few keys uses the kernel, which prefetches itself */
 	f->own = f->array.own = w;
 	return 0;
 }
