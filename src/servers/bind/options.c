@@ -141,7 +141,7 @@ static bool address(const struct reading *r, const char *name, void *out, size_t
 		return false;
 	isc_netaddr_t net;
 	isc_netaddr_fromsockaddr(&net, cfg_obj_assockaddr(object));
-	memcpy(out, &net.type, bytes); /* a union whose members in and in6 begin with the address */
+	memcpy(out, &net.type, bytes); /* a union: both in and in6 begin with the address */
 	return true;
 }
 

@@ -164,7 +164,7 @@ static void close_set(struct set *s)
 	int result = weir_follower_stop(s->follower); /* [FOLLOWER-STOPPED] */
 	if (result == 0)
 		result = weir_handle_destroy(s->handle);
-	if (result < 0) { /* fails only in a read-side section, where no caller is: keep the set */
+	if (result < 0) { /* no caller is in a read-side section, so this is a bug: keep the set */
 		LOG(ISC_LOG_CRITICAL, "%s: the set stays: %s", s->path, weir_error_detail());
 		return;
 	}
