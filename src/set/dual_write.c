@@ -54,7 +54,8 @@ static void undo(const struct made_insert *p)
 		(void)!weir__remove_made(p->filter, p->hash);
 }
 
-/* Insert the key into filter @i, p->filter, and store its hash in p. Return: as an insert. */
+/* Insert the key into filter @i, p->filter, and store its hash in p. Return: WEIR_NEW,
+ * WEIR_SEEN or a negative errno. */
 static int insert_one(const struct weir_generation *g, unsigned i, const struct weir_given *key,
                       uint64_t hashes[WEIR_RECORD_FILTERS], struct made_insert *p)
 {

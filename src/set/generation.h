@@ -157,9 +157,10 @@ void weir__absence_free(struct weir_absence *a);
  * [REFUSAL-POINTER]  The writer publishes a refusal by a pointer of its own, not in the record of
  *    [DUAL-WRITE]. So a reader may find a refusal that is older or newer than the record. Only
  *    the writer ([ONE-WRITER]) publishes a refusal. There are two slots, and the writer fills the
- *    one that is not published. First it waits for a grace period, so that no reader still reads
- *    this slot. Readers copy the text in a section, so they never wait and never see a half-written
- *    text. A refusal allocates nothing, since a lack of memory may be its reason. */
+ *    one that is not published. If this slot has a text, the writer first waits for a grace period,
+ *    so that no reader still reads the slot. Readers copy the text in a section, so they never wait
+ *    and never see a half-written text. A refusal allocates nothing, since a lack of memory may be
+ *    its reason. */
 
 struct weir_refusal {
 	atomic_uint_fast64_t since; /* ns of CLOCK_MONOTONIC; 0: the refusals have ended */
@@ -292,7 +293,7 @@ struct weir_handle {
 	atomic_uint_fast64_t collecting; /* 1: a reload collects keys and has published nothing */
 	atomic_uint_fast64_t refused;
 	atomic_uint_fast64_t failed;        /* commits that could not build their filter */
-	atomic_uint_fast64_t kept_dropped;  /* [PLACEHOLDER]: kept keys that were refused */
+	atomic_uint_fast64_t kept_dropped;  /* kept keys that the first filter had no room for */
 	atomic_uint_fast64_t reload_ns;     /* duration of the last commit or refresh */
 	struct weir_last_file last_file; /* only the writer uses it */
 	struct weir_refusals refusals;   /* the last refusal ([REFUSAL-POINTER]) */

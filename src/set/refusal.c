@@ -14,7 +14,8 @@ static uint64_t now(void)
 	return (uint64_t)(weir__seconds() * second);
 }
 
-/* Return: the slot that is not published. Wait for readers that loaded its pointer earlier. */
+/* Return: the slot that is not published. If the slot was published before, wait for readers that
+ * loaded its pointer. */
 static struct weir_refusal *free_slot(struct weir_handle *h)
 {
 	struct weir_refusals *r = &h->refusals;

@@ -7,7 +7,7 @@
 #include "ground/error.h"
 #include "set/follow/follow.h"
 
-static const double saturated = 1.01; /* warn of a set above this share of the capacity */
+static const double saturated = 1.01; /* warn if the keys exceed this multiple of the capacity */
 
 /* Return: positive: @next has too few keys; negative: @next has enough keys; 0: the samples do not
  * decide. If every bit of the current filter is set, its number of keys is unknown. Then the answer

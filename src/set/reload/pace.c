@@ -56,7 +56,8 @@ uint64_t weir__pace_note(struct weir_pace *p, uint64_t began, unsigned times)
 	return ends;
 }
 
-/* Take a part of the debt. Return: nanoseconds; 0 if the debt is below @least. */
+/* Take a part of the debt, which the caller sleeps off. Return: the part in nanoseconds; 0 if the
+ * debt is below @least. */
 static uint64_t take_debt(struct weir_pace *p, uint64_t least)
 {
 	uint64_t owed = weir__figure_load_relaxed(&p->owed), part;

@@ -3,9 +3,9 @@
  * generation.h.
  *
  *     begin   record {current, next, previous}   grace period   free the old record
- *     commit  record {next, -, current if kept}  grace period   free both old records, the old
+ *     commit  record {next, -, current if kept}  grace period   free the old record, the old
  *                                                current unless kept, the old previous
- *     abort   record {current, -, previous}      grace period   free both old records, next
+ *     abort   record {current, -, previous}      grace period   free the old record, next
  *
  * begin allocates all that a commit or an abort will need, so neither can fail for lack of
  * memory. */
