@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Collects hashes in lanes, bins and blocks, and writes them to the file. */
+ * Collects hashes in lanes, bins and blocks (see collect.h), and writes them to the file. */
 #include "build/collect.h"
 #include <fcntl.h>
 #include <inttypes.h>

@@ -143,7 +143,7 @@ static int keep_distinct(struct weir_distinct *d, struct scratch *scratch, struc
 }
 
 enum {
-	COUNTED = 256, /* sampled hashes of a bin */
+	COUNTED = 256, /* most sampled hashes of a bin */
 	ROTATED = 16,  /* lowest bits, which are not judged: sharded sets put the shard's number
 	                  there */
 };
@@ -171,7 +171,7 @@ static bool are_balanced(const uint64_t *ones, uint64_t n, unsigned bits)
 }
 
 /* Hashes are uneven in the top bits, which choose the bin, if the bins differ too much in size. The
- * sample says nothing about these bits, since it has equally many hashes from each bin. */
+ * sample says nothing about these bits, since it has about equally many hashes from each bin. */
 uint32_t weir__distinct_uneven(const struct weir_distinct *d, const char **why)
 {
 	const double mean = (double)d->n / WEIR_BINS;

@@ -17,8 +17,8 @@ struct weir_run_bin {
 };
 
 enum { WEIR__HASH_PLANES = 20 };
-/* Counts over a sample of the distinct hashes, with equally many hashes from each bin. They tell
- * how often each bit is set in the hashes, and in the products by which kinds choose cells. */
+/* Counts over a sample of the distinct hashes, with about equally many from each bin. They tell how
+ * often each bit is set in the hashes, and in the products by which kinds choose cells. */
 struct weir_hash_bits {
 	uint64_t n; /* number of hashes in the sample, at most 2^8 per bin */
 	/* weir__planes_add() fills both arrays. */

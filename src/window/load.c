@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Loads a window: makes an empty window from the image's head, then reads each generation and
- * copies it into its slot. The window is private until the load ends. */
+ * Loads a window: makes an empty window with the parameters in the image's head, then reads each
+ * generation and copies it into its slot. The window is private until the load ends. */
 #include <inttypes.h>
 #include <string.h>
 #include "ground/error.h"
