@@ -32,8 +32,8 @@ struct weir_chain {
  * Return: 0; -ENOMEM; -E2BIG more than 4096; or the errno of opendir. */
 int weir__chain_find(struct weir_chain *out, const char *path);
 void weir__chain_free(struct weir_chain *chain);
-/* Read the heads of the deltas, so that a bad delta is found before the image is read. Paths that
- * are missing, empty or not a regular file are dropped. */
+/* Read the head (struct weir_delta_info) of each delta, so that a bad delta is found before the
+ * image is read. Paths that are missing, empty or not a regular file are dropped. */
 int weir__chain_heads(struct weir_chain *chain);
 /* Apply the deltas in order, except those that lead back to an earlier state. The heads must have
  * been read.  @name: the image's name.  @options: as for weir__delta_apply(). */

@@ -84,13 +84,14 @@ void weir__reload_give_back(struct weir_reload *r);
 
 /* ---- which filters may follow a handle's current filter ---- */
 
-/* Check that two filters hash alike. Return: 0 or -EINVAL.  @whose: begins the error message. */
+/* Check that two filters hash alike. Return: 0 or -EINVAL.  @whose: the start of the error
+ * message. */
 int weir__same_hashing_check(const struct weir_filter *current, const struct weir_hashing *next,
                              const char *whose);
 /* Check that the contents of @current can be copied into @next.  Return: 0, or as weir_merge(). */
 int weir__carry_check(const struct weir_filter *next, const struct weir_filter *current);
 /* Check that two filters normalise keys in the same way, unless WEIR_HANDLE_ANY_STEPS is set.
- * @whose: begins the message.  Return: 0 or -EINVAL. */
+ * @whose: the start of the error message.  Return: 0 or -EINVAL. */
 int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *next,
                            const char *whose);
 /* [SAME-SETS]: check that the next filter has the sets of the current filter. Return: 0 or
