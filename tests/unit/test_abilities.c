@@ -217,7 +217,8 @@ static void publishing(uint32_t kind)
 		assert_int_equal(weir_handle_destroy(h), 0);
 }
 
-/* Each advance adds 1 to the age of a key. WEIR_WINDOW_MOST more advances forget the key. */
+/* Each advance adds 1 to the age of a key. After WEIR_WINDOW_MOST further advances the window has
+ * forgotten the key. */
 static void forgetting(uint32_t kind, struct weir_filter *f)
 {
 	const bool can = claims(kind, WEIR_CAN_FORGET);

@@ -110,8 +110,9 @@ static void *run_verb(void *argument)
 	return NULL;
 }
 
-/* Runs @verb in a new thread and cancels that thread. The thread that runs cancel_in() enters no
- * read section, so only the new thread and the sitter register with the flavor. */
+/* Runs @verb in a new thread and cancels that thread. Meanwhile the sitter, another thread, stays
+ * in a read section. The thread that runs cancel_in() enters no read section, so only the new
+ * thread and the sitter register with the flavor. */
 static void cancel_in(const struct verb *verb)
 {
 	struct sitter sitter;

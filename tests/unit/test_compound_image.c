@@ -88,7 +88,7 @@ static void each_member_must_match_the_head(void **state)
 	}
 }
 
-/* A reader refuses surplus bytes even if the length in the head includes them. */
+/* A reader refuses surplus bytes even if the length in the compound's head includes these bytes. */
 static void bytes_behind_the_last_member_are_refused(void **state)
 {
 	const struct edit none = { 0, 0, 0 };
@@ -114,7 +114,8 @@ static void put_less(unsigned char *field, uint64_t less)
 	image_put64(field, image_get(field, 8) - less);
 }
 
-/* Layers of unequal size load, but cannot be merged. */
+/* In this image the last layer has one block less than the last layer of made(). A load accepts the
+ * image. Merges of the two filters fail, because their last layers differ in size. */
 static void layers_of_any_size_load(void **state)
 {
 	const struct edit none = { 0, 0, 0 };

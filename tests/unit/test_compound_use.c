@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Compound images are saved and loaded like any other image. The tests cover normalisation, the
- * caller's memory, progress, marks, and the verification of mapped bits. */
+ * caller's memory, progress, the marks in the head that allow a shrunk set, and the verification of
+ * mapped bits. */
 #include <errno.h>
 #include "compound.h"
 #include "../texts.h"
@@ -59,7 +60,7 @@ static void keys_are_normalised_after_a_load(void **state)
 	weir_destroy(f);
 }
 
-/* The library allocates the memory of all other members. */
+/* The library allocates memory for the bits of all members except the first. */
 static void the_callers_memory_gets_the_first_member(void **state)
 {
 	enum { ROOM = 1 << 20 };

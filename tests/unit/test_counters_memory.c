@@ -6,7 +6,8 @@
 #include "../image_bytes.h"
 #include "../kinds/can.h"
 
-/* BLOCK: counters in a block; LARGEST_BLOCK: bytes of a block of 32-bit counters */
+/* BLOCK: the number of counters in a block. LARGEST_BLOCK: the number of bytes in a block of 32-bit
+ * counters. */
 enum { BLOCK = 128, LARGEST_BLOCK = 512 };
 
 static const struct { uint32_t kind, bits; } rows[] = {
@@ -158,7 +159,7 @@ static void an_image_of_full_counters_is_valid(void **state)
 		}
 }
 
-/* A block of counters occupies bits / 4 lines. */
+/* A block of counters occupies bits / 4 lines of 64 bytes. */
 static void an_image_needs_whole_blocks(void **state)
 {
 	enum { LENGTH = 96, BLOCKS = 3 };

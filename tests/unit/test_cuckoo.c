@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The cuckoo kind, as its headers promise: the number of keys that fit, the message of each
- * failing call, and that no key is lost, duplicated or left after its removal. */
+ * The cuckoo kind, as its headers promise: the number of keys that fit, the error messages, and
+ * that no key is lost, duplicated or left after its removal. */
 #include <errno.h>
 #include "../crowd.h"
 #include "../folder.h"

@@ -261,7 +261,8 @@ static void a_merge_fails_instead_of_waiting_for_a_walk(void **state)
 }
 
 /* Two buckets are full, and only one copy in them can move to a third bucket. The third bucket is
- * empty and shares a mark of the search queue with the first bucket. */
+ * empty. The search marks each bucket in its queue by a bit, and buckets whose numbers have equal
+ * remainders modulo MARKS share a bit. The first and third bucket share a bit here. */
 static void a_bucket_that_shares_a_mark_is_searched(void **state)
 {
 	enum { BUCKETS = 1 << 13, MARKS = 1024, FIRST = 5 };

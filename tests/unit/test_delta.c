@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Deltas between images of every kind and form, alone and in chains.
+ * Deltas between images that may differ in kind, size and form. The tests apply single deltas and
+ * chains of deltas.
  *
  * Usage: test_delta FOLDER. FOLDER has the golden images. */
 #include <dirent.h>

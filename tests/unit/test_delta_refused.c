@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Refused deltas. Each test checks the error message, and that no existing file changes. */
+ * Refused deltas: the error messages, and that a refused delta changes no image. */
 #include <zstd.h>
 #include <weir/router.h>
 #include "delta.h"
@@ -87,7 +87,7 @@ static void a_delta_for_another_image_is_refused(void **state)
 	assert_ok(weir_image_verify(named(new_image), NULL, NULL));
 }
 
-/* Asserts that the delta with one field of the head changed is refused. Restores the field. */
+/* Asserts that the delta is refused if one field of its head is changed. Restores the field. */
 static void assert_field(unsigned at, uint64_t value, int err, const char *a, const char *b)
 {
 	const uint64_t was = image_get(bytes + at, 8);
@@ -126,7 +126,8 @@ static void every_field_of_the_head_is_checked(void **state)
 	assert_ok(apply_it());
 }
 
-/* zstd ignores some bits of a frame, so the image may still be right. */
+/* The test flips a bit in each of the first 200 bytes and in some later bytes. zstd ignores some
+ * bits of a frame, so the image may still be right. */
 static void every_flipped_bit_is_detected_or_harmless(void **state)
 {
 	unsigned harmless = 0;

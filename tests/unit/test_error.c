@@ -27,7 +27,7 @@ static void unknown_codes_have_a_text(void **state)
 	}
 }
 
-/* The list has the codes that a header promises and the codes that the system may return. */
+/* The list has codes that a header promises and codes that system calls may return. */
 static void every_promised_code_is_known(void **state)
 {
 #define NAMED(code) { code, #code }

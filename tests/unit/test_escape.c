@@ -57,7 +57,7 @@ static void invisible_characters_are_escaped(void **state)
 		{ "\u200b", true }, { "\u200d", true }, { "\u2060", true }, { "\u206f", true },
 		{ "\ufeff", true }, { "\u180e", true }, { "\ufff9", true }, { "\ufffb", true },
 		{ "\xc2\xad", true }, { "\U000e0001", true }, { "\U000e007f", true },
-		/* the code points next to each range are text */
+		/* these code points are next to a hidden range, but are text */
 		{ "\u061b", false }, { "\u061d", false }, { "\u200a", false }, { "\u2010", false },
 		{ "\u2027", false }, { "\u202f", false }, { "\u205f", false }, { "\u2070", false },
 		{ "\ufefe", false }, { "\uff00", false }, { "\ufff8", false }, { "\ufffc", false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Stopping a follower while it waits and at any moment of a poll. The caller's own progress
+ * Stopping a follower while it waits and at various moments of a poll. The caller's own progress
  * function can also stop a poll. */
 #include "../declared.h"
 #include "../followers.h"

@@ -200,7 +200,8 @@ static void test_wrong_options_are_refused(void **state)
 	close_handle(flavors, h);
 }
 
-/* Overwrites the stack that weir_follower_start() used. */
+/* Overwrites the stack that weir_follower_start() used, so that the test fails if the follower
+ * still points into that stack. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];

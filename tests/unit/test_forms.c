@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * A key that is inserted in one form must be found in every other form. The tests insert by each
- * form of each function, and look up by each form that can express the key, with every
- * normalisation. */
+ * form of each function, and look up by each form that can express the key. They repeat this with
+ * eight combinations of normalisation steps. */
 #include <weir/router.h>
 #include <weir/window.h>
 #include "../test.h"
 
-/* The test inserts @put and looks up @asked. With the normalisation @steps, both are one key. */
+/* The test inserts the text @put and looks up the text @asked. In a set with the normalisation
+ * @steps, the lookup must find the key. */
 struct spelling {
 	uint32_t steps;
 	const char *put, *asked;
@@ -24,8 +25,8 @@ static const struct spelling spellings[] = {
 	{ WEIR_TEXT_SUFFIXES | WEIR_TEXT_LOWERCASE, "Example.COM", "a.b.eXample.com" },
 };
 
-/* COPIES: enough keys for the batch pipeline, and few enough copies of one key to fit into a cuckoo
- * filter */
+/* COPIES: the number of equal keys in a batch. It is large enough for the batch pipeline, and small
+ * enough that a cuckoo filter has room for all copies of the key. */
 enum { FORMS = 8, COPIES = 6, NUMBER = 4242 };
 
 static struct weir_filter *set(uint32_t kind, uint32_t steps, bool keyed)

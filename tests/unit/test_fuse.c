@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Fuse filters of every size and width. Each filter can be built, has all its keys, and has at
- * most its planned rate. */
+ * Fuse filters of every width from 1 to 32 bits, and of sizes from 0 to 2,500,000 keys. Each filter
+ * can be built and has all its keys. Filters of each width have at most their planned rate. */
 #include <errno.h>
 #include <math.h>
 #include "../test.h"

@@ -243,7 +243,8 @@ static void test_every_line_is_counted(void **state)
 	assert_ok(weir_reload_commit(r));
 }
 
-/* Overwrites the stack that weir_reload_begin() used. */
+/* Overwrites the stack that weir_reload_begin() used, so that the commit fails the test if the
+ * reload still points into that stack. */
 static __attribute__((noinline)) void write_over_the_stack(void)
 {
 	volatile char stack[1 << 14];

@@ -196,7 +196,7 @@ static void keys_beyond_max_capacity_are_refused(void **state)
 	weir_destroy(f);
 }
 
-/* Batches give the same answers as single inserts. */
+/* Batches append layers as single inserts do, and every inserted key is found. */
 static void batches_append_layers(void **state)
 {
 	enum { KEYS = 100000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A growing filter counts only new keys, and is full when the count reaches max_capacity. Single
- * inserts and batches count each new key. Copies, merges and images also count the keys that are
- * inserted while a copy, a merge or an image is made. */
+ * A growing filter counts only new keys, and is full when the count reaches max_capacity. A small
+ * layer counts each new key, and a large layer counts a sample of its new keys. Copies, merges and
+ * images also count the keys that are inserted while a copy, a merge or an image is made. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Images of a growing filter (a head and the images of its layers) in every form. Damaged images
- * and images with members of another image are refused. */
+ * Images of a growing filter: a head and one member (an image) for each layer. The images are plain
+ * or compressed, and are files, streams, memory or maps. Damaged images and images with members of
+ * another image are refused. */
 #include <errno.h>
 #include <sys/mman.h>
 #include "../image_bytes.h"

@@ -124,8 +124,8 @@ static void without_bypass_below_nothing_is_bypassed(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* By default resume_above is 1.25 * bypass_below, or halfway from bypass_below to 1 if that is
- * less. */
+/* By default resume_above is the smaller of two numbers: 1.25 * bypass_below, and the middle
+ * between bypass_below and 1. */
 static void the_default_of_resume_above(void **state)
 {
 	static const double rows[][2] = { { 0.4, 0.5 }, { 0.9, 0.95 } };

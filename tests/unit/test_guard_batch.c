@@ -182,8 +182,8 @@ static void assert_as_the_model(struct weir_guard *g, const struct model *m)
 	assert_int_equal(s.unreported, 0);
 }
 
-/* Asks in batches of every length and form. The traffic alternates between keys that are mostly
- * absent and keys that are mostly present. */
+/* Asks by random forms of single calls and of batches, with random numbers of keys. In turn, 40 %
+ * and 95 % of the keys are present. */
 static void every_form(struct weir_guard_options o)
 {
 	struct weir_guard *g = made(&o);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The caller's own hashes that are not uniform ([SPREAD]). The tests insert each list of values
- * once as hashes and once as numbers. A filter of hashes must report unevenness if its rate for
- * absent keys is twice the requested rate. A filter hashes numbers itself, so a filter of numbers
- * is even. With uniform hashes the filter never reports unevenness. */
+ * The caller's own hashes that are not uniform ([SPREAD]). The tests insert lists of values, once
+ * as hashes and once as numbers. A filter of hashes whose rate for absent keys is more than twice
+ * the requested rate must report unevenness. Only a filter whose array looks like the array of a
+ * few keys need not. A filter hashes numbers itself, so a filter of numbers is even. With uniform
+ * hashes the filter never reports unevenness. */
 #include <math.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -233,7 +234,8 @@ static void fill_by_chance(struct weir_filter *f, uint64_t capacity, uint64_t *r
 	}
 }
 
-/* Merge keys of another filter into @f, or fold @f by half, if the kind supports that. */
+/* At random, fold @f by half, merge another filter into @f, or leave @f as it is. A kind that
+ * cannot fold or merge leaves @f as it is, too. Return: @f or the folded filter. */
 static struct weir_filter *merged_or_folded(struct weir_filter *f, uint64_t capacity,
                                             uint64_t *random)
 {

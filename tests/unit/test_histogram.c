@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The histogram of weir drill: the class of every value, quantiles exact to 0.8 %, the exact
- * maximum, and the sum of two histograms. */
+ * The histogram of weir drill: the classes of values next to powers of two, quantiles that are
+ * exact to 1 %, the exact maximum, and the sum of two histograms. */
 #include <string.h>
 #include "../../src/tool/drill/ticks.h"
 #include "../test.h"
@@ -15,7 +15,8 @@ static void an_empty_histogram_has_no_quantiles(void **state)
 	assert_true(a.most == 0);
 }
 
-/* Quantiles are exact to half a class. */
+/* A quantile is the middle of its class. Values below 128 have a class each, so their quantiles are
+ * exact. */
 static void every_quantile_of_one_value_is_the_value(void **state)
 {
 	(void)state;

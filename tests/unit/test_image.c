@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Images at a path. A load restores what a save wrote, for every kind, layout, size and
- * instruction set. The tests also cover file modes, links and other file system effects of a
- * save. */
+ * Images at a path. A load restores what a save wrote: for every kind that can be saved, in several
+ * layouts and sizes, and for every pair of instruction sets that this machine has. The tests also
+ * cover file modes, links and other file system effects of a save. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"

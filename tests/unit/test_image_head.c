@@ -105,7 +105,8 @@ static void seed_0_is_refused(void **state)
 	assert_string_equal(fault.field, "seed");
 }
 
-/* The cases are the largest and smallest legal values, and the values just beyond. */
+/* A row without @refused has legal values, some of them at a limit. In any other row the field
+ * @refused breaks a limit or a rule. */
 static void each_field_has_limits(void **state)
 {
 	static const struct {

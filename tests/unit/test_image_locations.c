@@ -17,7 +17,8 @@ enum {
 };
 
 /* f: a filter. weir_save() wrote the uncompressed image of f to the file name[0], and the
- * compressed image to name[1]. image and image_bytes: the bytes of the two files. */
+ * compressed image to name[1]. image, image_bytes: the contents and the lengths of the two files.
+ * room: ROOM bytes of memory for an image. */
 static struct weir_filter *f;
 static unsigned char *image[2], *room;
 static size_t image_bytes[2];
