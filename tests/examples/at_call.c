@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A library to preload. A shell command runs just before this process first syncs a regular file
- * (AT_SYNC), first renames a file (AT_RENAME), or seals a live mapping (AT_SEAL). */
+ * A library to preload. It runs a shell command at one moment of this process. An environment
+ * variable has the command: AT_SYNC just before the first fsync() of a regular file, AT_RENAME just
+ * before the first renameat(), or AT_SEAL just before the process seals a live mapping. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

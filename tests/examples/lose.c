@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A library to preload into the weir command, ahead of libweir. It loses keys, so that a test shows
  * whether the drill notices. With LOSE_INSERTS every 1,000th insert answers WEIR_NEW and inserts
- * nothing. With LOSE_COPIES a reload's copy copies nothing, and getloadavg() reports a busy
- * machine. With LOSE_SOURCE the next filter lacks the last thousand hashes of each of the loader's
- * batches. */
+ * nothing. With LOSE_COPIES weir_reload_copy() copies nothing, and getloadavg() reports a busy
+ * machine. With LOSE_SOURCE the next filter lacks the last thousand hashes of each batch that the
+ * loader inserts. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static int lose(struct weir_handle *h, uint64_t hash)
 	return atomic_fetch_add(&calls, 1) % 1000 == 999 ? WEIR_NEW : insert(h, hash);
 }
 
-/* The command calls the insert by a function pointer in the handle, so replace that pointer. */
+/* weir_handle_insert_hash() is an inline function, which calls a function pointer in the handle. So
+ * replace that pointer. */
 int weir_handle_create(struct weir_handle **out, struct weir_filter *initial,
                        const struct weir_handle_options *options)
 {

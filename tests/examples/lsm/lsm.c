@@ -3,10 +3,11 @@
  * filter answers yes. Usage: lsm ROWS GETS BUDGET_PERCENT FOLDER
  *
  * Each file of level 0 holds keys of the whole range, because the files were written one after the
- * other. Levels 1 and 2, ten and a hundred times as large, are cut into files by key. Next to each
- * file is an image of its filter. A filter is loaded at its first use into a cache, whose budget is
- * a part of all filters' size; the least recently used filter is evicted first. A row of a newer
- * level hides older rows. A table of each key's newest version gives the truth. */
+ * other. Level 1 is ten times as large as level 0, and level 2 a hundred times. These two levels
+ * are cut into files by key. Next to each file is an image of its filter. A filter is loaded at its
+ * first use into a cache, whose budget is a part of all filters' size. The least recently used
+ * filter is evicted first. A row of a newer level hides older rows. A table of each key's newest
+ * version gives the truth. */
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";
@@ -27,7 +28,7 @@ struct table { /* a sorted file */
 	         asked;             /* last use of the filter, by clock_now */
 };
 
-static struct table tables[FILES]; /* the newest first */
+static struct table tables[FILES]; /* the newest file first */
 static unsigned n_tables;
 static uint64_t ids, budget, cached, all_filters, clock_now, loads;
 static uint8_t *newest; /* newest version of each id; 0: none */
@@ -62,7 +63,7 @@ static void write_table(const struct row *rows, uint64_t n)
 	all_filters += t->bytes;
 }
 
-/* Write every @every-th id into @files files. */
+/* Write the ids @offset, @offset + @every and so on, cut by key into @files files. */
 static void write_level(uint64_t every, uint64_t offset, unsigned files, uint8_t version)
 {
 	struct row *rows = room_for(ids / every + 1, sizeof *rows);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Read the head of an image: its kind, room and rate.
+ * Read the head of an image: the kind, the capacity and the rate of its filter.
  * Prints:
  *     blocked, room for 1000, rate 0.001
  */

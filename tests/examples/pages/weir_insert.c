@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The first insert of a key returns WEIR_NEW, so exactly one of several threads takes an order.
+ * The first insert of a key returns WEIR_NEW, unless the key is a false positive.
  * Prints:
  *     new
  *     seen before

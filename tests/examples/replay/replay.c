@@ -71,7 +71,8 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	o.window.generations = 7;
 	o.capacity = 7 * requests; /* all requests may come during one generation */
 	o.fp_rate = 1e-5;
-	/* longer than the server's span, for stalls between the stamp and the window */
+	/* longer than the server's span, because a thread may stall between the check of the
+	 * stamp and the insert into the window */
 	o.window.span_seconds = span_seconds * 1.5 + 1;
 	o.window.run.timer = 1;
 	return weir_create(&s->seen, &o);

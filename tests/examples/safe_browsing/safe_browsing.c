@@ -105,7 +105,7 @@ static uint64_t publish(uint64_t hour, uint64_t whole, uint64_t *deltas)
 /* ---- the browser ---- */
 
 struct visits {
-	uint64_t n, listed;            /* listed: visits to listed pages */
+	uint64_t n, listed;    /* n: number of visits; listed: number of visits to listed pages */
 	uint64_t checks,       /* questions to the server */
 	         known_checks; /* questions about well-known pages */
 	uint64_t missed, /* listed pages without a warning */

@@ -53,7 +53,7 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2. Only one thread switches. @bits: the new filter's contents, or NULL. @old: receives the
+/* Rule A2. Only one thread calls it. @bits: the new filter's contents, or NULL. @old: receives the
  * user's old slot. Return: the old filter, which no thread uses after a grace period. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
@@ -102,7 +102,7 @@ static void *show(void *unused)
 	return unused;
 }
 
-/* Look up shown and other items of each user, and then shown items of random users. */
+/* Look up shown items and unshown items of each user, then shown items of random users. */
 static void *look(void *unused)
 {
 	uint64_t user, sum = 0, no = 0, yes = 0;
