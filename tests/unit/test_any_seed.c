@@ -6,7 +6,7 @@
 #include "../folder.h"
 #include "../handles.h"
 
-enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: 23 pieces of 64 keys, and 28 keys */
+enum { CAPACITY = 20000, EACH = 1500 }; /* EACH: 23 * 64 + 28 keys */
 
 static const unsigned char key_bytes[16] = "a secret of 16 b";
 

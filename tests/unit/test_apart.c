@@ -66,8 +66,9 @@ static void remove_many(struct weir_filter *f)
 	assert_true(weir_remove_keys(f, weir_keys_hashes(&hash, 1), NULL) >= 0);
 }
 
-/* Return: true if @verb aborts the process. If @whole, @verb copies the filter during a change; if
- * not, @verb changes the filter during a copy. @text: gets the message. */
+/* Return: true if the function @verb aborts the process. If @whole, @verb copies the filter while a
+ * change is in progress. Otherwise, @verb changes the filter while a copy is in progress. @text:
+ * gets the error message. */
 static bool dies(struct weir_filter *f, void (*verb)(struct weir_filter *), bool whole,
                   char text[256])
 {

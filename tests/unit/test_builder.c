@@ -45,7 +45,8 @@ struct adder {
 	unsigned number;
 };
 
-/* Each key is added by two threads. The calls take the forms of a key in turn. */
+/* Two threads add each key, in two different forms. The form depends on the numbers of the key and
+ * of the thread. */
 static void *add(void *arg)
 {
 	const struct adder *a = arg;

@@ -7,8 +7,8 @@
 #include "../built_sets.h"
 #include "../folder.h"
 
-/* Without params, the next set has the kind, rate and hash of the current set. Its size fits the
- * keys that the loader added. */
+/* Without params, the next set has the kind, the rate and the hash function of the current set. The
+ * size of the next set fits the keys that the loader added. */
 static void the_commit_builds_the_next_set(void **state)
 {
 	struct weir_reload_stats p = WEIR_RELOAD_STATS_INIT;

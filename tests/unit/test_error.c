@@ -234,7 +234,8 @@ static void a_refusal_reports_check_field_and_values(void **state)
 		{ { .kind = WEIR_FUSE, .capacity = 9, .fp_rate = 0.01,
 		    .fuse.fingerprint_bits = 33 },
 		  WEIR_ERROR_RANGE, "fingerprint_bits", { 33, 1, 32 } },
-		/* kinds that are built once, with two or all of capacity, fp_rate and max_bytes */
+		/* kinds that are built once; the caller sets two or all three of capacity, fp_rate
+		 * and max_bytes */
 		{ { .kind = WEIR_FUSE, .capacity = 1ull << 46, .fp_rate = 0.01 },
 		  WEIR_ERROR_TOO_LARGE, "capacity", { 0x1p46, 0.01, 79716740497408, 0x1p46 } },
 		{ { .kind = WEIR_FUSE, .capacity = 1000000, .fp_rate = 0.01, .max_bytes = 1000 },

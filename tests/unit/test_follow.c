@@ -111,7 +111,7 @@ static void test_a_lasting_failure_is_reported_once(void **state)
 	usleep(200000);
 	expect(flavors, 0, 1);
 	heard_last(-ENOENT, "no such file");
-	while (weir_reload_begin(&r, h, NULL)) /* succeeds between two polls */
+	while (weir_reload_begin(&r, h, NULL)) /* the call succeeds between two polls */
 		;
 	save(0, 100);
 	expect(flavors, 0, 2);
@@ -133,7 +133,7 @@ static void test_destroy_names_the_remedy_while_a_writer_is_busy(void **state)
 	save(0, 100);
 	struct weir_follower *f = follow(h, never, true);
 	expect(flavors, 1, 0);
-	while (weir_reload_begin(&r, h, NULL)) /* succeeds when the poll ends */
+	while (weir_reload_begin(&r, h, NULL)) /* the call succeeds when the poll ends */
 		;
 	assert_refused(weir_handle_destroy(h), -EBUSY, "weir_handle_destroy", "weir_follower_stop");
 	weir_reload_abort(r);

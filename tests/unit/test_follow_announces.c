@@ -98,7 +98,7 @@ static void test_a_line_when_a_failure_begins_changes_and_ends(void **state)
 	expect_lines(4, "no such file");
 	assert_int_equal(rename(moved, folder), 0);
 	expect_lines(5, "no longer refused");
-	while (weir_reload_begin(&r, h, NULL)) /* succeeds between two polls */
+	while (weir_reload_begin(&r, h, NULL)) /* the call succeeds between two polls */
 		;
 	expect_lines(6, "under way"); /* the message is about the handle, not about the file */
 	weir_reload_abort(r);

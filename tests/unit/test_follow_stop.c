@@ -13,7 +13,7 @@ static void test_stop_ends_a_waiting_follower(void **state)
 		heard.swaps = 0;
 		save(0, 100);
 		for (unsigned polling = 0; polling < 2; polling++) {
-			/* the file is unchanged, so there is no second swap */
+			/* the file is unchanged, so the handle makes no second swap */
 			struct weir_follower *f = follow(h, never, polling);
 			expect(flavor, 1, 0);
 			if (flavor->has_sections) {
@@ -89,7 +89,8 @@ static void stop_while_it_reads(bool map)
 		assert_ok(weir_follower_stop(f));
 		double took = now() - begun;
 		print_message("%s: stopped within %.1f ms\n", flavor->name, took * 1e3);
-		/* 0.1 s on an idle machine; reading the whole file takes at least 10 s */
+		/* The stop takes 0.1 s on an idle machine. Reading the whole file would take at
+		 * least 10 s. */
 		assert_true(took < 8);
 		/* a stopped read neither refuses the file nor reports a failure */
 		assert_int_equal(stats_of(h).refused, 0);

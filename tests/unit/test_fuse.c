@@ -244,7 +244,7 @@ static void the_planner_chooses_the_width(void **state)
 	p.fp_rate = 0.01;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > 990000 && plan.capacity < 1000000);
-	p.max_bytes = UINT64_C(1) << 46; /* the rate limits the capacity, not max_bytes */
+	p.max_bytes = UINT64_C(1) << 46; /* only the rate limits the capacity */
 	p.fp_rate = 1e-9;
 	assert_ok(weir_plan_make(&p, &plan));
 	assert_true(plan.capacity > UINT64_C(14000000000) &&

@@ -157,8 +157,8 @@ static struct weir_stats others(uint32_t effort)
 	return sum;
 }
 
-/* Make a large set of 1000 keys. The fill that a sample of the set shows is @from to @to times the
- * true fill. Return: the exact sums of others(). */
+/* Make a large set of 1000 keys. Choose the keys so that a sample of the shards except shard 5
+ * shows @from to @to times their true fill. Return: the exact sums of others(). */
 static struct weir_stats make_large(double from, double to)
 {
 	struct weir_stats all, half;

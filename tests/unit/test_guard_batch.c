@@ -281,7 +281,7 @@ static void asks_of_the_callers_own_set(void **state)
 	every_form(o);
 }
 
-/* Number of keys asked so far. is_next() expects the keys in the order of the caller's set. */
+/* The number of calls of is_next(), which expects the keys in the order of the caller's set. */
 static unsigned asked;
 
 static bool is_next(const void *wanted, const void *key, size_t len)

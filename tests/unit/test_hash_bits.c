@@ -147,7 +147,8 @@ static void sixty_hash_bits_cost_no_capacity(void **state)
 	}
 }
 
-/* The rate that remains for the layout must be at least 1e-9. */
+/* Equal hashes cause fp_rate_floor, and the layout causes the rest of fp_rate. The rest must be at
+ * least 1e-9. */
 static void the_rate_above_the_floor_has_a_minimum(void **state)
 {
 	(void)state;
@@ -292,8 +293,8 @@ static void without_a_capacity_the_builder_plans_after_counting(void **state)
 	}
 }
 
-/* With hash_bits 32, 2^48 different keys can have only 2^32 hashes. The builder still refuses 1000
- * hashes for so many keys. */
+/* With hash_bits 32, 2^48 different keys can have only 2^32 hashes. The builder still refuses a
+ * set of 2^48 keys or more that has only 1000 different hashes. */
 static void hash_bits_excuse_at_most_a_rate_of_one_half(void **state)
 {
 	static const uint64_t different[] = { UINT64_C(1) << 48, UINT64_MAX };

@@ -159,8 +159,8 @@ static double rate(const struct weir_filter *f, const struct hash *h, bool mixed
 	return (double)yes / ABSENT;
 }
 
-/* Return: true if the array looks as if it had only a few keys. Many keys that share few hashes
- * leave such an array; only a count of the keys could tell them from few keys. */
+/* Return: true if the array looks like the array of a few keys. Many keys that share few hashes
+ * give the same array, so only a count of the keys could show the difference. */
 static bool as_of_few_keys(const struct weir_stats *s)
 {
 	return s->keys_estimated < 64 && s->hashes_uneven == WEIR_UNEVEN_UNKNOWN;
@@ -279,7 +279,8 @@ static void uniform_hashes_are_never_reported(void **state)
 	assert_true(said[WEIR_UNEVEN_NO] > rounds / 100);
 }
 
-/* The keys crowd into a few lines at either end, or into one line a thousandth of the way in. */
+/* The keys crowd into a few lines at the beginning or at the end of the array, or into one line
+ * after a thousandth of the array. */
 static void a_sample_includes_both_ends(void **state)
 {
 	static const uint64_t from[] = { 0, UINT64_MAX - KEYS, UINT64_MAX / 1000 };
