@@ -5,8 +5,8 @@
  * First each proxy sends its digest as a compressed image. In each round new objects replace some
  * old objects of each proxy. The proxy then makes a digest of its objects, with the same size and
  * seed, and sends the delta from the last digest. The peer applies the delta to its copy of the
- * image. The peer uses each digest until the next digest arrives, so the digest grows stale
- * meanwhile. A table of each cache's objects gives the truth for each request. */
+ * image. The peer uses each digest until the next digest arrives, so the digest grows stale until
+ * then. A table of each cache's objects gives the truth for each request. */
 #include "../example.h"
 
 static const char usage[] = "digests OBJECTS CHANGED_PER_MILLE ROUNDS FOLDER";
@@ -19,7 +19,7 @@ struct proxy {
 	     next[NAME],  /* file of the proxy's new image */
 	     delta[NAME]; /* file of the delta from the last image to the new image */
 	bool *has;             /* has[i]: object i is in the cache now */
-	uint64_t first;        /* the oldest object in the cache, the next to be replaced */
+	uint64_t first;        /* the oldest object in the cache; it is replaced next */
 	struct weir_filter *peer_view; /* the peer's copy of the digest */
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * An example: a server that asks a set before it asks its store. Each worker thread has its own
- * epoll. The server appends each new key to the record, a file of all keys. A job builds the image
- * from the record, and the server follows the image. Until the job's first run, every answer is
- * "maybe".
+ * An example: a server that asks a set before it asks its store. Each worker thread has an epoll.
+ * The server appends each new key to a file, the record. A job builds the image from the record,
+ * and the server follows the image. Until the job's first run, every answer is "maybe".
  *
  *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
  *

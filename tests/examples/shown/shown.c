@@ -25,7 +25,7 @@ static double rate; /* the rate by the layout's formula */
 static uint64_t users;
 static char file[NAME];
 static _Atomic(struct weir_filter *) *opened; /* the open filter of each user, or NULL */
-static _Atomic(uint32_t) *directory;          /* lies in the file: the slot of each user */
+static _Atomic(uint32_t) *directory;          /* the slot of each user; in the file */
 static char *slots;
 static uint32_t spare[SPARE], n_spare;
 static atomic_ullong next, missed, wrong, seen_empty, insert_ns, lookup_ns;
