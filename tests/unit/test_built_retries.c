@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Builds whose first tries fail. The builder tries the next seed, and later a larger array.
- * Progress counts each key once. The tests wrap weir__fuse_peel() to make calls fail. */
+ * Progress does not count a key again in a later try. The tests wrap weir__fuse_peel() to make its
+ * calls fail. */
 #include <errno.h>
 #include "../built_sets.h"
 #include "kinds/common/fuse_build.h"

@@ -104,8 +104,8 @@ static bool bit(const uint64_t *bitmap, size_t i)
 	return bitmap[i / 64] >> (i % 64) & 1;
 }
 
-/* Insert every second of @n keys one by one. The batch must find the same keys as single lookups,
- * and insert the same keys as single inserts. */
+/* Insert every second of @n keys one by one. A batch of lookups must find the same keys as single
+ * lookups. After a batch of inserts, lookups find all @n keys. */
 static void batch_of(struct weir_handle *h, const struct forms *k, enum form form, size_t n,
                      uint64_t *bitmap)
 {
