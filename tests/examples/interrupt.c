@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A library to preload under the weir command. Every two milliseconds each thread gets a signal
- * whose handler does not restart system calls, so that blocking calls answer EINTR. */
+ * A library to preload under the weir command. Every two milliseconds its thread sends a signal to
+ * each other thread. The handler does not restart system calls, so blocking calls fail with
+ * EINTR. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>

@@ -43,7 +43,7 @@ static void *crawl(void *unused)
 	return unused;
 }
 
-/* Two threads reach the same new URLs at almost the same time. */
+/* Each thread inserts all new URLs in the same order, at almost the same time. */
 static void *race(void *unused)
 {
 	char url[KEY_URL_ROOM];

@@ -116,7 +116,7 @@ static void turn_over(struct proxy *p, uint64_t n)
 	}
 }
 
-/* Request @n objects that the proxy had, has or will have, all with the same probability. */
+/* Request @n random objects. The proxy had, has or will have some of them, and never has others. */
 static void judge(const struct proxy *p, uint64_t since, uint64_t n, struct judged *j)
 {
 	char url[KEY_URL_ROOM];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ask what a filter can do before you call it.
+ * Ask what a filter can do before you rely on it.
  * Prints:
  *     insert: yes
  *     remove: no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ask for a text and for a number, which is a key of eight bytes.
+ * Look up a text and a number. A number is a key of eight bytes.
  * Prints:
  *     ann: 1
  *     17: 1, 18: 0

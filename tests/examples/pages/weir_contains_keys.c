@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Ask for a batch of keys; bit i of the answer belongs to key i.
+ * Look up a batch of keys. Bit i of the bitmap is the answer for key i.
  * Prints:
  *     3 found
  *     1: 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Print a key of a client without its control characters.
+ * Print a client's key with its control characters escaped.
  * Prints:
  *     a\nb\033[2J
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Fill a filter that no other thread has yet.
+ * Fill a filter that no other thread uses yet.
  * Prints:
  *     3 found
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Follow a file on a thread of its own. Until the file exists, every key may exist.
+ * Follow a file on a thread of its own. Until the file exists, every lookup answers yes.
  * Prints:
  *     ann: 1
  */

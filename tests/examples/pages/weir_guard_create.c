@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Count how many questions the filter spares a slow store.
+ * Count the lookups that a filter keeps away from a slow store.
  * Prints:
  *     9 of 10 stopped
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Look at a file, and take its set if the file has changed.
+ * Look at a file, and load its set if the file has changed.
  * Prints:
  *     look 1: 1
  *     look 2: 0

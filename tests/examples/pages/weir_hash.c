@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Hash a key once, and ask several filters of one seed by the hash.
+ * Hash a key once, and look up the hash in several filters with the same seed.
  * Prints:
  *     1 1
  */

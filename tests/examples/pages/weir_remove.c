@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A key is gone when it was removed as often as it was inserted.
+ * A key is gone after as many removals as inserts.
  * Prints:
  *     removed 1, there 1
  *     removed 1, there 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Key a filter, so that no client can choose keys that collide.
+ * Give a filter a secret key, so that no client can choose keys that collide.
  * Prints:
  *     ann: 1
  */

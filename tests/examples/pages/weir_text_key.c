@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Normalise an address as a filter with these steps does.
+ * Normalise an address as a filter with the same steps does.
  * Prints:
  *     ann@example.org
  */

@@ -61,7 +61,7 @@ struct answers {
 	uint64_t asked; /* stores asked */
 	uint64_t found; /* keys found by a store that the router named */
 	uint64_t lost;  /* keys in a shard that the router did not name */
-	uint64_t wrong; /* answers of a store that differ from the truth */
+	uint64_t wrong; /* lookups whose key was found in a wrong number of stores */
 	double routing; /* seconds of processor time */
 };
 

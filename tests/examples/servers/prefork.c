@@ -98,8 +98,8 @@ static void stop_child(pid_t pid)
 		kill(pid, SIGTERM);
 }
 
-/* Give the current image to all children. If it cannot be mapped, the children keep the old
- * image. */
+/* Start new children with the current image, and stop the old children. If the image cannot be
+ * mapped, the old children go on. */
 static void renew(struct weir_filter **set, const char *image, const sigset_t *waiting)
 {
 	struct weir_filter *next;

@@ -53,7 +53,7 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2. Only one thread calls it. @bits: the new filter's contents, or NULL. @old: receives the
+/* Rule A2. Single-threaded. @bits: the new filter's contents, or NULL. @old: receives the
  * user's old slot. Return: the old filter, which no thread uses after a grace period. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {

@@ -65,8 +65,8 @@ static void *fill(void *thread)
 	return NULL;
 }
 
-/* Look up all numbers, and as many absent numbers, in batches. After every eighth batch, look up
- * the numbers of a batch at a random place one by one. */
+/* Look up all numbers, and as many absent numbers, in batches. After every eighth batch, choose a
+ * batch at a random place and look up its numbers one by one. */
 static void *look(void *unused)
 {
 	struct batch *b = room_for(1, sizeof *b);
