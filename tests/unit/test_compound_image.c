@@ -9,8 +9,8 @@ struct edit {
 	uint64_t value;
 };
 
-/* Return: a copy of the image with edited fields in one member, matching checksums and @extra zeros
- * at the end. The caller frees the copy. */
+/* Return: a copy of the image, which the caller frees. The copy has edited fields in one member,
+ * checksums that match these fields, and @extra zeros at the end. */
 static unsigned char *forged(unsigned member, const struct edit *edit, size_t extra)
 {
 	unsigned char *copy = calloc(1, image_bytes + extra);

@@ -288,7 +288,7 @@ static void forged_pieces_are_refused(void **state)
 	forge(text, sizeof text, 0);
 	assert_refused(apply_it(), -EBADMSG, "what it makes: not a weir image", delta);
 	free(image);
-	/* forge deltas that weir_delta_save() never makes: to a future format, to a live image */
+	/* weir_delta_save() makes no delta to an image of a future format or to a live image */
 	image = image_slurp(new_image, &n);
 	image[8] = 99;
 	image_repair(image, n);

@@ -22,7 +22,7 @@ static struct weir_filter *make(uint64_t capacity, uint64_t max_capacity)
 	return f;
 }
 
-/* Insert keys from @first on until the filter refuses one. Return: how many keys were new. */
+/* Insert keys from @first on until the filter refuses a key. Return: the number of new keys. */
 static uint64_t fill(struct weir_filter *f, uint64_t first)
 {
 	uint64_t fresh = 0;
@@ -110,8 +110,8 @@ static void a_loaded_layer_continues_its_sample(void **state)
 	weir_destroy(loaded);
 }
 
-/* ---- a batch at the limit: the filter gets all keys before the first refused key, but no key
- * after it ---- */
+/* ---- a batch at the limit: the filter gets all keys before the first refused key, and no later
+ * key ---- */
 
 static void batch_at_the_limit(uint64_t capacity, uint64_t max_capacity)
 {

@@ -299,7 +299,7 @@ static size_t member_at(unsigned i)
 	return at;
 }
 
-/* A member must match the table, its own checksums and its offset. */
+/* A member must match its row in the table of members, its own checksums and its offset. */
 static void members_must_match_the_table(void **state)
 {
 	size_t first = member_at(0), second = member_at(1);

@@ -130,7 +130,7 @@ static void a_window_reports_uneven_hashes(void **state)
 }
 
 /* The poor hashes have equal top bits, have equal low bits, or put a fifth of the keys into one
- * page. */
+ * page (64 lines) of the router's array. */
 static void a_router_reports_uneven_hashes(void **state)
 {
 	(void)state;
