@@ -156,11 +156,11 @@ static void test_files_of_killed_savers_are_removed(void **state)
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(link(occupied, other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
-	assert_true(there()); /* the file is a hard link of another file */
+	assert_true(there()); /* the save keeps a file that has a second name (a hard link) */
 	assert_int_equal(unlink(other), 0);
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_false(there());
-	close(leave_file("-0123456789abcdef0")); /* the suffix has one digit too many */
+	close(leave_file("-0123456789abcdef0")); /* the save keeps a name with one digit more */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(unlink(occupied), 0);
 }

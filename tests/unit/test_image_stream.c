@@ -150,7 +150,7 @@ static void test_images_in_the_middle_of_a_file(void **state)
 	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
 	               "file descriptor", "byte 0");
 	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);
-	/* the read position is beyond the end */
+	/* the read position is beyond the end of the file */
 	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
 	               "file descriptor", "byte 0");
 	close(fd);

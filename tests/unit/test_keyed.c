@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keyed filters. Every function hashes by SipHash-2-4 with the filter's secret, in every kind and
- * on every instruction set. Merges and refreshes refuse filters that hash differently. */
+ * Keyed filters. Inserts, lookups and weir_hash() use SipHash-2-4 with the filter's secret, in
+ * every kind that takes inserts and on every instruction set of this machine. Merges and reloads
+ * refuse filters that hash differently. */
 #include <errno.h>
 #include <weir/inline.h>
 #include "../handles.h"
@@ -187,13 +188,13 @@ static void test_parameters_include_the_secret(void **state)
 	assert_ok(weir_create(&like, &p));
 	assert_ok(weir_merge(f, like));
 	weir_destroy(like);
-	/* an older caller's struct has no field for the secret, and parameters without it would
-	 * make another filter */
+	/* The struct of an older caller has no field for the secret. Parameters without the secret
+	 * would make a different filter, so the call fails. */
 	p = (struct weir_params)WEIR_PARAMS_INIT;
 	p.struct_size = offsetof(struct weir_params, secret);
 	assert_refused(weir_params_of(f, &p), -EINVAL, "struct_size", "secret");
 	weir_destroy(f);
-	struct weir_filter *plain; /* needs no field beyond the end of the older struct */
+	struct weir_filter *plain; /* its parameters fit into the older struct */
 	struct weir_params whole = WEIR_PARAMS_INIT;
 	whole.kind = WEIR_SPLIT, whole.capacity = 1000, whole.fp_rate = 0.01;
 	assert_ok(weir_create(&plain, &whole));

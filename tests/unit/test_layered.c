@@ -122,7 +122,7 @@ static void several_threads_add_and_exclude(void **state)
 	assert_true(r.excluded == OTHERS && r.passed > 0);
 	for (uint64_t i = 0; i < KEYS + OTHERS; i++)
 		assert_int_equal(weir_contains_u64(f, test_key(i)), i < KEYS);
-	/* more keys than a level looks up in one piece */
+	/* The batch is so large that the lookup splits it into chunks. */
 	uint64_t *keys = malloc(8 * (KEYS + OTHERS));
 	keys_of(keys, 0, KEYS + OTHERS);
 	assert_int_equal(weir_contains_keys(f, weir_keys_u64(keys, KEYS + OTHERS), NULL),
@@ -272,7 +272,7 @@ static void included_keys_may_use_most_of_the_memory(void **state)
 	cpu_set_t all;
 	uint64_t most = 0;
 	(void)state;
-	on_one_cpu(&all); /* so that each round uses equal memory */
+	on_one_cpu(&all); /* so that each round uses the same amount of memory */
 	o.threads = 1;
 	o.max_memory = 63 << 20;
 	struct weir_builder *b = begun(&p, &o);

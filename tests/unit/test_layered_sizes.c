@@ -108,7 +108,8 @@ static void progress_can_stop_seal_and_build(void **state)
 	assert_true(in_seal && in_finish);
 }
 
-/* Each stage of the build ends at its total. */
+/* In the last call of progress of each stage, the numbers done and total are equal, although half
+ * of the added keys are duplicates. */
 static void progress_counts_duplicates_as_done(void **state)
 {
 	struct weir_builder_options o = WEIR_BUILDER_OPTIONS_INIT;
@@ -150,7 +151,7 @@ static void plans_match_known_sizes(void **state)
 	assert_int_equal(plan.shape.field[0], 1);
 	p.fp_rate = 1e-10;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "fp_rate 1e-10", "");
-	p.fp_rate = 2.845e-9; /* with that many keys, equal hashes are frequent */
+	p.fp_rate = 2.845e-9; /* too low for the capacity below, because of equal hashes */
 	p.capacity = UINT64_C(17000000000);
 	p.hash_bits = 63;
 	assert_refused(weir_plan_make(&p, &plan), -EINVAL, "at a capacity of 17000000000",

@@ -221,7 +221,7 @@ static void a_sharded_set_uses_the_kinds_hash(void **state)
 	assert_ok(weir_handle_destroy(set));
 }
 
-/* Hashes of one function are meaningless to the other function, even with an equal seed. */
+/* A filter that hashes by XXH3 cannot use XXH64 hashes, even if the seeds are equal. */
 static void a_next_filter_with_another_hash_is_refused(void **state)
 {
 	struct weir_reload_options o = WEIR_RELOAD_OPTIONS_INIT;

@@ -11,7 +11,7 @@ enum { SKIPPED = 77 };
 
 /* ---- names ---- */
 
-/* Asserts that the image has the same lock under @name. */
+/* Asserts that the image has the same lock under @name as under path. */
 static void assert_same_lock(const char *name)
 {
 	struct weir_filter *f = map_live(path), *g = map_live(name);
@@ -301,7 +301,7 @@ static void test_with_an_access_list_the_group_cannot_lock(void **state)
 }
 
 /* Users outside the group must not be able to create files in the folder. An access control list
- * may let other users in, and a folder that the mapper cannot read may have such a list. */
+ * may allow them to, and a folder that the mapper cannot read may have such a list. */
 static void test_a_lock_file_of_a_group_member_may_be_used(void **state)
 {
 	static const struct {

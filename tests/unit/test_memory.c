@@ -255,8 +255,8 @@ static void more_than_2_to_the_32_bits(void **state)
 	}
 }
 
-/* Beyond 2^32 blocks the vector kernels use other code. The kernel allocates a page only when the
- * page is touched, and the test touches only the pages of its keys. */
+/* Beyond 2^32 blocks the lookups with vector instructions use other code. Linux allocates a
+ * page only when the page is touched, and the test touches only the pages of its keys. */
 static void more_than_2_to_the_32_blocks(void **state)
 {
 	enum { KEYS = 1000 };

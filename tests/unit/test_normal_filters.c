@@ -232,7 +232,7 @@ static void an_image_has_the_steps_and_lengths(void **state)
 		weir_destroy(g);
 	}
 	weir_destroy(f);
-	f = empty(0); /* without steps, the image has format 1 */
+	f = empty(0); /* without normalisation steps, the image has format 1 */
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_ok(weir_image_inspect(weir_location_path(path), &info));
 	assert_int_equal(info.format, 1);

@@ -121,7 +121,7 @@ static void test_single_keys_are_timed_by_sample(void **state)
 			assert_ok(i % 2 ? weir_reload_insert(r, &i, sizeof i) :
 			                  weir_reload_insert_hash(r, hashes[i]));
 		assert_int_equal(fake.looks, 3 * 10);
-		/* the time of the calls, in steps */
+		/* the time of the calls, in units of STEP */
 		double calls = 10.0 * WEIR__PACE_SINGLES * (double)work / STEP;
 		assert_rested(0.5, 3 * 10 + calls);
 		assert_ok(weir_reload_commit(r));

@@ -236,7 +236,8 @@ static void refuse_header(const void *bytes, size_t n, int err, const char *a, c
 	assert_null(f);
 }
 
-/* The sizes include each step at which the header's varint grows by a byte. */
+/* The header stores the filter's length as a varint. Among these sizes, the varint grows from one
+ * byte to two bytes and from two bytes to three. */
 static void headers_of_every_size_are_read(void **state)
 {
 	static const unsigned char bits[32 * 600];
@@ -365,7 +366,8 @@ static void other_kinds_cannot_be_exported(void **state)
 	weir_destroy(f);
 }
 
-/* The estimate for a full filter is infinite, and for an empty filter 0. */
+/* An import estimates the capacity from the number of set bits. This estimate is infinite for a
+ * full filter and 0 for an empty filter. */
 static void full_and_empty_imports_have_a_capacity(void **state)
 {
 	(void)state;

@@ -162,7 +162,7 @@ static void test_chunks_are_described(void **state)
 	assert_true(chunk.filter_offset > 4);
 	assert_int_equal(chunk.filter_length, 80);
 	assert_int_equal(chunk.encrypted + chunk.elsewhere, 0);
-	/* the struct of an older header */
+	/* a caller that was compiled with an older header, whose struct has no field values */
 	chunk.struct_size = offsetof(struct weir_parquet_chunk, values);
 	chunk.values = 7;
 	assert_ok(weir_parquet_inspect_chunk(p, 2, 4, &chunk));

@@ -111,8 +111,8 @@ static void the_fewest_words_within_6_percent(void **state)
 			            (words[i] == by_size));
 	}
 	print_message("the size of a rate gets the words of that rate in %u of %u\n", same, all);
-	/* close to a change of words, the plan for the size may choose fewer words than the plan
-	 * for the rate */
+	/* Near a rate at which the number of words changes, the plan for the size may choose fewer
+	 * words than the plan for the rate. */
 	assert_true(same * 100 >= all * 90);
 }
 
@@ -128,7 +128,8 @@ static void equal_64_bit_hashes_set_a_floor(void **state)
 	plan = plan_of(&params);
 	assert_true(plan.fp_rate_floor == exp2(-30) && plan.fp_rate > plan.fp_rate_floor &&
 	            plan.fp_rate <= 4e-9);
-	/* the planned rate is close to the requested rate, although it includes the floor */
+	/* the planned rate includes the floor (the rate of equal hashes), and is still close to
+	 * the requested rate */
 	assert_true(plan.fp_rate > 3.9e-9);
 	params.fp_rate = 1e-9;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "fp_rate 1e-09", "17179869184");

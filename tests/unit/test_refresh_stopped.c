@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Every long step of a refresh calls progress at least once per MiB and can be stopped: reading,
- * the counts of the sanity check and of the gate, and carry. The file of a stopped refresh
+ * These steps of a refresh call progress at least once per MiB and can be stopped: reading, the
+ * counts of the sanity check and of the gate, and carry. The file of a stopped refresh
  * does not count as refused. Nothing is published, the current set stays, and a later refresh
  * accepts the file. */
 #include <stdatomic.h>
@@ -100,7 +100,7 @@ static void test_the_gates_count_can_be_stopped(void **state)
 	gate.min_keys = 1;
 	options.gate = &gate;
 	save_large(0, 1000);
-	stops_each(2); /* the steps are read and count */
+	stops_each(2); /* two steps: reading and counting */
 	assert_int_equal(missing_in(h, 0, 1000), 0);
 }
 
@@ -110,7 +110,7 @@ static void test_the_sanity_check_can_be_stopped(void **state)
 {
 	(void)state;
 	save_large(0, 50);
-	stops_each(3); /* the steps are read, count current filter and count next filter */
+	stops_each(3); /* reading, counting the current filter and counting the next filter */
 	assert_int_equal(missing_in(h, 0, 50), 0);
 }
 
@@ -119,7 +119,7 @@ static void test_carry_can_be_stopped(void **state)
 	(void)state;
 	options.carry = true;
 	save_large(200, 1000);
-	stops_each(2); /* the steps are read and merge */
+	stops_each(2); /* two steps: reading and merging */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	assert_int_equal(missing_in(h, 200, 1000), 0);
 }
@@ -131,7 +131,7 @@ static void test_the_gates_count_after_carry_can_be_stopped(void **state)
 	options.gate = &gate;
 	gate.max_fill = 0.5;
 	save_large(200, 1000);
-	stops_each(3); /* the steps are read, merge and count */
+	stops_each(3); /* three steps: reading, merging and counting */
 	assert_int_equal(missing_in(h, 0, 100), 0);
 }
 
@@ -156,7 +156,7 @@ static void test_measuring_an_image_can_be_stopped(void **state)
 	save_large(0, 1000);
 	memset(&seen, 0, sizeof seen);
 	assert_ok(weir_image_measure(weir_location_path(path), WEIR_EXACT, &o, &s));
-	assert_int_equal(seen.steps, 2); /* the steps are check and count */
+	assert_int_equal(seen.steps, 2); /* two steps: verifying and counting */
 	assert_true(seen.longest <= 1 << 20);
 	memset(&seen, 0, sizeof seen);
 	seen.stop_in = 2;

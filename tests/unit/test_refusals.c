@@ -50,7 +50,7 @@ static void test_the_last_failure_and_its_time_are_reported(void **state)
 	assert_true(image_spit(path, "nonsense", 8));
 	assert_int_equal(weir_handle_refresh(h, path, NULL), -EBADMSG);
 	assert_string_equal(stats_of(h).refused_sentence, weir_error_detail());
-	refused_since(0.02, "check the path"); /* counts from the first failure */
+	refused_since(0.02, "check the path"); /* the time since the first failure */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	refused_since(0.02, "check the path");
 	save(0, 10);

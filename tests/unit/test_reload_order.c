@@ -29,10 +29,10 @@ static void test_a_rollback_returns_to_the_previous_filter(void **state)
 		assert_ok(weir_reload_commit(r));
 		assert_true(stats_of(h).previous_kept);
 		assert_int_equal(stats_of(h).bytes, 2 * each);
-		insert_into(h, 2000, 3000); /* into current and previous */
+		insert_into(h, 2000, 3000); /* into the current and the previous filter */
 		r = begin(h, true, false);
 		assert_int_equal(stats_of(h).bytes, 3 * each);
-		insert_into(h, 3000, 4000); /* into current, next and previous */
+		insert_into(h, 3000, 4000); /* into the current, the next and the previous filter */
 		weir_reload_abort(r);
 		assert_int_equal(missing_in(h, 1000, 4000), 0);
 		assert_ok(weir_handle_rollback(h));
@@ -103,8 +103,8 @@ static void test_a_second_writer_is_refused(void **state)
 	}
 }
 
-/* Inside a read section, each call would wait for the section of its own caller. A thread of qsbr
- * has no sections, so its calls succeed. */
+/* Each call would wait until the read sections end. Inside a section of its own, the caller would
+ * wait for itself, so the call fails. A thread of qsbr has no sections, so its calls succeed. */
 static void test_inside_a_section_writers_are_refused(void **state)
 {
 	(void)state;

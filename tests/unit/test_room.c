@@ -107,7 +107,7 @@ static void limits_of_version_2_are_read(void **state)
 	left_with(OF_2 "a/b/memory.high", "max\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "201326592\n", 192 * MIB);
 	left_with(OF_2 "a/memory.max", "134217728\n", 128 * MIB); /* the parent group */
-	/* a group with a lower limit may have more bytes left if it uses less */
+	/* Group a has the lower limit. But group a/b uses memory, so a/b has fewer bytes left. */
 	left_with(OF_2 "a/b/memory.current", "167772160\n", 32 * MIB);
 	left_with(OF_2 "a/b/memory.stat", "anon 1\nfile 62914560\ninactive_file 41943040\n"
 	          "active_file 10485760\nunevictable 0\n", 82 * MIB);

@@ -30,7 +30,7 @@ static uint64_t high(uint64_t a, uint64_t b)
 	return ah * bh + (mid >> 32) + (low >> 32);
 }
 
-/* Compute the rows of a key, as indices into has. */
+/* Compute the rows of a key, as indices into the array plain.has. */
 static void plain_rows(const struct plain *p, uint64_t hash, uint64_t row[10])
 {
 	uint64_t stream[2] = { hash * UINT64_C(0x9E3779B97F4A7C15),

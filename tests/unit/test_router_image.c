@@ -248,7 +248,7 @@ static void forged_steps_are_refused(void **state)
 	assert_ok(weir_save(r, weir_location_path(path), NULL));
 	weir_destroy(r);
 	unsigned char *image = image_slurp(path, &n);
-	image[8] = 2; /* format 2, which has steps */
+	image[8] = 2; /* format 2, which stores normalisation steps */
 	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
 		image[IMAGE_STEPS] = (unsigned char)step;
 		image_repair(image, n);

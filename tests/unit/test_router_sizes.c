@@ -168,7 +168,7 @@ static void wrong_parameters_are_refused(void **state)
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "0.5");
 	o.capacity = 0;
 	o.fp_rate = 1e-6;
-	o.router.rows_per_key = 1; /* at this rate, a page may not use even one row */
+	o.router.rows_per_key = 1; /* a page with one key would exceed the rate */
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "max_bytes 8192", "too small for one key");
 	o.router.rows_per_key = 11;
 	assert_refused(weir_plan_make(&o, &p), -EINVAL, "rows_per_key 11", "10");
@@ -216,7 +216,8 @@ static void far_too_many_keys_are_refused_quickly(void **state)
 	o.max_bytes = 8192;
 	assert_refused(weir_plan_make(&o, &plan), -EINVAL, "the rate of a set would be 1,", "");
 	for (unsigned k = 1; k <= WEIR__ROUTER_ROWS; k++) {
-		const double most = 64.0 * 512 / k; /* the largest load that is summed */
+		/* with more keys per page, the planner takes the rate as 1 */
+		const double most = 64.0 * 512 / k;
 		assert_true(weir__router_rate(most, 64, k) > 1 - 1e-9);
 		assert_true(weir__router_rate(1.01 * most, 64, k) <= 1);
 	}

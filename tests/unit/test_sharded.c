@@ -207,7 +207,7 @@ static void every_shard_is_replaced(void **state)
 	free(s);
 }
 
-/* The key's own shard was reloaded before, or is reloaded later. */
+/* During the reload of one shard, keys are inserted into all shards. */
 static void inserts_during_a_shards_reload_stay(void **state)
 {
 	(void)state;

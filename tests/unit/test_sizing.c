@@ -177,7 +177,8 @@ static void bits_and_rate_are_inverse(void **state)
 	assert_true(blocked_rate(1e-6, 1, 1) > 0.5);
 }
 
-/* The textbook formula for every k, (1 - e^(-k / bits per key))^k, plus the floor. */
+/* The rate without the floor (the rate of equal hashes) equals the textbook formula for every k,
+ * (1 - e^(-k / bits per key))^k. */
 static void classic_has_the_textbook_s_rate(void **state)
 {
 	(void)state;

@@ -95,7 +95,7 @@ static void forged_steps_are_refused(void **state)
 	assert_ok(n);
 	weir_destroy(f);
 	f = NULL;
-	room[8] = 2; /* format 2, which has steps */
+	room[8] = 2; /* format 2, which stores normalisation steps */
 	for (unsigned step = WEIR_TEXT_TRIM; step <= WEIR_TEXT_SUFFIXES; step <<= 1) {
 		room[IMAGE_STEPS] = (unsigned char)step;
 		image_repair(room, (size_t)n);
@@ -127,7 +127,7 @@ static void a_forged_seed_is_refused(void **state)
 	image_repair(room, (size_t)n);
 	assert_refused(weir_load(&f, weir_location_memory(room, (size_t)n), NULL), -EBADMSG,
 	               "shape", "split");
-	/* all other kinds have a seed */
+	/* images of all other kinds must have a seed */
 	f = test_filter(WEIR_BLOCKED, 1000, 0.01);
 	const int64_t m = weir_save(f, weir_location_room(room, sizeof room), NULL);
 	assert_ok(m);
@@ -157,7 +157,7 @@ static void a_forged_hash_is_refused(void **state)
 	for (unsigned hash = 1; hash <= 3; hash += 2) {
 		room[HASH] = (unsigned char)hash;
 		if (hash == 3) {
-			room[8] = 2; /* format 2, which has marks */
+			room[8] = 2; /* format 2, which stores marks */
 			room[IMAGE_MARKS] = WEIR_MARK_KEYED;
 		}
 		image_repair(room, (size_t)n);

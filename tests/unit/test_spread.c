@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The sums that show whether hashes are uniform ([SPREAD]) equal the sums of the plain
- * definition, in whatever portions the blocks are counted. The comparison of pairs of blocks ends
- * early if the first pairs show nothing. */
+ * definition, even if the blocks are counted in several portions. The comparison of pairs of blocks
+ * ends early if the first pairs do not suggest that the hashes are uneven. */
 #include <math.h>
 #include "../test.h"
 #include "filter/filter.h"
@@ -24,7 +24,7 @@ static uint64_t word_of(const struct weir_law *law, uint64_t word)
 	                                     (uint32_t)(bits >> (32 * (word % 2)));
 }
 
-/* The blocks are counted in portions of all sizes. */
+/* The blocks are counted in portions of 1, 2, 4 ... blocks. */
 static void each_cell_is_counted_for_every_width(void **state)
 {
 	static const uint32_t kinds[] = { WEIR_BLOCKED, WEIR_CLASSIC, WEIR_SPLIT, WEIR_COUNTING,
@@ -135,8 +135,8 @@ static double variance_of_few(uint64_t seed, uint64_t n)
 }
 
 /* Over all pairs of blocks, the sum shows that lower halves recur, but the first pairs show this
- * only weakly. The comparison ends early for 19 filters. With a threshold of one standard deviation
- * more, it would end early for 109. */
+ * only weakly. The comparison ends early for 19 of the 500 filters. With a threshold of one
+ * standard deviation more, it would end early for 109 of them. */
 static void pairs_that_show_a_little_continue_the_comparison(void **state)
 {
 	enum { FILTERS = 500, LOWER_HALVES = 1800, MOST = 40 };
@@ -154,7 +154,8 @@ static void pairs_that_show_a_little_continue_the_comparison(void **state)
 	assert_in_range(early, 0, MOST);
 }
 
-/* One block is full in the words that are read first, another block in all words. */
+/* Two blocks are full in the words that the measurement reads first. Only one of these blocks is
+ * full in all words, and the measurement must find this block. */
 static void the_fullest_of_several_full_words_is_found(void **state)
 {
 	enum { BLOCKS = 64, WORDS = 8, HALF_FULL = 2, FULL = 5 };
@@ -223,9 +224,9 @@ static uint32_t verdict_on(const struct weir_spread *s)
 	return said;
 }
 
-/* Return: counts in which the share @share of all cells is used. For cells with
- * odd numbers the share is multiplied by 1 + @off, for the other cells by 1 - @off. The number of
- * used cells per word varies, with @vary times the variance that uniform hashes would cause. */
+/* Return: counts in which the share @share of all cells is used. The share is multiplied by 1 +
+ * @off for cells with odd numbers, and by 1 - @off for the other cells. The number of used cells
+ * per word has @vary times the variance that uniform hashes would cause. */
 static struct weir_spread counted(double share, double off, double vary)
 {
 	struct weir_spread s = {
@@ -242,8 +243,9 @@ static struct weir_spread counted(double share, double off, double vary)
 	return s;
 }
 
-/* A cell may be used by 4 % more or less than others, and words may have 6 % more variance. Wider
- * tolerances would accept hashes whose false-positive rate users notice. */
+/* A cell may be used 4 % more or less often than the average cell, and the number of used cells per
+ * word may have 6 % more variance than with uniform hashes. Wider tolerances would accept hashes
+ * whose false-positive rate users notice. */
 static void the_tolerances_are_exact(void **state)
 {
 	static const double shares[] = { 0.125, 0.25, 0.5, 0.75 };

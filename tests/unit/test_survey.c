@@ -5,8 +5,8 @@
 #include "../test.h"
 #include "filter/filter.h"
 
-/* The survey reads lines in one shard of every 85. The last step has a single shard, and the memory
- * after the shard is not readable. */
+/* The survey reads lines in one shard of each group of 85 shards. The last group has a single
+ * shard, and the memory after this shard is not readable. */
 static void test_a_random_sample_ends_at_the_last_shard(void **state)
 {
 	enum { SHARDS = 256, BYTES = SHARDS << 16, RUNS = 3 };

@@ -228,8 +228,8 @@ static void assert_exact(uint64_t lines, uint32_t shards)
 	free(f);
 }
 
-/* Above 4 GiB, planned sizes are a multiple of 65536 lines, because the number of shards no longer
- * grows. After a fold, a size may be another number of lines. */
+/* Above 4 GiB, planned sizes are multiples of 65536 lines, because the number of shards no longer
+ * grows. A fold can give a size that is not a multiple of 65536 lines. */
 static void a_fold_above_4_gib_has_parameters(void **state)
 {
 	static const uint64_t sizes[] = { 2047, 2048, 2049, 4095, 4097, 4098, 6143, 10007, 65537 };

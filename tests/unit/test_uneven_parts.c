@@ -65,8 +65,8 @@ static void uneven_hashes_in_one_word_are_reported(void **state)
 	}
 }
 
-/* In the first or last 64 of many blocks, keys set only every other bit of a word. Each of these
- * blocks has as many keys as any other block. */
+/* In the first or last 64 of many blocks, the keys set only every other bit of a word, or for
+ * comparison any bit. Each of these blocks has about as many keys as any other block. */
 static void uneven_hashes_at_the_ends_are_reported(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };

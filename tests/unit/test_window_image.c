@@ -266,7 +266,7 @@ static uint64_t inserting_clock(void *unused)
 	return now_ns;
 }
 
-/* A save reads the clock after the words ([COPY-IN-SECTION]). */
+/* A save reads the clock after it has copied the words of the filter ([COPY-IN-SECTION]). */
 static void no_key_is_younger_than_the_image(void **state)
 {
 	struct weir_params o = options(7, 0);

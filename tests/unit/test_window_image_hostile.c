@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hostile images of windows: every byte of the head and the table is changed, and every field is
- * changed with the checksums repaired. */
+ * Hostile images of windows. Every byte of the head and the table is changed, with and without
+ * repaired checksums. The tests also cover wrong values of chosen fields, and wrong members. */
 #include <sys/mman.h>
 #include "window_image.h"
 

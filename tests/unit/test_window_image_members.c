@@ -6,7 +6,8 @@
 
 enum { HEADS = 17, ROOM = 1 << 18, TRIES = 3000 };
 
-/* An image in parts: the page of the compound's head, and every member. */
+/* An image in parts: the page with the head of the window, and the image of every member (one
+ * generation). */
 struct parts {
 	unsigned char page[IMAGE_PAGE];
 	unsigned char *member[HEADS + 1];
@@ -98,8 +99,7 @@ static uint64_t a_value(uint64_t was)
 	}
 }
 
-/* Change a number of 4 or 8 bytes, at an offset that is used in the compound's head and in the
- * members' heads. */
+/* Change a number of 4 or 8 bytes in @head, which is the head of the window or of a member. */
 static void change_number(unsigned char *head)
 {
 	static const unsigned four[] = { 8, 12, 16, 20, 48, 52, 72, 76, 104, 108, 112, 116, 120,

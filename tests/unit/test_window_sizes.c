@@ -116,7 +116,7 @@ static void test_all_instruction_sets_agree(void **state)
 
 static const unsigned char secret[16] = "sixteen secrets";
 
-/* The windows have a secret or none. */
+/* The test uses a window without a secret, and then a window with a secret. */
 static void test_all_forms_of_a_key_are_equal(void **state)
 {
 	enum { KEYS = 200 };
