@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Measures how long a thread was ready to run while another thread had its CPU. So a report can
- * tell a shared machine from a slow filter. */
+ * Measures how long a thread waited for a CPU that another thread used. So a report can tell a
+ * shared machine from a slow filter. */
 #ifndef WEIR_BENCH_ACCOUNT_H
 #define WEIR_BENCH_ACCOUNT_H
 

@@ -17,7 +17,7 @@ namespace {
 struct Case {
 	const Kind *kind;
 	size_t n;
-	double rate, bits; /* wanted rate, or wanted bits per key; the other is 0 */
+	double rate, bits; /* the wanted rate and 0, or 0 and the wanted bits per key */
 	const char *op;
 	Verb verb;
 	size_t batch;
@@ -118,8 +118,8 @@ constexpr size_t most_points = 12;
 /* The report compares the kinds at the operator's rate, or by default at this rate. */
 constexpr double usual_rate = 0.01;
 
-/* Return: true if the report compares kinds by this row. It compares the blocked kind only
- * with the default layout. */
+/* Return: true if the report compares kinds by this row. If the row has a given number of words per
+ * key, it must be the row of the blocked kind with the default layout. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&

@@ -22,10 +22,10 @@ namespace {
 struct Contender {
 	const char *name;
 	Maker make;
-	size_t largest;      /* most keys; more would take too long or too much memory */
+	size_t largest;      /* the most keys; more keys would take too long or too much memory */
 	bool strings;
-	bool lookups = true; /* false: differs from another contender only in its inserts */
-	bool limit = false;  /* a limit of the machine, without keys */
+	bool lookups = true; /* false: only the inserts differ from another contender's */
+	bool limit = false;  /* true: measures a limit of the machine, and stores no keys */
 };
 
 constexpr size_t m10 = 10000000, m100 = 100000000;

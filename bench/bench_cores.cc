@@ -94,7 +94,8 @@ void run(benchmark::State &state, const Case &c)
 
 void add_case(const Case &c)
 {
-	/* "split-batch" is the yardstick's batch function, so report it as "split" with a batch */
+	/* "split-batch" is the batch function of the contender "split", so report it as "split"
+	 * with a batch */
 	bool yardstick = c.contender->lookups_only;
 	add({ { "op", name_of(c.verb) }, { "set", yardstick ? "split" : c.contender->name },
 	      { "rate", c.rate }, { "keys", keys_for(c.size.bytes) }, { "fits", c.size.fits },

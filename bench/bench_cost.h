@@ -32,7 +32,7 @@ Elapsed insert_all(Team &team, struct weir_filter *f, const KeyFile &file, How h
 /* cost_image.cc: adds the cases that save, load and map an image. */
 void add_images(const std::string &path);
 
-/* Makes an empty filter for the keys, at 1 %. */
+/* Makes an empty filter for the keys, with a rate of 1 %. */
 struct weir_filter *empty_filter(const KeyFile &file);
 /* Measures the bits per key, the rate, and the number of the file's keys that @f has lost. */
 Quality quality_of(const struct weir_filter *f, const KeyFile &file);

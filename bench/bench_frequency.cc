@@ -146,8 +146,8 @@ template <class Counter> void ask_count_min(const Stream &s, uint64_t bytes)
 	}
 }
 
-/* Measures the default layout and count-min in as many bytes. With --layouts also measures all
- * other layouts in as many bytes. */
+/* Measures a filter with the default layout, and count-min sketches with as many bytes as the
+ * filter has. With --layouts also measures filters with all other layouts and as many bytes. */
 void compare(const Asked &asked, const Stream &s, double exponent, struct weir_params params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

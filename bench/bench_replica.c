@@ -148,8 +148,9 @@ static double ns_of(void (*round)(uint64_t n, unsigned number), uint64_t n, unsi
 	return (now() - begun) / (double)n * 1e9;
 }
 
-/* Runs both sides in turn, with the same keys, in equally full filters. After each pair of rounds,
- * waits until redis has confirmed all inserts. */
+/* Compares inserts into a plain handle with inserts into a replicated set. Runs a round of each in
+ * turn, with the same keys, in equally full filters. After each pair of rounds, waits until redis
+ * has confirmed all inserts. */
 static void compare_inserts(const struct weir_params *p, uint64_t n)
 {
 	struct comparison c[2] = {
@@ -326,5 +327,5 @@ int main(int argc, char **argv)
 	measure("likewise of a node's set, which all have", 1, publish);
 	close_nodes();
 	redisFree(direct);
-	return misses == 0; /* half of the keys are absent */
+	return misses == 0; /* a failure, because half of the keys are absent */
 }

@@ -163,7 +163,7 @@ void question(uint32_t generations, uint64_t keys)
 } // namespace
 
 // Arguments: pairs of a number of generations and a number of keys. The default has the pairs of
-// bench/MEASURED.md and others.
+// bench/MEASURED.md and more pairs.
 int main(int argc, char **argv)
 {
 	std::vector<uint64_t> asked;

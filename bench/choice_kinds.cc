@@ -20,8 +20,9 @@ int plan_of(const struct weir_params &params, struct weir_plan &plan)
 	return weir_plan_make(&params, &plan);
 }
 
-/* Sets the lowest rate, approximately, at which all layers together have at most @bytes. The size
- * of the first layer says little about the total. Return: false if no rate fits. */
+/* Sets approximately the lowest rate at which all layers together have at most @bytes. The size of
+ * the first layer says little about the total, so the function searches for the rate. Return: false
+ * if no rate fits. */
 bool grown_within(struct weir_params &params, uint64_t bytes)
 {
 	struct weir_plan plan;

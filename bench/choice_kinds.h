@@ -27,11 +27,11 @@ using Can = std::function<bool(size_t n, double rate, double bits)>;
 
 struct Kind {
 	std::string name;
-	uint32_t words_per_key; /* 0: the kind has no such number, or chooses it */
+	uint32_t words_per_key; /* 0: the kind has no such number, or chooses the number itself */
 	Make make;
 	/* When to measure the kind. A full run measures all kinds at all rates and sizes. Other
-	 * runs measure few and slow kinds at fewer rates and sizes. A quick run leaves out slow
-	 * kinds, and only a full run has rare kinds. */
+	 * runs measure kinds marked "few" or "slow" at fewer rates and sizes. A quick run leaves
+	 * out kinds marked "slow", and only a full run measures kinds marked "rare". */
 	enum { always, few, slow, rare } when;
 	bool batch_only = false; /* true: only batches; another Kind measures single keys */
 	bool weir = false;

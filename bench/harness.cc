@@ -294,7 +294,7 @@ void lost_keys(benchmark::State &state, uint64_t lost)
 int answer(int argc, char **argv, const Question &q)
 {
 	question = &q;
-	allowed_cpus(); /* before the first pin narrows the list */
+	allowed_cpus(); /* makes the list of CPUs before pin() restricts this thread */
 	try {
 		Arguments a = parse(argc, argv);
 		if (!initialize(argv[0], a)) {

@@ -138,7 +138,7 @@ static inline size_t key_telephone(char to[KEY_TELEPHONE_ROOM], uint64_t seed, u
 	return (size_t)(at + 9 - to);
 }
 
-/* ---- user ids: each function makes number i ---- */
+/* ---- user ids: each function makes the id of user number i ---- */
 
 /* Consecutive numbers. The seed chooses the first number. */
 static inline uint64_t key_user_sequential(uint64_t seed, uint64_t i)
@@ -155,7 +155,8 @@ static inline uint64_t key_user_snowflake(uint64_t seed, uint64_t i)
 	return ms << 22 | machine << 12 | i % 4;
 }
 
-/* Version 4 of RFC 9562: random, except for six bits. Ids differ in bytes 0 to 5, 14 or 15. */
+/* Version 4 of RFC 9562: random, except for six bits. Two ids differ in at least one of the bytes 0
+ * to 5, 14 and 15, which hold a bijection of i. */
 static inline void key_user_uuid(uint8_t to[16], uint64_t seed, uint64_t i)
 {
 	uint64_t random = key_scramble(seed + i), more = key_scramble(~random);

@@ -15,7 +15,8 @@ namespace bench {
 
 class Lines {
 public:
-	/* @tries: lines visited in each of six trials, to find the best way to prefetch. */
+	/* @tries: the number of lines that a trial visits. To find the best way to prefetch, each
+	 * way gets six trials. */
 	Lines(void *base, size_t bytes, size_t tries = size_t(1) << 20)
 	    : base_(static_cast<char *>(base)), lines_(bytes / 64), tries_(tries)
 	{

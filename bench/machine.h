@@ -9,8 +9,8 @@
 
 namespace bench {
 
-/* The CPUs that this process may use: one CPU of each physical core, then the second CPU of each.
- * The first call makes the list, since the kernel reports fewer CPUs after a pin. */
+/* The CPUs that this process may use: one CPU of each physical core, then the second CPU of each
+ * core. The first call makes the list, since the kernel reports fewer CPUs after pin(). */
 const std::vector<int> &allowed_cpus();
 /* The number of physical cores of the allowed CPUs. */
 unsigned allowed_cores();

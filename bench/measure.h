@@ -32,13 +32,13 @@ struct Keys {
 	std::vector<uint64_t> present, absent_;
 };
 
-/* Return: true if a round uses all keys, and not only @count. */
+/* Return: true if a round uses all keys, whatever the argument count of measure() says. */
 inline bool takes_all(Op op) { return op == Op::insert || op == Op::remove; }
 
 /* The cost of one round. */
 struct Cost {
-	/* CPU time per key, which excludes the time of other processes. If measure() has @wall, the
-	 * clock's time per key. */
+	/* CPU time per key, which excludes the time of other processes. If the argument wall of
+	 * measure() is true: the clock's time per key. */
 	double ns;
 	double busy; /* share of the elapsed time in which a thread had its CPU, 0 to 1 */
 	double keys; /* number of keys in this round */

@@ -61,8 +61,8 @@ uint64_t hash_batch(const Lengthy &l)
 	return hashes[0];
 }
 
-/* lookup() and lookup_batch() return the number of keys found; the other ways return
- * arbitrary values. */
+/* lookup() and lookup_batch() return the number of keys found. The results of xxh3(), hash() and
+ * hash_batch() are not used as numbers of keys. */
 uint64_t lookup(const Lengthy &l)
 {
 	uint64_t found = 0;

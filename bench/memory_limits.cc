@@ -50,7 +50,7 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 	Array &array = array_of(size.bytes, huge);
 	Team &team = team_of(threads);
 	uint64_t at = 0;
-	/* one thread chooses the prefetch distance */
+	/* The first call chooses the prefetch distance, so make it before the threads start. */
 	write ? array.lines->fetch_or(0, 1) : benchmark::DoNotOptimize(array.lines->read(0, 1));
 	auto round = [&](Team &some) {
 		Tally t = timed(some, a_round, [&](unsigned thread) {

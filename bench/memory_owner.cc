@@ -18,7 +18,7 @@ namespace {
 
 enum class Visit {
 	lock,   /* an atomic OR on one word per line; the core overlaps as many ORs as it can */
-	mixed,  /* lookups_an_insert lookups, then an insert */
+	mixed,  /* in turn 19 lookups (lookups_an_insert) and an insert */
 	insert, /* single inserts */
 	batch,  /* inserts in batches of batch_keys */
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * The readers of bench_reload. Each reader has its own CPU, from the first CPU on, as long as there
- * are enough. The loader is the calling thread. */
+ * are enough CPUs. The loader is the calling thread. */
 #include <algorithm>
 #include "account.h"
 #include "machine.h"
 #include "reload.h"
 #include "team.h"
 
-/* ticks.c calls this function. In the command, another file defines it. */
+/* ticks.c calls this function. In the command weir, another file defines it. */
 extern "C" double seconds_now(void) { return bench::clock_ns(CLOCK_MONOTONIC) * 1e-9; }
 
 namespace bench {

@@ -39,8 +39,8 @@ void lookups(std::vector<Comparison> &out, size_t n, double rate, bool promised)
 	                { "yardstick, inlined", yardstick_single, Op::chain } });
 }
 
-/* Adds the cost of a call through a pointer on this machine, to an empty function and to the
- * yardstick. */
+/* Adds comparisons that show what a call through a pointer costs on this machine. The called
+ * functions are an empty function, the yardstick's lookup and weir's lookup. */
 void calls(std::vector<Comparison> &out)
 {
 	const Side yardstick = { "yardstick, inlined", yardstick_single, Op::hit };
@@ -213,8 +213,9 @@ void removing(std::vector<Comparison> &out)
 			                n == m1 ? 1.7 : 0, true });
 }
 
-/* Fuse with fingerprints of 8 bits. A build also hashes and sorts the keys. A part has at least a
- * million keys, so two threads help only with more keys. */
+/* Fuse with fingerprints of 8 bits. A build also hashes and sorts the keys. Filters of more
+ * than two million keys have several parts, and one thread builds a part. So a second thread helps
+ * only with such filters. */
 void built(std::vector<Comparison> &out, size_t n)
 {
 	const double rate = 0.004;

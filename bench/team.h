@@ -25,13 +25,13 @@ inline double clock_ns(clockid_t clock)
 struct Elapsed {
 	double wall_ns = 0;   /* from the common start to the end of the last thread */
 	double cpu_ns = 0;    /* the longest CPU time of a thread */
-	/* the longest time that a thread was ready to run while another had its CPU; 0 if
+	/* the longest time that a thread waited for a CPU that another thread used; 0 if
 	 * unknown */
 	double waited_ns = 0;
 };
 
-/* Threads that are pinned to different CPUs, as long as there are enough. The caller is one of the
- * @threads threads. */
+/* Threads that are pinned to different CPUs, as long as there are enough CPUs. The caller is one of
+ * the @threads threads. */
 class Team {
 public:
 	explicit Team(unsigned threads);

@@ -268,8 +268,9 @@ private:
 	pthread_rwlock_t lock_ = PTHREAD_RWLOCK_INITIALIZER;
 };
 
-/* The lower bound of the cost of a reference count: one addition before and one subtraction after.
- * A real reference count must also find the filter and count in one atomic step. */
+/* The lower bound of the cost of a reference count: one addition before each lookup and one
+ * subtraction after the lookup. A real reference count must also find the filter and count in one
+ * atomic step. */
 class Counted final : public Kept<Counted> {
 public:
 	using Kept::Kept;

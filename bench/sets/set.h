@@ -27,7 +27,8 @@ public:
 	/* Measures latency: as lookup, but each key depends on the previous answer. */
 	virtual uint64_t chain(const uint64_t *keys, size_t n) = 0;
 	virtual void insert(const uint64_t *keys, size_t n) = 0;
-	/* As lookup, but inserts one of the @fresh keys after each lookups_an_insert lookups. */
+	/* As lookup, but inserts one of the @fresh keys after every 19 lookups
+	 * (lookups_an_insert). */
 	virtual uint64_t mixed(const uint64_t *keys, size_t n, const uint64_t *fresh);
 	/* Inserts in the fastest way. No thread may read the set at the same time. Several threads
 	 * may load at once if concurrent() is true. */
@@ -184,7 +185,7 @@ std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
 
 /* inline.cc: with <weir/inline.h>, compiled for this machine. weir_inlined_fixed() has only the
- * layout of 0.1 %, known to the compiler. */
+ * layout for a rate of 0.1 %, which the compiler knows. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
 

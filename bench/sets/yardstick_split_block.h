@@ -5,9 +5,9 @@
  * prefetch. An insert is four relaxed 64-bit atomic ors, without a test before.
  *
  * Its size follows from its own formula (bits_for_rate), so that both sides of a comparison have
- * the same measured rate. At 1 % it needs 10.53 bits per key, and 0.995 to 1.006 % were measured
- * with 10M absent keys (n = 100k to 10M); at 0.1 % 16.89 bits, and 0.098 to 0.100 %. bench_targets
- * prints both for each run.
+ * the same measured rate. For a rate of 1 % the filter needs 10.53 bits per key, and we measured
+ * 0.995 to 1.006 % with 10M absent keys (n = 100k to 10M). For 0.1 % it needs 16.89 bits, and we
+ * measured 0.098 to 0.100 %. bench_targets prints the bits and the measured rate of each run.
  *
  * The including file chooses the instruction set, and wraps this file in its own namespace. */
 #ifndef WEIR_BENCH_YARDSTICK_SPLIT_BLOCK_H
