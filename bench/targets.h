@@ -14,7 +14,7 @@ struct Side {
 	Op op;
 	unsigned threads = 1;
 	const char *isa = nullptr; /* instruction set that weir must use; NULL: the best */
-	bool no_filter = false;    /* a limit of the machine, without keys */
+	bool no_filter = false;    /* true: measures a limit of the machine, and stores no keys */
 };
 
 struct Comparison {

@@ -70,7 +70,7 @@ public:
 	}
 };
 
-constexpr double always = 0.9; /* more than the share of absent keys among hits, which is 0 */
+constexpr double always = 0.9; /* above the share of absent keys, which is 0 in rounds of hits */
 
 } // namespace
 

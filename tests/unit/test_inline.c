@@ -74,7 +74,7 @@ static void one_layout(const struct inline_probe *probe, unsigned z, unsigned g,
 			                 weir_insert_u64(theirs.f, i));
 	}
 	assert_memory_equal(ours.memory, theirs.memory, ours.bytes);
-	struct weir_inline view; /* equals the first field of the mutable view */
+	struct weir_inline view; /* must equal the first field of the mutable view */
 	assert_ok(weir_inline_init(&view, ours.f));
 	assert_memory_equal(&view, &ours.mut.view, sizeof view);
 	for (uint64_t i = 0; i < 3 * keys; i++) {

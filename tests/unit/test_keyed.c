@@ -45,7 +45,7 @@ static uint64_t seed_of(const struct weir_filter *f)
 	return p.seed;
 }
 
-/* Checks two of the reference vectors. test_siphash.c checks all. */
+/* Checks three of the reference vectors. test_siphash.c checks all of them. */
 static void test_a_keyed_filter_hashes_by_siphash(void **state)
 {
 	unsigned char message[16];

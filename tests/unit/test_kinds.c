@@ -45,7 +45,7 @@ static void every_kind_is_listed(void **state)
 	}
 }
 
-/* The names up to the first NULL differ. No name follows the NULL. */
+/* The names up to the first NULL differ from each other. No name follows the NULL. */
 static void the_fields_of_a_shape_have_names(void **state)
 {
 	(void)state;

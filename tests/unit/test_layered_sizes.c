@@ -15,7 +15,7 @@ static void the_second_level_fits_in_max_bytes(void **state)
 	p.capacity = KEYS;
 	p.layered.exclude_keys = OTHERS;
 	p.max_bytes = 8000;
-	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* the widest cells that fit */
+	struct weir_filter *f = built(&p, KEYS, OTHERS, &r); /* with the widest cells that fit */
 	assert_ok(weir_measure(f, WEIR_SAMPLED, &s));
 	assert_true(s.bytes <= 8000 && s.bytes > 7500 && s.shape.field[0] > 8);
 	assert_int_equal(found_in(f, 0, KEYS), KEYS);

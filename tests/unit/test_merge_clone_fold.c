@@ -140,7 +140,7 @@ static void a_difference_is_named_with_both_values(void **state)
 		insert_range(b, 0, 100);
 		assert_refused(weir_merge(a, b), -EINVAL, cases[i].field, cases[i].ours);
 		assert_non_null(strstr(weir_error_detail(), cases[i].theirs));
-		assert_true(exact(a).fill == 0); /* refused before the first write */
+		assert_true(exact(a).fill == 0); /* the merge wrote nothing */
 		weir_destroy(a), weir_destroy(b);
 	}
 }
@@ -236,7 +236,7 @@ static void fold(uint32_t kind, uint64_t lines, uint32_t factor)
 	assert_ok(weir_params_shape(&params, &shape));
 	struct weir_filter *direct = with(&params);
 	insert_range(direct, 0, keys);
-	assert_same_bits(folded, direct); /* equals a filter created at the smaller size */
+	assert_same_bits(folded, direct); /* direct was created at the smaller size */
 	assert_int_equal(exact(folded).capacity, exact(direct).capacity);
 	insert_range(folded, keys, keys + 5);
 	assert_int_equal(count_range(folded, 0, keys + 5), keys + 5);

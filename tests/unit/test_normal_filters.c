@@ -65,7 +65,7 @@ static void a_prefix_covers_its_addresses(void **state)
 	assert_int_equal(has(f, " 10.255.0.1\r"), 1);
 	assert_int_equal(has(f, "::ffff:10.1.2.3"), 1);
 	assert_int_equal(has(f, "10.0.0.0/9"), 1);
-	assert_int_equal(has(f, "10.0.0.0/7"), 0); /* larger than the inserted prefix */
+	assert_int_equal(has(f, "10.0.0.0/7"), 0); /* a larger network than 10.0.0.0/8 */
 	assert_int_equal(has(f, "11.0.0.1"), 0);
 	assert_int_equal(has(f, "192.0.2.129"), 1);
 	assert_int_equal(has(f, "192.0.2.127"), 0);

@@ -67,7 +67,7 @@ static void a_prefix_has_the_right_key(void **state)
 		{ "::ffff:c000:201/120", "18c0000200" },
 		{ "::ffff:1.2.3.4/96", "0000000000" },
 		{ "::ffff:1.2.3.4/95", "5f00000000000000000000fffe00000000" },
-		/* IPv4-compatible, which stays an IPv6 address */
+		/* an IPv4-compatible address stays an IPv6 address */
 		{ "::192.0.2.1", "80000000000000000000000000c0000201" },
 		{ "", NULL }, { "/", NULL }, { "/8", NULL }, { "1.2.3.4/", NULL },
 		{ "1.2.3.4/33", NULL }, { "1.2.3.4/08", NULL }, { "1.2.3.4/+8", NULL },

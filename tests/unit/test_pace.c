@@ -164,7 +164,7 @@ static void test_a_loader_never_sleeps_inside_a_section(void **state)
 	}
 }
 
-/* The keys are inserted in every form. */
+/* The keys are inserted as hashes, as vectors and as numbers. */
 static void test_a_pace_does_not_change_the_bits(void **state)
 {
 	struct weir_handle *h = open_handle(flavors, CAPACITY);

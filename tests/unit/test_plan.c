@@ -243,7 +243,7 @@ static void a_plan_gives_its_reason(void **state)
 		char after[8];
 	} old = { { .struct_size = offsetof(struct weir_plan, reason) }, "" };
 	old.plan.reason = old.after;
-	/* the plan of an older, shorter header is filled up to its end */
+	/* the struct of an older header is shorter: the planner writes nothing beyond it */
 	assert_ok(weir_plan_make(&params, &old.plan));
 	assert_true(old.plan.fp_rate == plan.fp_rate && old.plan.reason == old.after);
 	assert_int_equal(old.plan.struct_size, offsetof(struct weir_plan, reason));

@@ -147,7 +147,7 @@ static void test_live_images_and_unknown_kinds_are_refused(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBUSY, path, "live");
 	weir_destroy(live);
 	unsigned char *image = image_slurp(path, &n);
-	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* another kind, and not live */
+	image[12] = 77, memset(image + IMAGE_COMMIT, 0, 8); /* kind 77, and not live */
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
 	free(image);
@@ -261,7 +261,8 @@ static void test_deferred_free_counts_old_filters(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, &o), 1);
 	expect_bytes(flavors, h, each);
 	sitter_start(&sitter, flavors->rcu);
-	assert_int_equal(weir_handle_refresh(h, path, &o), 0); /* no old filter to wait for */
+	/* a refresh that replaces no filter does not wait for readers */
+	assert_int_equal(weir_handle_refresh(h, path, &o), 0);
 	sitter_end(&sitter);
 }
 

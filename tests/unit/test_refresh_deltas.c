@@ -447,7 +447,7 @@ static void a_set_with_deltas_is_read_instead_of_mapped(void **state)
 	publish_image(1);
 	assert_swaps_to(1);
 	publish("1", 1, 2);
-	assert_swaps_to(2); /* a private copy instead of a map */
+	assert_swaps_to(2); /* publishes a private copy instead of a map */
 	assert_true(weir_handle_insert_hash(h, 77) >= 0);
 	how.map = false;
 	publish("2", 2, 3);

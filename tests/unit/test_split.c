@@ -167,7 +167,7 @@ static void a_forged_hash_is_refused(void **state)
 	assert_null(f);
 }
 
-/* No other kind has the same hash. */
+/* No other kind hashes by XXH64 without a seed. */
 static void a_handle_accepts_only_the_split_kind(void **state)
 {
 	struct weir_params p = split_params(1000, 0.01), other = p;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * How much stack the functions use that worker threads call. Servers have threads and coroutines
- * of 16 to 24 KiB. Most functions use at most 6 KiB, even for batches. Up to 7 KiB are allowed for
- * weir_fill_keys(), for batches for a layered filter, and for a cuckoo filter that moves keys or
- * gets batches. Up to 9 KiB are allowed for batches of texts, and for a handle of cuckoo filters.
- * The stack of an idle thread is subtracted. With another compiler or on another machine the
- * functions may use twice as much. */
+ * Measures the stack of the functions that worker threads call. Servers have threads and coroutines
+ * with stacks of 16 to 24 KiB. Most functions use at most 6 KiB, even for batches. Up to 7 KiB are
+ * allowed for weir_fill_keys(), for batches of a layered filter, and for a cuckoo filter that moves
+ * keys or gets batches. Up to 9 KiB are allowed for batches of texts, and for a handle of cuckoo
+ * filters. The stack of an idle thread is subtracted. With another compiler or on another machine
+ * the functions may use twice as much. */
 #include <limits.h>
 #include <sys/mman.h>
 #include <weir/guard.h>

@@ -175,7 +175,7 @@ static void a_sample_agrees_with_the_whole(void **state)
 		for (uint64_t i = 0; i < CAPACITY / 10; i++)
 			keys[i] = test_key(i + CAPACITY);
 		int64_t answer = weir_insert_keys(f, weir_keys_u64(keys, CAPACITY / 10), NULL);
-		assert_ok(answer == -ENOSPC ? 0 : answer); /* a kind with a limit may be full now */
+		assert_ok(answer == -ENOSPC ? 0 : answer); /* a full filter may refuse keys */
 		/* the sample's error is smaller than the surplus of 10 % */
 		assert_true(answer < 0 || sampled(f).saturated);
 		assert_true(answer < 0 || exact(f).saturated);

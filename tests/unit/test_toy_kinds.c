@@ -98,7 +98,7 @@ static void no_removals_and_counts(struct weir_filter *f)
 	assert_true(bitmap == 0xa5 && counts[0] == 5 && counts[1] == 5 && counts[2] == 5);
 }
 
-/* The filters are read-only or writable. */
+/* The error names the capability that the kind lacks, even if the filters are read-only. */
 static void a_missing_capability_is_named(void **state)
 {
 	static const int errors[] = { 0, -EROFS };

@@ -54,7 +54,7 @@ static void uneven_hashes_in_one_word_are_reported(void **state)
 		const uint32_t salt = word < COUNT_OF(salts) ? salts[word] : 0;
 		struct weir_filter *f = test_filter(WEIR_SPLIT, KEYS, asked);
 		for (uint64_t i = 0, keys = 0; keys < KEYS / 2; i++)
-			/* the lower half of the hash */
+			/* insert a hash only if its lower half passes this test */
 			if ((uint32_t)test_key(i) * salt >> 31 == 0) {
 				assert_ok(weir_insert_hash(f, test_key(i)));
 				keys++;

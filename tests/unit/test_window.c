@@ -183,7 +183,8 @@ static void test_inside_a_section_an_advance_is_refused(void **state)
 	weir_destroy(w);
 }
 
-/* The count restarts even when a slot is reused. */
+/* The count of keys restarts in each generation, even if the generation reuses the memory of an
+ * expired generation. */
 static void test_the_count_restarts_in_each_generation(void **state)
 {
 	struct weir_params o = options(4, 0);

@@ -22,7 +22,7 @@ static const struct rcu_flavor_struct *enter(const struct rcu_flavor_struct *fla
 	return flavor;
 }
 
-/* Calls every function that enters a read section, several times. */
+/* Repeats inserts, lookups, ticks and statistics in a window of each flavor. */
 static void every_function_works_in_each_flavor(void **state)
 {
 	(void)state;
