@@ -178,9 +178,9 @@ static void test_files_of_other_users_are_kept(void **state)
 		close(fd);
 		assert_int_equal(chmod(folder, 0755 | open_to_all), 0);
 		assert_ok(weir_save(f, weir_location_path(path), NULL));
-		/* In a folder open to all, any user may have created the file, so the save keeps
-		 * it. In the other folder only a killed save can have left the file, so the save
-		 * removes it. */
+		/* If all users may write to the folder, any user may have created the file, so the
+		 * save keeps the file. Otherwise only a killed save can have left the file, so the
+		 * save removes it. */
 		assert_int_equal(there(), open_to_all != 0);
 		(void)unlink(occupied);
 	}

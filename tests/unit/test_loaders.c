@@ -164,7 +164,7 @@ static void test_a_loader_of_one_key_sleeps(void **state)
 }
 
 /* Without memory the loader cannot collect hashes. It loads the keys of the free partitions, and
- * waits for the last partition. */
+ * waits for the last partition, which the test owns. */
 static void test_a_loader_without_memory_sleeps(void **state)
 {
 	(void)state;

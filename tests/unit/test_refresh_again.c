@@ -114,7 +114,7 @@ static int count_reads(void *arg, uint64_t done, uint64_t total)
 }
 
 /* A write soon after the refusal may leave the file's times unchanged, so for a while each refresh
- * reads the file again. Later refreshes do not, because reading costs disk bandwidth. */
+ * reads the file again. Later refreshes do not read it, because reading costs disk bandwidth. */
 static void test_a_new_damaged_file_is_read_again_for_a_while(void **state)
 {
 	struct weir_refresh_options o = WEIR_REFRESH_OPTIONS_INIT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Routers: every function, compared with a second, plain implementation of the layout. */
+ * Routers. Their answers equal the answers of a second, plain implementation of the layout. The
+ * tests also cover secrets, names, statistics and merges. */
 #include <math.h>
 #include "router.h"
 

@@ -87,8 +87,8 @@ static void uneven_hashes_at_the_ends_are_reported(void **state)
 			const uint64_t from_end = test_key(k) % (ENDS * block);
 			const uint64_t hash = last ? ~from_end : from_end;
 			const uint64_t r = hash * UINT64_C(0x9E3779B97F4A7C15);
-			/* the top 4 bits of r choose the words; the mask has the low bit of each
-			 * of the six fields of 6 bits below them, which choose bits in the words */
+			/* The top 4 bits of r choose the words. Below them, six fields of 6 bits
+			 * choose bits in the words. The mask has the low bit of each field. */
 			if (alike && r >> 24 & UINT64_C(0x41041041))
 				continue;
 			assert_ok(weir_insert_hash(f, hash));
