@@ -50,7 +50,8 @@ public:
 	void clear() { filter_.region->clear(); }
 
 	/* Makes hashes. The high half of hash * lines is the line's index ([PARTITION-BITS]), so a
-	 * range of hashes is a range of lines. @part: a part's number; parts_: the whole filter. */
+	 * range of hashes is a range of lines. @part: the number of a part, or parts_ for the whole
+	 * filter. */
 	Hashes make(unsigned part, size_t n, uint64_t &salt) const
 	{
 		bool all = part == parts_;
@@ -260,8 +261,8 @@ void run_pairs(benchmark::State &state, const Visit *how, bool every)
 
 void add_pairs(const Options &options)
 {
-	/* a fixed number of rounds: Google Benchmark would run too many, since it does not count
-	 * the setup */
+	/* a fixed number of rounds: Google Benchmark would run too many rounds, since it does not
+	 * count the time of the setup */
 	long again = allowed_cpus().size() > 8 ? 2 : options.quick() ? 8 : 32;
 	bool every = options.full();
 	add({ { "what", "pair" }, { "how", "ping" } },

@@ -18,11 +18,11 @@ struct Size {
 struct Room {
 	size_t l2, l3, memory;
 };
-/* The sizes are half of the L2, half of the L3 (left out if this half is at most twice the L2), and
- * four times the largest cache, but at least 64 MiB and at most a sixteenth of memory. If @seconds
- * is not 0, a size that takes longer to fill and look up is halved until it is fast enough or at
- * most 16 MiB. A halved size that fits a cache counts as the size for that cache. If two sizes
- * count for one level, the larger size stays. */
+/* There are up to three sizes: half of the L2, half of the L3, and four times the largest cache.
+ * Half of the L3 is left out if it is at most twice the L2. The third size is at least 64 MiB, but
+ * at most a sixteenth of memory. If @seconds is not 0, a size that takes longer to fill and look up
+ * is halved until it is fast enough or at most 16 MiB. A halved size that fits a cache counts as
+ * the size for that cache. If two sizes count for one level, the larger size stays. */
 const std::vector<Size> &sizes(double seconds);
 /* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);
