@@ -91,7 +91,8 @@ int bf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 
 /* ---- items ---- */
 
-/* Reply to each item, up to the first failure. Return: the number of replies. */
+/* Add the items in order and reply to each. The first item that fails gets an error and ends the
+ * loop. Return: the number of replies. */
 static long add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
                       struct redis_string **items, int n)
 {

@@ -10,9 +10,9 @@
  * CF: items move and are removed, so a dump with chunks of two moments could lack items that the
  * chain had at both moments. The header contains the number of changes to the chain, so its
  * checksum identifies one state. Each chunk has that checksum. An iterator has only MARK_BITS bits
- * of the checksum, above the piece number, since clients may have only 53 bits in a number. A
- * loaded chain continues the header's count of changes: if an item is added before the last chunk,
- * LOADCHUNK refuses the other chunks. */
+ * of the checksum, above the number of the chunk, since clients may have only 53 bits in a number.
+ * A loaded chain continues the header's count of changes: if an item is added before the last
+ * chunk, LOADCHUNK refuses the other chunks. */
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -8,7 +8,7 @@
 enum { DUMP_HEADER_MOST = 9 * 8, DUMP_FRAME_BYTES = 4 * 8 };
 enum { DUMP_BITS_MOST = (16 << 20) - DUMP_FRAME_BYTES }; /* bytes of bits in a chunk */
 enum { DUMP_PIECE_BITS = 23 };                           /* CF: bits of an iterator that are the
-                                                            piece number */
+                                                            chunk's number */
 
 struct dump_header {
 	unsigned char text[DUMP_HEADER_MOST];
@@ -30,7 +30,7 @@ void dump_put_frame(unsigned char *out, const struct dump_frame *f, const void *
 /* Return: true if the checksum is correct. */
 bool dump_get_frame(const unsigned char *chunk, size_t bytes, struct dump_frame *out);
 
-/* CF: the bits of a header's checksum that an iterator contains, above the piece number. */
+/* CF: the bits of a header's checksum that an iterator contains, above the chunk's number. */
 uint64_t dump_mark(uint64_t name);
 /* Return: the iterator that continues at byte @offset of the chain. */
 uint64_t dump_iterator(const struct chain *c, uint64_t name, uint64_t offset);

@@ -20,9 +20,10 @@ struct key_kind {
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
 extern const struct chain_memory key_memory; /* Redis's allocator, which counts the memory */
-extern uint64_t key_most;                    /* max-bytes; 0: no limit */
+/* the module's argument max-bytes, a limit for the bits of one key; 0: no limit */
+extern uint64_t key_most;
 
-/* Return: max-bytes; 0 for commands from a master or a file. */
+/* Return: key_most; 0 (no limit) if the command comes from a master or from a file. */
 uint64_t key_most_for(struct redis_context *context);
 
 int key_types_create(struct redis_context *context);
@@ -32,8 +33,8 @@ int key_types_create(struct redis_context *context);
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, struct chain **out);
 
-/* Open a key to add to. @s: settings with which this function makes a missing key; NULL: do not
- * make the key. If the seed of @s is 0, this function draws a seed. Close @key in any case.
+/* Open a key for adding items. @s: settings with which this function makes a missing key; NULL: do
+ * not make the key. If the seed of @s is 0, this function draws a seed. Close @key in any case.
  * Return: 0, and @out receives the chain; else this function has sent an error reply. */
 int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
                     struct redis_string *name, struct chain_settings *s, struct redis_key **key,
@@ -43,8 +44,8 @@ int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
 int key_reserve(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, struct chain_settings *s);
 
-/* Reply with the error sentence of the last failure. For -ENOSPC, reply with kind->full instead,
- * unless @kind is NULL. */
+/* Reply with the error text of the last failure. For -ENOSPC, reply with kind->full instead, unless
+ * @kind is NULL. */
 void key_fail(struct redis_context *context, const struct key_kind *kind, int err);
 
 /* Reply for each item of argv[2..argc) whether it is in the key. @many: reply with an array. */

@@ -35,7 +35,8 @@ static const char *load_bits(const struct chain *c, struct chain_link *l, uint64
 	}
 	if (items > l->capacity)
 		return bad_data;
-	/* Only set bits, so that items added after the dump stay, and a chunk may come twice. */
+	/* Set bits and clear none, so that items added after the dump stay. A client may also send
+	 * a chunk twice. */
 	for (size_t k = 0; k < bytes; k++)
 		bits[k] |= data[k];
 	l->items = items > l->items ? items : l->items;
@@ -73,7 +74,8 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
-/* Return: the error text for CF.LOADCHUNK, which has fewer texts than BF.LOADCHUNK, or @wrong.
+/* Return: the error text to send. For BF.LOADCHUNK this is @wrong. CF.LOADCHUNK has fewer texts, and
+ * sends @wrong only for a chunk of a missing key.
  * @c: NULL if the key was missing. @first: the iterator is that of a header. */
 static const char *error_for(const struct key_kind *kind, const char *wrong, const struct chain *c,
                              bool first)

@@ -18,7 +18,8 @@ struct set {
 /* Functions that return an int return 0 or a negative errno, with weir_error_detail(). */
 
 /* Read a set's head and manifest. Refuses a signed generation, a kind other than blocked,
- * normalised keys, and a key that belongs to the set. Close @s in any case.
+ * normalised keys, and a KEY whose name begins with the prefix of the set's own keys. Close @s in
+ * any case.
  * @words: KEY SET name. @touch: send a heartbeat as a node does,
  *   which begins the set or an epoch if needed. */
 int set_open(struct set *s, struct redis_context *context, struct redis_string **words, bool touch);

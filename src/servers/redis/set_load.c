@@ -10,7 +10,7 @@
 #include "dump.h"
 #include "set.h"
 
-/* The pieces of a key's only link. */
+/* The pieces of a key's only link. A piece is the part of the bits that one chunk of a dump has. */
 struct pieces {
 	uint64_t n;
 	/* The number of set bits of each piece before the merge. have_changed() replaces it by

@@ -45,8 +45,8 @@ static int open_redis(struct set *s, struct redis_string **words)
 	int err = weir__redis_open(&s->redis, &o);
 	if (err)
 		return err;
-	/* Refuse a key that the set uses: scripts of its store could expire the key and so free
-	 * its filter. */
+	/* Refuse a key that the set itself uses: the set's scripts could expire the key, and redis
+	 * would free the filter in that key. */
 	const char *key = redis.StringPtrLen(words[0], &len), *own = s->redis->keys.prefix;
 	return len >= strlen(own) && memcmp(key, own, strlen(own)) == 0 ?
 		weir_fail(-EINVAL, "set %s: the key is one of its own: name another", o.set) : 0;

@@ -53,7 +53,7 @@ static int set_manifest_fields(const struct set *s, const struct weir_stats *of,
 	return err;
 }
 
-/* Set the number of generations to keep to the number that redis has now, which a node chose. */
+/* Keep as many generations as redis keeps now. A node has chosen that number. */
 static int keep(struct set *s)
 {
 	struct redisReply *reply;
@@ -70,7 +70,7 @@ static int keep(struct set *s)
 
 /* Expire the uploaded chunks now. XX skips chunks without an expiry, which belong to kept
  * manifests.
- * @err: the error to return, with its sentence */
+ * @err: the error to return, with its error text */
 static int expire_chunks(const struct set *s, const struct weir_image_job *j, int err)
 {
 	char why[WEIR_SENTENCE_BYTES], key[WEIR_KEY_TEXT + WEIR_NUMBER_TEXT];

@@ -28,7 +28,8 @@ struct walk {
 	struct weir_log_id at;
 };
 
-/* Ask for another call later, since a node that has the missing entries will publish them. */
+/* Return: an error that tells the caller to call again later. A node that has the missing entries
+ * will publish the set with their keys. */
 static int entry_missing(const struct walk *w, struct weir_log_id last)
 {
 	char at[WEIR_ID_TEXT], end[WEIR_ID_TEXT];
@@ -45,7 +46,7 @@ static int apply_entry(void *walk, const struct weir_entry *e)
 	struct weir_log_id last = { e->id.epoch, e->id.n - 1 };
 	int answer = 0;
 	if (e->kind == WEIR_ENTRY_UNREAD)
-		return -EBADMSG; /* the store has set the error sentence */
+		return -EBADMSG; /* the store has set the error text */
 	if (e->kind == WEIR_ENTRY_EPOCH)
 		last = e->last;
 	const bool given_up = weir__log_id_compare(last, w->at) > 0 &&
