@@ -9,7 +9,8 @@
 #include "../folder.h"
 #include "shim.h"
 
-/* Return: the number of entries of a folder other than @besides. @name: receives a name. */
+/* Return: the number of entries of a folder, without the entry named @besides. @name: receives the
+ * name of the entry that was counted last. */
 static inline unsigned folder_entries(const char *where, const char *besides, char name[256])
 {
 	unsigned n = 0;

@@ -21,8 +21,8 @@ static size_t grain;
 static power_right *right;
 static struct file files[MOST_FILES];
 static unsigned nfiles, bound[MOST_FILES], nbound; /* bound: files that path may name after a cut */
-static bool none_bound, /* path may name no file after a cut */
-        answered;       /* the verb has answered 0 */
+static bool none_bound, /* a cut may leave path without a file */
+        answered;       /* the function under test has returned 0 */
 static const unsigned char *mapped;
 
 /* ---- the cuts ---- */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /* Return: true if a cut may leave this image. @image: NULL if the path has no file.
- * @answered: true if the verb has answered 0. */
+ * @answered: true if the function under test has returned 0. */
 typedef bool power_right(const unsigned char *image, size_t n, bool answered);
 
 struct power {
@@ -28,7 +28,7 @@ void power_begin(const char *path, size_t grain, power_right *right);
 void power_mapped(const void *image);
 /* Try the cuts of a step that the test makes itself. */
 void power_step(const char *what);
-/* End the model after the verb has answered 0. */
+/* Try the cuts after the function under test has returned 0, and end the model. */
 void power_end(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The n-th system call fails while a filter is built from keys, in memory or with a file for the
- * keys that do not fit. The builder reports the failure in a sentence, or does without the call.
+ * keys that do not fit. The builder reports the failure in an error text, or does without the call.
  * The caller gets no filter, or a filter with all keys. No memory, thread or file is leaked. */
 #include <errno.h>
 #include <weir/build.h>
@@ -27,7 +27,8 @@ static int teardown(void **state)
 	return folder_teardown(state);
 }
 
-/* Return: the number of keys in the builder's lanes. The function locks each lane. */
+/* Return: the number of keys in the builder's lanes (its buffers, to which different threads add at
+ * the same time). The function locks each lane. */
 uint64_t weir__builder_added(struct weir_builder *b);
 
 /* @processors: 2 adds half of the keys on each of two processors, if the machine has two. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The n-th system call fails while a delta is made or applied, for every n. The verb reports the
- * failure in a sentence, or does without the call. The output is the whole old file or the whole
- * new file. No memory leaks, and no temporary file stays. */
+ * The n-th system call fails while a delta is made or applied, for every n. The function reports
+ * the failure in an error text, or does without the call. The output is the whole old file or the
+ * whole new file. No memory leaks, and no temporary file stays. */
 #include <errno.h>
 #include "faults.h"
 
@@ -50,7 +50,7 @@ static int do_id(void)
 static const struct verb {
 	const char *name;
 	int (*run)(void);
-	bool image,      /* the verb writes an image */
+	bool image,      /* run() writes an image */
 	        no_tmpfile; /* the file system lacks O_TMPFILE */
 } verbs[] = {
 	{ "save", do_save, false, false },

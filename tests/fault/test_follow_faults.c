@@ -88,7 +88,7 @@ static void publish_a_delta(void)
 
 /* The n-th call fails in a refresh from an image with deltas, for every n. The handle has the
  * image's keys if and only if the refresh succeeded. A refresh may succeed without a delta that it
- * could not read. A sentence reports a failure. Nothing leaks. */
+ * could not read. An error text reports a failure. Nothing leaks. */
 static void test_every_call_of_a_look_at_deltas_fails(void **state)
 {
 	static const int errors[] = { EIO, ENOMEM };

@@ -278,7 +278,7 @@ static void *begin_threads(void *argument)
 	return NULL;
 }
 
-/* In the child no thread has called liburcu yet. */
+/* Use the handle in the child, and a handle of the child's own. A new thread also looks up keys. */
 static int use_all(struct weir_handle *h)
 {
 	struct busy b = { .h = h };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th system call of weir fails, for every n and every verb of a handle's writer. The verb
- * reports the failure in a sentence, or does without the call. The current filter still has every
- * key, the handle accepts the next writer, and nothing leaks. */
+ * The n-th system call of weir fails, for every n, in each call of the list verbs: calls that
+ * create, reload, refresh and roll back a handle, and some others. The call reports the failure in
+ * an error text, or does without the system call. The current filter still has every key, the
+ * handle accepts the next writer, and nothing leaks. */
 #include <errno.h>
 #include "faults.h"
 #include "../handles.h"
@@ -23,7 +24,7 @@ static void save_image(void)
 	weir_destroy(f);
 }
 
-/* ---- the verbs: no verb leaves a reload open ---- */
+/* ---- the calls under test: none leaves a reload open ---- */
 
 static int do_create(void)
 {
@@ -163,7 +164,7 @@ static int do_sharded(void)
 	return err;
 }
 
-/* Insert and look up a text that is hashed in several pieces. */
+/* Insert and look up a text so long that weir hashes it piece by piece. */
 static int do_long_text(void)
 {
 	static const char text[100000];
@@ -211,10 +212,10 @@ static int do_guard(void)
 struct verb {
 	const char *name;
 	int (*run)(void);
-	bool keeps,     /* the verb needs a previous filter */
-	        refreshes; /* the verb needs a file */
+	bool keeps,     /* run() needs a previous filter */
+	        refreshes; /* run() needs an image file */
 	int level;
-	unsigned swaps; /* number of swaps if the verb succeeds */
+	unsigned swaps; /* number of swaps of the filter if run() succeeds */
 };
 
 static const struct verb verbs[] = {
@@ -248,7 +249,7 @@ static void prepare(const struct verb *verb)
 		assert_ok(weir_handle_insert_hash(h, test_key(i)));
 }
 
-/* Call the verb again without a failure. The handle must not remember a refusal that was not the
+/* Call run() again without a failure. The handle must not remember a refusal that was not the
  * file's fault. */
 static void again(const struct verb *verb)
 {
@@ -271,7 +272,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	shim.armed = true;
 	prepare(verb);
 	struct weir_handle_stats before = stats_of(h);
-	/* set another sentence first, so that the check below notices a missing one */
+	/* set another error text first, so that the check below notices a missing one */
 	assert_int_equal(weir_handle_create(NULL, NULL, NULL), -EINVAL);
 	shim.calls = 0;
 	shim.at = n;

@@ -94,8 +94,8 @@ static int read_image(struct weir_filter **out, unsigned mode, const struct weir
 	                 weir_location_map(path, (enum weir_map_mode)mode), o);
 }
 
-/* Another process maps the image live and inserts while the image is verified. A reader gets
- * -EBUSY. Another live mapping succeeds. */
+/* Another process maps the image live and inserts while the image is verified. If the verification
+ * is part of a live mapping, it succeeds. Any other reader gets -EBUSY. */
 static void test_goes_live_while_verified(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Damaged images: every byte changed to every other value (image_bytes.h), with stale and with
- * correct checksums; hostile sizes; every length. Each image is refused with a sentence, or loads
- * as another filter that can be used. */
+ * correct checksums; hostile sizes; every length. Each image is refused with an error text, or
+ * loads as another filter that can be used. */
 #include <errno.h>
 #include "../image_bytes.h"
 #include "../folder.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The n-th system call of weir fails, for every n, every verb on images, and several errors. The
- * verb reports the failure in a sentence, or does without the call. The file is the whole old file
- * or the whole new file. Nothing leaks, and no temporary file stays. If every read and write is
- * interrupted and short, the verb still succeeds. */
+ * The n-th system call of weir fails, for every n and several errors, in each call of the list
+ * verbs: saves, loads, mappings, copies and checks of an image. The call reports the failure in an
+ * error text, or does without the system call. The file is the whole old file or the whole new
+ * file. Nothing leaks, and no temporary file stays. If every read and write is interrupted and
+ * short, the call still succeeds. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -35,7 +36,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- the verbs: each works on path and cleans up ---- */
+/* ---- the calls under test: each works on path and cleans up ---- */
 
 static int save_with(int level)
 {
@@ -245,7 +246,7 @@ static bool fail_at(const struct verb *verb, unsigned n, int error)
 	unsigned descriptors = open_descriptors();
 	shim.at = n;
 	shim.error = error;
-	/* set another sentence first, so that the check below notices a missing one */
+	/* set another error text first, so that the check below notices a missing one */
 	assert_int_equal(weir_load(&(struct weir_filter *){ NULL }, weir_location_path(""), NULL),
 	                 -ENOENT);
 	int answer = run(verb);

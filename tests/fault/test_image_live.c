@@ -78,8 +78,8 @@ static void other_marks_it_and_fails(const struct shim_call *call)
 	weir_destroy(f); /* this mapping succeeded after the last step */
 }
 
-/* Another mapper marks the image live, but not the lock file. The first mapper marks the lock
- * file. */
+/* Another process marks the image live, but fails before it marks the lock file. The mapper under
+ * test must then mark the lock file. */
 static void test_has_a_live_mapping_its_home(void **state)
 {
 	char lock[4400];
@@ -145,7 +145,7 @@ static void test_does_a_list_that_stays_open_the_lock_file(void **state)
 	}
 }
 
-/* ---- verified and read while it goes live ---- */
+/* ---- an image that goes live while it is verified or read ---- */
 
 static void other_inserts(const struct shim_call *call)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Another process replaces the file at an image's name during a verb. An open of a FIFO without a
- * writer blocks, so no verb may open a FIFO, whenever the FIFO appears. */
+ * Another process replaces the file at an image's name while a function of weir uses the image. An
+ * open of a FIFO without a writer blocks, so the function must open no FIFO, whenever the FIFO
+ * appears. */
 #include <errno.h>
 #include <fcntl.h>
 #include "faults.h"

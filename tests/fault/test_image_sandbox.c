@@ -197,7 +197,7 @@ static void test_no_random_numbers(void **state)
 	assert_int_equal(folder_entries(folder, "set.weir", name), 0);
 }
 
-/* The answer is getrandom's error. The sentence also names the error of /dev/urandom. */
+/* The answer is getrandom's error. The error text also names the error of /dev/urandom. */
 static void test_no_random_numbers_and_no_descriptors(void **state)
 {
 	struct weir_params params = WEIR_PARAMS_INIT;

@@ -330,7 +330,7 @@ static void test_an_evicted_head_is_written_without_the_padding(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Every verb notices a byte in the hole that is not 0. */
+/* weir_verify(), weir_load() and weir_image_verify() notice a byte in the hole that is not 0. */
 static void test_a_byte_in_the_hole_is_found(void **state)
 {
 	struct weir_filter *f = sized(WEIR_BLOCKED, sizes[1]), *mapped = NULL, *none = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The n-th system call fails while a key is read from its file, for every n. The whole key is read,
- * or a sentence reports the failure and the caller's key is unchanged. No descriptor leaks. */
+ * or an error text reports the failure and the caller's key is unchanged. No descriptor leaks. */
 #include <errno.h>
 #include "faults.h"
 

@@ -41,8 +41,8 @@ static void assert_not_mapped(const char *call, int error, int wanted, const cha
 }
 
 /* Locks fail, as on a file system that has no locks, or on a network file system whose server is
- * gone. Round 1: the image is live but has no lock file. Round 2: other users may rename files in
- * the folder. */
+ * gone. In round 0 the folder is private. In round 1 the image is already live, but has no lock
+ * file. In round 2 other users may rename files in the folder. */
 static void test_what_if_a_lock_fails(void **state)
 {
 	char lock[4400];

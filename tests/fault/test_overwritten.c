@@ -64,7 +64,7 @@ static enum { SHORTEN, CUT, REPLACE, CHANGES } change;
 
 static unsigned reads;
 
-/* Change the file when its head was read, just before the second read. */
+/* Change the file between the read of its head and the second read. */
 static void change_it(const struct shim_call *call)
 {
 	if (strcmp(call->what, "read") || ++reads != 2)

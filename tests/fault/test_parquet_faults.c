@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The n-th system call fails while a Parquet file is opened and a filter is read. A sentence
+ * The n-th system call fails while a Parquet file is opened and a filter is read. An error text
  * reports the failure, and nothing leaks. A short or interrupted read continues. */
 #include <errno.h>
 #include <weir/parquet.h>

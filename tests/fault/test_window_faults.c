@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The n-th system call fails while a window is saved or loaded, for every n. The verb reports the
- * failure in a sentence, or does without the call. The file is the whole old file or the whole new
- * file. No memory, thread or temporary file is leaked, and the saved window is unchanged. */
+ * The n-th system call fails while a window is saved or loaded, for every n. The call reports the
+ * failure in an error text, or does without the system call. The file is the whole old file or the
+ * whole new file. No memory, thread or temporary file is leaked, and the saved window is
+ * unchanged. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -86,7 +87,7 @@ static const struct verb {
 	const char *name;
 	int (*run)(void);
 	bool replaces, no_tmpfile;
-	int level; /* zstd level of the image before the verb */
+	int level; /* zstd level of the image before run() */
 } verbs[] = {
 	{ "save", do_save, true, false, 0 },
 	{ "save without O_TMPFILE", do_save, true, true, 0 },
