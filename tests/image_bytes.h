@@ -43,7 +43,8 @@ static inline void image_put64(unsigned char *p, uint64_t value)
 		p[i] = (unsigned char)(value >> (8 * i));
 }
 
-/* Return: bytes of the table: 8 for each shard, or 16 for each member of a compound's image. */
+/* Return: the number of bytes in the table: 8 for each shard or, in an image of several filters, 16
+ * for each filter. */
 static inline uint64_t image_table(const unsigned char *image)
 {
 	return image[8] == 3 ? 16 * image_get(image + IMAGE_MEMBERS, 4) :
@@ -51,7 +52,7 @@ static inline uint64_t image_table(const unsigned char *image)
 }
 
 /* Set the header's three checksums to match its contents, within the first @n bytes. The table does
- * not change, and a live mark is kept. */
+ * not change, and an image that is marked live stays so. */
 static inline void image_repair(unsigned char *image, size_t n)
 {
 	if (n < IMAGE_TABLE)

@@ -44,7 +44,7 @@ struct forgery {
 
 /* With a forged number of shards image_repair_table() may write anywhere after the head. So each
  * forgery begins with the bytes of the file, and no earlier forgery spoils it. An image of several
- * filters (COMPOUND) has the notes and commit records of its members in the place of that table. */
+ * filters (COMPOUND) has no table of shards, so the function is not called for such an image. */
 static void set_field(const struct forgery *f, unsigned at, unsigned bytes, uint64_t value)
 {
 	memcpy(f->forged, f->image, f->n);

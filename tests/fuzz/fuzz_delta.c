@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a delta from a small image: the delta is refused with a sentence, or applied. An
+ * Any bytes as a delta from a small image: the delta is refused with an error text, or applied. An
  * applied delta gives a filter that can be used; anything else aborts. The mutator corrects the
  * head's checksum, so that inputs reach the code behind it. Run by libFuzzer (run-fuzz.sh), or over
  * the corpus by replay.c. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as an image: the image is refused with a sentence, or loaded, and then used, saved,
+ * Any bytes as an image: the image is refused with an error text, or loaded, and then used, saved,
  * mapped and loaded again. The last load must give back what was saved. Anything else aborts. Run
  * by libFuzzer (run-fuzz.sh), or over the corpus by replay.c. */
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <weir/error.h>
 
-/* Abort with the library's last sentence unless the condition holds. */
+/* Abort with the library's last error text unless the condition holds. */
 #define MUST(condition) \
 	do { \
 		if (!(condition)) { \

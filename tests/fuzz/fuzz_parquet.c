@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a filter of Parquet's format: the filter is refused with a sentence, or imported. An
- * imported filter exports the same bits. The first byte of the input chooses the form. */
+ * Any bytes as a filter of Parquet's format: the filter is refused with an error text, or imported.
+ * An imported filter exports the same bits. The first byte of the input chooses the form. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

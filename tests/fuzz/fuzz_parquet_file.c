@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a Parquet file: the file is refused with a sentence, or opened. Every column of an
- * open file can be inspected, and every filter is refused or can be used. Anything else aborts. An
- * input begins with two bytes, the length of the footer. The rest is the file without its first
+ * Any bytes as a Parquet file: the file is refused with an error text, or opened. Every column of
+ * an open file can be inspected, and every filter is refused or can be used. Anything else aborts.
+ * An input begins with two bytes, the length of the footer. The rest is the file without its first
  * PAR1 and without the footer's length and PAR1 at its end. Run by libFuzzer (run-fuzz.sh), or over
  * the corpus by replay.c. */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Any strings as an entry of the log: the entry is refused with a sentence, or read, and written
+ * Any strings as an entry of the log: the entry is refused with an error text, or read, and written
  * unchanged. The input has an id of 16 bytes, then strings, each after its length in two bytes. */
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a manifest: the manifest is refused with a sentence, or read, and then written
+ * Any bytes as a manifest: the manifest is refused with an error text, or read, and then written
  * unchanged. So a signed text has only one meaning. */
 #include <errno.h>
 #include <stdint.h>

@@ -24,8 +24,8 @@ static const uint16_t fields[][2] = { /* offset and size in bytes */
 	/* format 2: the marks, the steps of normalisation, and two words of a later format */
 	{ 136, 4 }, { 140, 4 }, { 144, 8 }, { 152, 8 }, { 160, 8 }, { 168, 8 }, { 176, 8 },
 	{ 184, 8 }, { 192, 4 }, { 484, 4 },
-	/* format 3, an image of several filters: the words of the image itself, and the notes and
-	 * commit records of two members */
+	/* format 3, an image of several filters: four words that the kind defines, and the first
+	 * five words of the table */
 	{ 192, 8 }, { 200, 8 }, { 208, 8 }, { 216, 8 }, { 512, 8 }, { 520, 8 }, { 528, 8 },
 	{ 536, 8 }, { 544, 8 },
 };
@@ -237,7 +237,8 @@ static uint64_t member_after(const uint8_t *data, size_t size, uint64_t at)
 	return at <= size && size - at >= IMAGE_PAGE ? at : 0;
 }
 
-/* Correct the checksums of each member, and each member's commit record in the compound's table. */
+/* In an image of several filters (members), correct the checksums of each member, and the copy of
+ * its commit record in the table of the whole image. */
 static void repair_members(uint8_t *data, size_t size)
 {
 	uint8_t *row = data + IMAGE_TABLE;
