@@ -75,7 +75,7 @@ static inline struct weir_follower *follow(struct weir_handle *h, double poll_se
 	return f;
 }
 
-/* Check that the last report had @result, and that its sentence contains @part. */
+/* Check that the last report had @result, and that its error text contains @part. */
 static inline void heard_last(int result, const char *part)
 {
 	pthread_mutex_lock(&heard.lock);

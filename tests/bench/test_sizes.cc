@@ -19,8 +19,8 @@ void check(bool good, const char *what, const char *test)
 }
 #define CHECK(condition) check(condition, #condition, __func__)
 
-/* Return: the sizes in MiB, each after the place into which it fits: "L2:1 L3:16 memory:128!". A
- * "!" follows a size that is marked as the largest. */
+/* Return: the sizes in MiB, each after the name of the cache or memory into which it fits: "L2:1
+ * L3:16 memory:128!". A "!" follows a size that is marked as the largest. */
 std::string words(const bench::Room &room, double seconds, double each)
 {
 	std::string all;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The same tests for every kind, layout and verb, on the instruction set that the argument names.
- * The library must give the reference's bits and answers, and -ENOTSUP for verbs that the kind
- * lacks. The exit status is 77 (skipped) only if the CPU lacks the instruction set. */
+ * The same tests for every kind and shape, and for each function that inserts, looks up, counts,
+ * removes or builds, on the instruction set that the argument names. The library must give the
+ * reference's bits and answers, and -ENOTSUP for functions that the kind lacks. The exit status is
+ * 77 (skipped) only if the CPU lacks the instruction set. */
 #include <errno.h>
 #include "../test.h"
 #include "subject.h"
@@ -243,7 +244,7 @@ static void large_batches(void **state)
 }
 
 /* Remove every second key, the first key twice, and count every key. If the reference lacks one of
- * these verbs for the kind, the library must refuse the verb. */
+ * these functions for the kind, the library's function must refuse. */
 static void removals_and_counts(void **state)
 {
 	struct subject s = subject_make(*state, 37);
@@ -321,7 +322,7 @@ static bool cpu_has(const char *isa)
 static const struct {
 	const char *name;
 	CMUnitTestFunction function;
-	bool only_some; /* the test takes long, so it runs only on shapes with the mark main */
+	bool only_some; /* the test takes long, so it runs only on shapes whose field main is set */
 } tests[] = {
 	TEST(all_ways_set_the_reference_bits, false),
 	TEST(all_ways_answer_as_the_reference, false),

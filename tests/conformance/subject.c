@@ -71,7 +71,7 @@ uint64_t subject_hash(const struct subject *s, uint64_t key)
 	                           XXH3_64bits_withSeed(&bytes, 8, SEED);
 }
 
-/* ---- keys in the form that a verb takes ---- */
+/* ---- keys in the forms that the library's functions take ---- */
 
 struct forms {
 	uint64_t *keys, *hashes;

@@ -45,7 +45,7 @@ enum subject_inserts {
 const char *subject_insert_name(unsigned way);
 int subject_insert_one(struct subject *s, uint64_t key);
 /* Insert keys first .. first+n-1 as a batch. @bitmap: receives the new keys. Return: the answer of
- * the batch verb. */
+ * the library's function for batches. */
 int64_t subject_insert_batch(struct subject *s, unsigned way, uint64_t first, uint64_t n,
                              uint64_t *bitmap);
 void subject_insert(struct subject *s, unsigned way, uint64_t first, uint64_t n);
