@@ -74,8 +74,8 @@ static const char *load_chunk(struct redis_context *context, struct chain *c, ui
 	return wrong;
 }
 
-/* Return: the error text to send. For BF.LOADCHUNK this is @wrong. CF.LOADCHUNK has fewer texts, and
- * sends @wrong only for a chunk of a missing key.
+/* Return: the error text to send. For BF.LOADCHUNK this is @wrong. CF.LOADCHUNK has fewer texts,
+ * and sends @wrong only for a chunk of a missing key.
  * @c: NULL if the key was missing. @first: the iterator is that of a header. */
 static const char *error_for(const struct key_kind *kind, const char *wrong, const struct chain *c,
                              bool first)
