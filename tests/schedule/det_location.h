@@ -32,8 +32,9 @@ struct location {
  * location of an access. */
 struct location *det_slot(uintptr_t address);
 struct location *det_find(const volatile void *address);
-/* In det_plain.c. Each call fails unless the last plain write, or the given reads, happen before
- * the running thread's current operation. */
+/* In det_plain.c. det_check_plain_write() fails unless the last plain write happens before the
+ * running thread's current operation. det_check_reads() fails unless the reads @read happen before
+ * that operation. */
 void det_check_plain_write(const struct location *l);
 void det_check_reads(const struct location *l, const uint32_t read[DET_THREADS]);
 

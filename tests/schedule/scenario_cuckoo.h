@@ -16,9 +16,9 @@ struct cuckoo_key {
 	unsigned bucket[2], fingerprint;
 };
 
-/* The resident shares bucket A with the newcomer. The twin has the resident's fingerprint and
- * buckets, in the opposite order. The second has buckets A and B like the newcomer. The local
- * shares only bucket B with the newcomer. */
+/* Five keys. resident shares bucket A with newcomer. twin has the fingerprint of resident, and the
+ * same two buckets in the opposite order. second has buckets A and B, like newcomer. local shares
+ * only bucket B with newcomer. */
 extern struct cuckoo_key newcomer, resident, twin, second, local;
 /* Return: candidate number @try in the search for the hashes of these keys. */
 uint64_t cuckoo_hash(uint64_t try);
@@ -26,7 +26,8 @@ uint64_t cuckoo_hash(uint64_t try);
 bool cuckoo_find_keys(void);
 
 unsigned cuckoo_slots(void); /* Return: the number of slots in a bucket. */
-/* Begins with @room free slots in bucket C, and the resident's copy in A. */
+/* Starts a scenario: fills the filter, except @room free slots in bucket C. Bucket A gets the copy
+ * of resident. */
 void cuckoo_fill(unsigned room);
 void cuckoo_write(unsigned bucket, unsigned place, unsigned value);
 /* Return: the number of slots in use. */

@@ -11,9 +11,9 @@
  * variables in the headers above (-Wshadow). */
 #include "scenario_handle.h"
 
-/* Begins with key 0 in a filter for @most copies. */
+/* Starts a scenario with a handle on a filter for @most copies, which has key 0. */
 void full_begin_with(uint32_t most);
-/* Begins with key 0 in a filter for @most copies. @flags: enum weir_flags. */
+/* Does the same as full_begin_with() for a filter with @flags (enum weir_flags). */
 void full_begin_as(uint32_t most, uint32_t flags);
 /* Begins a reload into a filter for @most copies. */
 struct weir_reload *full_begin_into(uint32_t most, bool keep);

@@ -3,8 +3,8 @@
  * returned, every later lookup finds the key. A filter that a read-side section has found is freed
  * only after the section ends. At the end all memory is freed.
  *
- * These scenarios are compiled with the instrumentation too, so det also sees the verbs that the
- * headers inline. */
+ * These scenarios are compiled with the instrumentation too, so det also sees the functions that
+ * the headers inline. */
 #ifndef WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
 #define WEIR_TESTS_SCHEDULE_SCENARIO_HANDLE_H
 

@@ -47,7 +47,7 @@ void sharded_copy_each_thread(void *unused);
 struct weir_reload *sharded_begun(uint32_t shard);
 void sharded_copy(uint32_t shard);
 
-/* The fields that are equal in all rows of this group except one row. */
+/* The fields that the rows of this group have in common. Only the row "wholly" differs. */
 #define SHARDED(title, function) \
 	.name = title, .group = "sharded", .body = function, .prepare = sharded_prepare, \
 	.narrowed = true, .cost = 20

@@ -5,9 +5,9 @@
 #include "kind/kind.h"
 #include "scenario_cuckoo.h"
 
-/* A lookup of the twin finds the resident's copy, and starts at bucket C. In this order, a lookup
- * without [COPY-OWNER] to [EIGHT-TRIES] could miss the copy in both buckets while the copy moves to
- * C. */
+/* Key twin has the fingerprint and the buckets of key resident. So a lookup of twin finds the copy
+ * of resident, and starts at bucket C. In this order, a lookup without [COPY-OWNER] to
+ * [EIGHT-TRIES] could miss the copy in both buckets while the copy moves to C. */
 static void look_for_all(void *unused)
 {
 	(void)unused;
@@ -27,8 +27,8 @@ static void lookup_beside_move(void)
 	det_assert(cuckoo_free_slots() == 0);
 }
 
-/* Another insert takes the slot in bucket C to which the resident would move. Bucket C is the
- * twin's first bucket. */
+/* The insert of key twin takes the slot in bucket C to which the copy of key resident would move.
+ * Bucket C is the first bucket of twin. */
 static void insert_twin(void *unused)
 {
 	(void)unused;
@@ -60,7 +60,7 @@ static void remove_beside_move(void)
 	det_assert(cuckoo_free_slots() == 1);
 }
 
-/* Two threads remove one copy. One of the removals returns 0. */
+/* Two threads remove one copy, so one of the removals returns 0. */
 static void remove_twin(void *unused)
 {
 	(void)unused;
@@ -134,8 +134,9 @@ static void lookup_beside_movers(void)
 	end_two_moves();
 }
 
-/* The resident's copy is in C. The twin's insert adds a copy in A, and then the twin's removal
- * takes the copy in C. No key moves, but a lookup of A and then C could miss both copies. */
+/* The copy of key resident is in bucket C. The insert of key twin adds an equal copy in bucket A,
+ * and then the removal of twin takes the copy in C. No key moves, but a lookup of A and then C
+ * could miss both copies. */
 static void insert_and_remove_twin(void *unused)
 {
 	(void)unused;
@@ -156,14 +157,15 @@ static void removed_for_another(void)
 }
 
 /* ---- a filter of two cache lines, which has two stripes; the fingerprint belongs to the second
- * ---- */
+ * stripe ---- */
 
 enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
 static uint64_t wide_words[WIDE] __attribute__((aligned(64)));
 static struct weir_filter *wide;
-/* keys with one fingerprint, and the same buckets in opposite order */
+/* two keys with the same fingerprint, and with the same two buckets in opposite order */
 static uint64_t wide_resident, wide_twin;
-/* words that a scenario adds to the filter: a second fingerprint in the resident's first bucket */
+/* words that a scenario adds to the filter: a second fingerprint in the first bucket of
+ * wide_resident */
 static uint64_t wide_filler[WIDE];
 
 static int wide_make(void)
@@ -247,7 +249,7 @@ static bool once(const struct subject *s)
 	return s == &subjects[0];
 }
 
-/* A copy is added to the resident's first bucket, and then the copy in the other bucket is removed.
+/* A copy is added to wide_resident's first bucket, then the copy in its other bucket is removed.
  * Lookups and inserts must notice the removal, which changes the stripe's version. Otherwise an
  * insert would change the word of the other bucket, which has more free slots and still equals the
  * value that the insert has read. */

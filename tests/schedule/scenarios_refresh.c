@@ -49,7 +49,8 @@ static bool prepare_whole(void)
 	return save_image(7);
 }
 
-/* Carries over: key 2 of the image joins the keys of the current filter. */
+/* The refresh carries the keys of the current filter over, so the new filter has these keys and key
+ * 2 of the image. */
 static void refresh_and_carry(void *unused)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;

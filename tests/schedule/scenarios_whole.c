@@ -94,7 +94,7 @@ static void save_file(void *unused)
 	char path[64];
 	(void)unused;
 	bool zero = promised(0), one = promised(1);
-	/* In memory, because disks are not under test. */
+	/* The image is a file in memory if possible, because disks are not under test. */
 	snprintf(path, sizeof path, "%s/weir-schedule-%d",
 	         access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
 	det_assert(weir_save(subject->filter, weir_location_path(path), NULL) > 0);

@@ -52,14 +52,15 @@ static bool share_a_bit(const struct key *a, const struct key *b)
 	return false;
 }
 
-/* Return: true if a key has a single bit. Such a key shares only the word with its neighbour. */
+/* Return: true if a key has a single bit. Such a key shares a word with the other key of its pair,
+ * but no bit. */
 static bool one_bit(const struct key *k)
 {
 	return k->words == 1 && __builtin_popcountll(k->word[0].mask) == 1;
 }
 
-/* Return: true if key @own has a bit that no other key up to @last has, in a word that its
- * neighbour uses too. */
+/* Return: true if key @own has a bit that no other key up to @last has, in a word that the other
+ * key of its pair uses too. */
 static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 {
 	const struct key *k = &s->key[own], *neighbour = &s->key[own ^ 1];
@@ -73,8 +74,8 @@ static bool private_bit(const struct subject *s, unsigned own, unsigned last)
 	return false;
 }
 
-/* If @s is a shard, puts the shard of keys @first and @first + 1 into the lowest bit of @hash.
- * Return: the resulting hash. */
+/* If @s is a shard, puts the number of the shard of keys @first and @first + 1 into the lowest bit
+ * of @hash. Return: the resulting hash. */
 static uint64_t with_shard_bit(const struct subject *s, uint64_t hash, unsigned first)
 {
 	return s->is_shard ? (hash & ~UINT64_C(1)) | first / 2 : hash;

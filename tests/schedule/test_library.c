@@ -105,10 +105,11 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* Return: the preemption bound of a search. The bound is full in a search by hash, with --each, and
- * in batches of a scenario about batches. A key differs from a hash only in the hashing before its
- * insert begins, and batches take three times as many executions, so other forms have a lower
- * bound. In a short run, a bound above 1 is lower by one, except by hash and with --each. */
+/* Return: the preemption bound of a search. --preemptions sets every bound. Otherwise form HASH,
+ * and every form under --each, has the scenario's own bound. So do batches of a scenario about
+ * batches. Other forms have a lower bound: a key differs from a hash only in the hashing before its
+ * insert begins, and batches take three times as many executions. A short run lowers by one each
+ * bound above 1, but not the bound of form HASH and not the bounds under --each. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
@@ -210,8 +211,8 @@ static bool runs_reseeded(const struct scenario *s)
 	       !s->one_seed && subject_words(subject) == 1;
 }
 
-/* Return: true if a scenario also runs with u64 keys. Only the handle's verbs take such keys: for a
- * single filter, a number is an ordinary key. */
+/* Return: true if a scenario also runs with u64 keys. Only a handle's functions take such keys: for
+ * a single filter, a number is an ordinary key. */
 static bool runs_as_number(const struct scenario *s)
 {
 	return is_in_list("reload,previous,absent,full", s->group) && subject_words(subject) == 1;
