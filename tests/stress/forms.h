@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * One set of keys in each form that a handle's verbs take: one by one or as a batch, as hashes or
- * as bytes. */
+ * One set of keys in each form that a handle's functions take: one by one or as a batch, as hashes
+ * or as bytes. */
 #ifndef WEIR_TESTS_FORMS_H
 #define WEIR_TESTS_FORMS_H
 

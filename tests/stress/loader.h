@@ -16,7 +16,8 @@ struct reloads {
 	/* a filter that is never published, with the handle's hash and seed, to hash keys outside a
 	 * section */
 	struct weir_filter *hasher;
-	/* the kind of a reload at another rate: blocked, if blocked filters use the same hash */
+	/* the kind of the next filter if a reload changes the rate (OTHER_RATE): blocked if a
+	 * blocked filter hashes keys as this round's kind does, otherwise this round's kind */
 	uint32_t other_kind;
 	uint64_t keys,  /* number of keys of each inserter in this round */
 	         first; /* number of the round's first key */

@@ -55,7 +55,7 @@ void stress_check_fill(const struct weir_filter *f);
 void stress_fail(const char *file, int line, const char *condition, const char *format, ...)
 	__attribute__((noreturn, format(printf, 4, 5)));
 
-/* Return: a hash. Different numbers have different hashes, spread over all filters. */
+/* Return: a hash, well mixed. Different numbers have different hashes. */
 uint64_t stress_hash(uint64_t number);
 uint64_t stress_random(uint64_t *state);
 /* Wait: sometimes for a short time, rarely for a long time. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Two tests. A handle is destroyed while new readers still load its address from a pointer of the
- * application. Threads insert and end, with or without unregistering from liburcu, while reloads
- * run. */
+ * Two tests. In the first, a handle is destroyed while new readers still load its address from a
+ * pointer of the application. In the second, threads insert and end while reloads run, and some
+ * threads do not unregister from liburcu before they end. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

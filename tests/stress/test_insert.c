@@ -2,9 +2,9 @@
  * Several threads insert the same fresh keys at the same moment, and others look up promised keys.
  *
  * No promised key is missed. At least one thread gets WEIR_NEW for each new key, and exactly one if
- * the layout says so. If the bits do not depend on the order of inserts, they are those that one
- * thread would have set. If no thread gets WEIR_NEW for a key, other keys must have set its bits,
- * because an insert that answers WEIR_SEEN writes nothing. */
+ * the layout promises so (one_new). If the bits do not depend on the order of inserts, they are
+ * those that one thread would have set. If no thread gets WEIR_NEW for a key, other keys must have
+ * set its bits, because an insert that answers WEIR_SEEN writes nothing. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

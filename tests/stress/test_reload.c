@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Threads insert into a handle and look up promised keys, with every form of its verbs. Another
- * thread reloads the handle in every way: from the source, by copy, from an image of its own set;
- * it also aborts, rolls back, and drops the previous filter. In every second round most reloads
- * choose another seed. A key whose insert has returned may never be missed.
+ * Threads insert into a handle and look up promised keys, in every form that a handle takes.
+ * Another thread reloads the handle in every way: from the source, by copy, from an image of its
+ * own set; it also aborts, rolls back, and drops the previous filter. In every second round most
+ * reloads choose another seed. A key whose insert has returned may never be missed.
  *
  * Each round has a new handle and fresh keys. An inserter records keys, inserts them, then promises
  * them. */
@@ -20,7 +20,8 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 	keys_add(k, reload_key(s, thread, i), reload_hash(s, thread, i));
 }
 
-/* Return: @form, or its form with keys, because a handle of any seed accepts no hashes. */
+/* Return: @form. If @form passes hashes and the handle accepts any seed, and so refuses hashes: the
+ * same form with keys. */
 static enum form by_key(const struct reloads *s, enum form form)
 {
 	bool hashes = s->reseeds && (form == EACH_HASH || form == HASHES);

@@ -58,7 +58,7 @@ static void look(const struct shared *s, const struct weir_filter *copy, const u
 		}
 }
 
-/* Return: false if the kind lacks the verb. */
+/* Return: false if the kind lacks the function that was called. */
 static bool done(int64_t err)
 {
 	check(err >= 0 || err == -ENOTSUP, "%s", weir_error_detail());
