@@ -5,8 +5,8 @@
  * other absent keys is found, or weir_measure() reports uneven hashes. Uniform hashes are never
  * reported.
  *
- * A short run has 30,000 keys. A slow run also has 3,000 and 1,000,000 keys, and absent keys that
- * follow the inserted keys or lie between them. */
+ * The usual run has filters of 30,000 keys. A slow run also has filters of 3,000 and 1,000,000
+ * keys, and absent keys that follow the inserted keys or lie between them. */
 #include <math.h>
 #include "../test.h"
 
@@ -16,7 +16,7 @@ static const double asked = 0.01;
 static uint64_t mixed(uint64_t i) { return test_key(i); }
 static uint64_t rotate(uint64_t x, int by) { return x << by | x >> (64 - by); }
 
-/* ---- cut, joined or shifted ---- */
+/* ---- hashes that are cut, joined or shifted ---- */
 
 static uint64_t upper_37(uint64_t i) { return mixed(i) >> 27 << 27; }
 static uint64_t upper_38(uint64_t i) { return mixed(i) >> 26 << 26; }

@@ -33,7 +33,8 @@ struct model {
 	uint64_t random;
 	uint32_t generations;
 	uint64_t period;
-	bool by_number;                 /* advance also after a number of keys, and early */
+	bool by_number;                 /* the window also advances after a number of keys,
+	                                   and the test advances the window early */
 	uint64_t turn;                  /* number of the newest generation, from 0 */
 	uint64_t since[1 << 16];        /* when each generation became the newest */
 	uint64_t advances, counted;     /* advances and keys_counted of the window's statistics */
@@ -142,7 +143,7 @@ static void reload(struct model *m, uint32_t forget_older)
 	rewind(file);
 	assert_ok(weir_load(&m->w, weir_location_fd(fileno(file)), &o));
 	fclose(file);
-	/* In the model all times move along with the ages. */
+	/* An image has ages instead of times. So a load shifts all times of the model equally. */
 	uint64_t gone = forget_older ? passed : 0, shift = monotonic_ns - saved - gone;
 	for (uint64_t i = 0; i <= m->turn; i++)
 		m->since[i] += shift;
