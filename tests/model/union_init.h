@@ -68,7 +68,7 @@ end:	do
 	}
 	:: d_step { !promoted && differs -> copy_server(0, 1) }
 #else
-	/* The saved state of the server. */
+	/* Server 1 saves its state as server 0, to which a crash or a restore returns. */
 	:: d_step { crashes + restores > 0 && differs -> copy_server(0, 1) }
 #endif
 	:: d_step { crashes > 0 && !packed ->

@@ -25,7 +25,7 @@ end:	do
 		n[i].rtag[b] = tags;
 		b = 0
 	}
-	/* Send a heartbeat when there is news. */
+	/* Send a heartbeat if the node does not know the current epoch, or if none has begun. */
 	:: d_step { !packed && !current(i) -> touch(i) }
 	:: d_step { current(i) && other(i) -> doubt(i) }
 
@@ -94,7 +94,8 @@ end:	do
 	:: d_step { promoted && n[i].server == 1 -> n[i].server = 0 }
 #endif
 
-	/* [HEAD-JOIN], the head. The node has joined the head, which has what the node lacked. */
+	/* [HEAD-JOIN]: the node has joined the head already. The head's image has the keys that the
+	 * node lacked. */
 	:: d_step { sure(i) && same_era(i) && !behind(i) && n[i].lacks && n[i].hole <= H(i).pos ->
 		join(i)
 	}
@@ -111,7 +112,7 @@ end:	do
 		n[i].has = n[i].has | H(i).has;
 		join(i)
 	}
-	/* The image of an older era has what the node lacks. */
+	/* The image of an older era has the keys that the node lacks. */
 	:: d_step { sure(i) && readable(i) && H(i).era < n[i].era && n[i].lacks &&
 		    n[i].hole <= H(i).pos ->
 		n[i].set = n[i].set | H(i).img;
