@@ -18,7 +18,7 @@
 /* A complete shape, for conformance/ and unit/test_kinds.c. */
 struct test_shape {
 	struct weir_shape shape;
-	bool main; /* long tests run only on shapes with this mark */
+	bool main; /* long tests run only on shapes where this field is true */
 	bool bulk; /* stress/test_bulk.c loads this shape, whose filters have several parts */
 	bool one_new; /* if several threads insert a new key, exactly one gets WEIR_NEW */
 };

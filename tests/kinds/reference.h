@@ -21,8 +21,8 @@ struct reference {
 	uint8_t *bytes; /* bit i of the array is bit i % 8 of byte i / 8 */
 };
 
-/* The reference verbs of one kind. A kind whose array is a set of bits needs only bits(). Any other
- * kind has its own verbs, which work on the bytes. */
+/* The reference's functions for one kind. A kind whose array is a set of bits needs only bits().
+ * Any other kind has its own functions, which work on the bytes. */
 struct reference_kind {
 	/* The hash of a key; NULL: XXH3-64 with the seed. */
 	uint64_t (*hash)(uint64_t seed, const void *key, size_t len);
@@ -31,8 +31,8 @@ struct reference_kind {
 	unsigned (*bits)(const struct reference *ref, uint64_t hash,
 	                 uint64_t bits[REFERENCE_MOST_BITS]);
 
-	/* These verbs answer as the library's verbs by hash do. NULL: the reference uses bits(), or
-	 * the kind lacks the verb. */
+	/* These functions return what the library's functions with a hash return. NULL: the
+	 * reference uses bits(), or the kind lacks the function. */
 	bool (*contains)(const struct reference *ref, uint64_t hash);
 	int (*insert)(struct reference *ref, uint64_t hash);
 	int (*remove)(struct reference *ref, uint64_t hash);

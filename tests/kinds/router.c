@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The router kind. The verbs that all filters have see a router as one set with the keys of all its
- * sets. This file has no reference; unit/test_router.c checks the layout bit by bit. */
+ * The router kind. For the functions that every kind has, a router is one set with the keys of all
+ * its sets. This file has no reference; unit/test_router.c checks the layout bit by bit. */
 #include "kind.h"
 
 static const struct test_layout layouts[] = { { .name = "router" } };

@@ -63,7 +63,7 @@ static void must(int err, const char *what)
 	exit(2);
 }
 
-/* ---- one key; its number determines the form in which a verb takes the key ---- */
+/* ---- one key, which is passed as bytes, as a number or as a hash, depending on its number ---- */
 
 static uint64_t key_of(const struct worker *w, uint64_t i)
 {
