@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Simulated clocks for tests of pace. Each read of the thread's CPU time adds STEP to it. A sleep
- * ends at once and adds AWAKE. Link with --wrap of clock_gettime and clock_nanosleep. */
+ * Simulated clocks for tests of pace. Each read of the thread's CPU clock advances that clock by
+ * STEP. A sleep ends at once. It advances the monotonic clock by the time slept, and the CPU clock
+ * by AWAKE. Link with --wrap of clock_gettime and clock_nanosleep. */
 #ifndef WEIR_TESTS_PACED_H
 #define WEIR_TESTS_PACED_H
 
@@ -10,7 +11,8 @@
 #include "handles.h"
 
 enum {
-	CAPACITY = 4000000, /* keys: 5 MiB, so that bits are counted and merged in pieces */
+	CAPACITY = 4000000, /* keys: their filter has 5 MiB, so the library counts and merges
+	                       its bits piece by piece */
 	STEP = 300000,      /* ns */
 	LONG = 5,           /* the long read (fake.long_look) adds LONG * STEP */
 	BURST = 2000000,    /* ns of work between sleeps */

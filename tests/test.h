@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Helpers for all tests: cmocka with the headers that it needs, numbers and keys that are the same
- * in every run, a temporary folder, and asserts that show weir's own sentence. */
+ * in every run, a temporary folder, and asserts that show weir's own error text. */
 #ifndef WEIR_TESTS_TEST_H
 #define WEIR_TESTS_TEST_H
 
@@ -37,7 +37,7 @@ static inline uint64_t test_random(uint64_t *state)
 	return test_key((*state)++);
 }
 
-/* Fail with weir's sentence, not only with a number, if the call returns an error. */
+/* Fail with weir's error text, not only with a number, if the call returns an error. */
 #define assert_ok(call) test_assert_ok((call), #call, __FILE__, __LINE__)
 static inline void test_assert_ok(int64_t answer, const char *call, const char *file, int line)
 {
@@ -53,8 +53,9 @@ static inline int test_done(int64_t bytes)
 	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;
 }
 
-/* Check that the call answers @err, and that its sentence contains @a and @b, mostly the parameter
- * and its value. The sentence of an earlier call counts only if @call is a stored answer. */
+/* Check that the call answers @err, and that its error text contains @a and @b, mostly the
+ * parameter and its value. The error text of an earlier call counts only if @call is a stored
+ * answer. */
 #define assert_refused(call, err, a, b) \
 	(strchr(#call, '(') ? (void)weir_fail(-EIO, "no sentence of this call") : (void)0, \
 	 test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__))
