@@ -26,7 +26,7 @@ extern struct power power;
 void power_begin(const char *path, size_t grain, power_right *right);
 /* Tell the model that the image is mapped at @image. */
 void power_mapped(const void *image);
-/* Try the cuts of a step that the test makes itself. */
+/* Try the power cuts at a step that the test itself makes, such as an insert. */
 void power_step(const char *what);
 /* Try the cuts after the function under test has returned 0, and end the model. */
 void power_end(void);

@@ -21,15 +21,15 @@ struct shim {
 	bool armed;
 	unsigned at;      /* number of the call that fails, from 1; 0: none */
 	int error;        /* the errno of the failing call */
-	bool die;         /* kill the process before that call instead */
+	bool die;         /* call @at does not fail: the process is killed before it */
 	bool trickle;     /* every other transfer is interrupted, and the rest are short */
 	bool no_tmpfile;  /* a file system without O_TMPFILE */
 	bool no_reserve;  /* a file system without fallocate */
-	bool no_inotify;  /* the limit of inotify instances is reached, even if not armed */
-	bool no_watch;    /* the limit of inotify watches is reached, even if not armed */
-	bool same_times;  /* every file has the same times, even if not armed */
+	bool no_inotify;  /* inotify_init1 fails, as at its limit, even if armed is false */
+	bool no_watch;    /* inotify_add_watch fails, as at its limit, even if armed is false */
+	bool same_times;  /* fstat() shows the same times for every file, even if armed is false */
 	bool no_waiting;  /* usleep returns at once */
-	const char *refused;  /* every call of this name fails (a sandbox), even if not armed */
+	const char *refused;  /* calls of this name fail, as in a sandbox, even if armed is false */
 	const char *refused2; /* a second name that is refused */
 	int refused_error;    /* the errno of refused calls */
 	/* Called before each wrapped call, and again after a successful fsync or msync. Two sorts
@@ -40,7 +40,7 @@ struct shim {
 	 * true, the shim skips the wait. */
 	bool (*wait)(int milliseconds);
 	void (*watch)(const char *folder); /* called on a follower's thread before a watch */
-	const char *ignored;  /* one call of this name is skipped and answers 0 */
+	const char *ignored;  /* one call of this name is skipped and returns 0 */
 	unsigned ignored_at;  /* number of the skipped call, from 1; 0: none */
 	_Atomic unsigned calls; /* number of calls so far, on all threads */
 	const char *what;       /* name of the call that failed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A bulk load first collects the hashes of each part, which needs memory. Without the memory every
- * key is still inserted. */
+ * A bulk load first collects the hashes that belong to each part of the filter, which needs memory.
+ * Without the memory every key is still inserted. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -129,9 +129,9 @@ static _Noreturn void go_on_changing(volatile uint64_t *hashes)
 		hashes[test_key(i) % KEYS] ^= i << 40;
 }
 
-/* Another process changes the hashes during a load. A library that read a hash twice could find
- * another part the second time. No write may go past the end of a bucket, and the next load must
- * work. The library does not promise which keys are then in the filter. */
+/* Another process changes the hashes during a load. A library that read a hash twice could get
+ * another value, of another part, the second time. No write may go past the end of a bucket, and
+ * the next load must work. The library does not promise which keys are then in the filter. */
 static void hashes_that_change_meanwhile(void **state)
 {
 	size_t bytes = KEYS * sizeof *keys;

@@ -51,7 +51,8 @@ static void test_releases_that_differ_in_the_commit_record(void **state)
 	free(new);
 }
 
-/* A refresh that is interrupted at the commit record still recognises the file. */
+/* If a signal interrupts the read of the commit record, a refresh still finds that the file is the
+ * one that it has loaded. */
 static void test_an_interrupted_look(void **state)
 {
 	bool interrupted = false;

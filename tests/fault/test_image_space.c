@@ -74,7 +74,8 @@ static void assert_small(const char *name, const char *how)
 	assert_ok(weir_image_verify(weir_location_path(name), NULL, NULL));
 }
 
-/* Check that the image at other is small and equal to the image at path, then remove it. */
+/* Check that the image at other takes little disk space and equals the image at path. Then remove
+ * the image at other. */
 static void assert_same(const char *how)
 {
 	size_t n = 0, m = 1;

@@ -53,7 +53,8 @@ static bool dies_at(unsigned n, bool no_tmpfile)
 	return status != 0;
 }
 
-/* Remove a leftover file, whose name must begin with @prefix. Return: the number of such files. */
+/* Remove the leftover file, if there is one. Its name must begin with @prefix, and there must be no
+ * second leftover file. Return: the number of removed files. */
 static unsigned litter(const char *prefix)
 {
 	char name[256], file[4400];
