@@ -37,7 +37,7 @@ struct server_reply {
 	long long numbers[SERVER_WORDS]; /* numbers and booleans in the reply */
 	size_t count,                    /* length of numbers */
 	       errors,                   /* number of errors */
-	       replies;                  /* number of calls that replied, of any sort */
+	       replies;                  /* number of calls of Reply functions of any sort */
 	unsigned char *string;           /* the last string */
 	size_t bytes;                    /* length of the string */
 };

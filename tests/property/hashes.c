@@ -2,8 +2,8 @@
  * Hashes as programs make them ([SPREAD]): truncated digests, identifiers, products, generators,
  * and identifiers among well-mixed hashes. Each sort of hash goes into each kind that takes
  * inserts. Absent keys whose hash was inserted do not count. At most twice the asked share of the
- * other absent keys is found, or weir_measure() reports uneven hashes. Uniform hashes are never
- * reported.
+ * other absent keys is found, or weir_measure() reports uneven hashes. is_hidden() names the few
+ * exceptions. Uniform hashes are never reported.
  *
  * The usual run has filters of 30,000 keys. A slow run also has filters of 3,000 and 1,000,000
  * keys, and absent keys that follow the inserted keys or lie between them. */

@@ -29,7 +29,7 @@ struct scenario {
 	/* in every layout, loads choose only between values that differ in the bits of the thread's
 	 * own keys */
 	bool narrowed;
-	bool batches; /* has batches of several keys, as hashes (form HASH), keys and fixed keys */
+	bool batches; /* passes batches of several keys: hashes (form HASH), keys or fixed keys */
 	bool one_seed; /* the filters of the handle must have one seed */
 	bool one_form; /* the scenario calls the library directly, so it runs in form HASH only */
 	/* the program breaks a rule of the headers, and a search must find a broken promise */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tests that det finds the faults that it should find, and none in the sound twin of a program.
- * Each faulty program has one fault, and a replay of its schedule must show the same fault. */
+ * Tests that det finds the fault of each faulty program, and no fault in the correct programs. Each
+ * faulty program has one fault, and a replay of its schedule must show the same fault. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>

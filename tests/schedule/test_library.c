@@ -27,8 +27,8 @@ static const char *const strategy_names[] = {
 static struct settings {
 	const char *group, *scenario, *layout, *form, *strategy, *replay;
 	int preemptions; /* the bound of a search; negative: each scenario's own bound */
-	/* executions by DET_RANDOM, and again by DET_PCT, of each scenario in each layout and form;
-	 * the default makes about a million by each strategy in total */
+	/* number of executions by DET_RANDOM, and again by DET_PCT, of each scenario in each layout
+	 * and form, before executions_of() divides it */
 	uint64_t executions;
 	uint64_t seed;
 	bool each; /* ignore scenario.cost, OTHER_FORMS and lower preemption bounds */
