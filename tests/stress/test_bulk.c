@@ -236,8 +236,8 @@ static void beside_others_without_end(void **state)
 	}
 }
 
-/* Leave the mark of a thread that has slept for a part and has not taken the part yet
- * ([WANTED-FIRST]). */
+/* Mark the last part as wanted by a thread that has slept while it waited for the part, and has not
+ * taken the part yet ([WANTED-FIRST]). */
 static void let_one_sleep(struct weir_filter *f)
 {
 	uint32_t last = f->parts - 1;
@@ -246,8 +246,8 @@ static void let_one_sleep(struct weir_filter *f)
 	weir__owner_drop(&f->owners[last]);
 }
 
-/* A load of a whole filter yields to a thread that has slept for a part. So the first load in this
- * test collects hashes and fills part by part. */
+/* A thread that has slept while it waited for a part goes before a load of the whole filter. So the
+ * first load in this test collects hashes and fills part by part. */
 static void beside_one_that_slept(void **state)
 {
 	const struct test_shape *shape = *state;

@@ -32,7 +32,7 @@ static uint64_t now(void)
 }
 
 /* All threads offer the same nonces, close together, so that they meet. A slot of the table is
- * reused when no thread is near it. */
+ * reused when no thread works near that slot. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->threads; t++)
@@ -98,7 +98,8 @@ static struct weir_filter *saved(const struct race *r)
 	return w;
 }
 
-/* Check that an image has this thread's nonces, except nonces whose span was over by then. */
+/* Save the window, and check that the image has this thread's newest nonces. A nonce may be missing
+ * if its span is over. */
 static void look_in_image(struct race *r, const uint64_t *began, uint64_t i)
 {
 	struct weir_filter *image = saved(r);
