@@ -115,7 +115,7 @@ static long add_items(struct redis_context *context, struct redis_string *name, 
 	return taken + (err < 0);
 }
 
-/* @s: NULL: do not make a key */
+/* @s: the settings for a missing key, which this function then makes; NULL: make no key */
 static int add(struct redis_context *context, struct redis_string *name,
                struct chain_settings *s, struct redis_string **items, int n, bool many)
 {

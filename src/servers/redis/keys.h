@@ -20,7 +20,7 @@ struct key_kind {
 extern struct key_kind bf_keys, cf_keys; /* rdb.c */
 
 extern const struct chain_memory key_memory; /* Redis's allocator, which counts the memory */
-/* the module's argument max-bytes, a limit for the bits of one key; 0: no limit */
+/* the module's argument max-bytes, the most bytes of bits in one key; 0: no limit */
 extern uint64_t key_most;
 
 /* Return: key_most; 0 (no limit) if the command comes from a master or from a file. */

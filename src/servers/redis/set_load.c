@@ -169,7 +169,7 @@ static int make_key(const struct set *s, struct redis_string *name, struct redis
 	return err;
 }
 
-/* @c: the key's chain; NULL: make the key */
+/* @c: the key's chain; NULL: the key is missing, and this function makes it */
 static int load(struct set *s, struct redis_string *name, struct redis_key *key, struct chain *c,
                 uint64_t *batches)
 {
