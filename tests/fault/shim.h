@@ -22,7 +22,7 @@ struct shim {
 	unsigned at;      /* number of the call that fails, from 1; 0: none */
 	int error;        /* the errno of the failing call */
 	bool die;         /* call @at does not fail: the process is killed before it */
-	bool trickle;     /* every other transfer is interrupted, and the rest are short */
+	bool trickle;     /* every other read or write is interrupted, and the rest are short */
 	bool no_tmpfile;  /* a file system without O_TMPFILE */
 	bool no_reserve;  /* a file system without fallocate */
 	bool no_inotify;  /* inotify_init1 fails, as at its limit, even if armed is false */

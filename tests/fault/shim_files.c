@@ -90,7 +90,7 @@ int __wrap_fcntl64(int fd, int what, ...)
 	       __real_fcntl64(fd, what, argument);
 }
 
-/* Interrupt every other transfer, and limit the rest to 1000 bytes. */
+/* Interrupt every other read or write, and limit the rest to 1000 bytes. */
 static bool interrupted(size_t *n)
 {
 	static unsigned turns;

@@ -17,7 +17,7 @@ int __wrap_usleep(unsigned microseconds)
 	return shim.no_waiting ? 0 : __real_usleep(microseconds);
 }
 
-/* Only a follower polls two descriptors. */
+/* A poll of two descriptors is the wait of a follower, because no other code polls two. */
 int __real_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int milliseconds)

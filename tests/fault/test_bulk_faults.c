@@ -108,8 +108,9 @@ static uint64_t scratch_of(uint64_t cache, size_t n)
 	return scratch;
 }
 
-/* A load needs no memory if the filter fits into the cache, or if a line gets fewer than two keys.
- * Other loads need 8 bytes for each of at most WEIR_BULK_BUCKETS keys, and up to a fifth more. */
+/* A load needs no memory if the filter fits into the cache, or if the load has fewer than two keys
+ * for each line of the filter. Other loads need 8 bytes for each of at most WEIR_BULK_BUCKETS keys,
+ * and up to a fifth more. */
 static void scratch_as_promised(void **state)
 {
 	const uint64_t lines = BYTES / 64, most = 8 * WEIR_BULK_BUCKETS;

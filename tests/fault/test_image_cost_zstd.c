@@ -18,7 +18,7 @@ static void write_at_end(int fd, const void *bytes, size_t n)
 }
 
 /* Write a frame of @bytes zeros. @window_log: the logarithm of the frame's window; 0: the frame has
- * the level's window, and declares its size. */
+ * the default window of the compression level, and declares its size. */
 static uint64_t write_frame(int fd, uint64_t bytes, int window_log)
 {
 	static unsigned char zeros[1 << 16], packed[1 << 18];
@@ -128,7 +128,8 @@ static void check_window(void)
 	must(strstr(weir_error_detail(), "window") && strstr(weir_error_detail(), path));
 }
 
-/* weir's own levels need no window above 8 MiB. But a frame may declare a window of 3.75 TiB. */
+/* The zstd levels that weir uses need no window above 8 MiB. But a frame may declare a window of
+ * 3.75 TiB. */
 static void test_a_large_window_is_refused(void **state)
 {
 	(void)state;

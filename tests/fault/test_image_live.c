@@ -234,7 +234,8 @@ static void test_the_lock_was_closed(void **state)
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	char beside[4200];
 	snprintf(beside, sizeof beside, "%s/beside", folder);
-	/* The closed number names a file on another device, then a file on the same device. */
+	/* The number of the closed descriptor is used again: first for a file on another device,
+	 * then for a file on the same device. */
 	int fd = open("/proc/self/stat", O_RDONLY);
 	assert_refused(weir_seal(f), -EBADF, path, "descriptor");
 	close(fd);

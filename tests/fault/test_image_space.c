@@ -260,7 +260,7 @@ static void test_a_pipe_gets_the_zeros(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* ---- no use of the padding ---- */
+/* ---- the padding stays a hole that nothing writes to ---- */
 
 static void test_a_live_mapping_never_touches_the_padding(void **state)
 {
