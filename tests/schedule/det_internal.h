@@ -43,7 +43,8 @@ struct det_thread {
 	enum det_wait wait;
 	const void *mutex; /* the mutex that the thread waits for, or the address of its sleep */
 	bool woken;
-	/* Stores that the thread read up to this clock are hidden if there are newer stores. */
+	/* A store that the thread first read at or before this clock cannot be read again if there
+	 * is a newer store. */
 	uint32_t paused_clock;
 	/* for each other thread, the clock that it must reach; 0: do not wait for it */
 	uint32_t paused_at[DET_THREADS];

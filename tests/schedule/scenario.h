@@ -48,7 +48,7 @@ extern const struct scenario reload_scenarios[], batch_scenarios[], previous_sce
 	sharded_writers_scenarios[], way_out_scenarios[], window_scenarios[], guard_scenarios[],
 	router_scenarios[], text_scenarios[];
 
-/* Starts with empty filters and no promise. */
+/* Starts a scenario: empties the subject's filters and takes back all promises. */
 void scenario_begin(void);
 /* Declares that the running thread acts only on these keys (bit i: key i). In layouts of many
  * words, the thread's loads then choose only between values that differ in these keys' bits. */

@@ -128,8 +128,8 @@ static void late_beside_appends(void)
 	end(1);
 }
 
-/* Two threads insert one key. At least one insert returns WEIR_NEW. Both may, if the threads insert
- * into different layers. */
+/* Two threads insert one key. At least one insert returns WEIR_NEW. Both inserts may return
+ * WEIR_NEW, if the threads insert into different layers. */
 static void one_key_by_two_beside_append(void)
 {
 	static struct insertion again = { 0, 3 };

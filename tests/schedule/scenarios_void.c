@@ -5,7 +5,7 @@
 
 static int rolled;
 
-/* Begins with a previous filter for @most keys, key 0 included. */
+/* Starts a scenario with a handle whose previous filter takes @most keys, key 0 included. */
 static void begin_with_previous(uint32_t most)
 {
 	full_begin_with(most);

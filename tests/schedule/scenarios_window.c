@@ -14,7 +14,7 @@ static struct weir_filter *window;
 static int result[TRIES], both[TRIES] = { 0, 1 };
 static bool seen;
 
-/* Begins with a window of two generations of a few words. */
+/* Starts a scenario with a window. Its two generations have a few words each. */
 static void begin(uint32_t layout, uint32_t words_per_key)
 {
 	struct weir_params o = WEIR_PARAMS_INIT;

@@ -38,8 +38,8 @@ struct subject {
 	 * WEIR_NEW whatever other threads do. In a set of two shards, keys 0 and 1 are in the first
 	 * shard, and keys 2 and 3 in the second. */
 	struct key key[SUBJECT_KEYS];
-	bool by_xxh64; /* see subject_key() */
-	uint64_t flip; /* see subject_key() */
+	bool by_xxh64; /* the kind hashes keys with XXH64 instead of XXH3 */
+	uint64_t flip; /* the bits that the seed flips in XXH3 (unhash.h) */
 	uint64_t seed; /* SUBJECT_SEED, or 0 if the kind has no seed */
 	/* In a filter of one cache line: another seed with which the keys collide too, or 0. */
 	uint64_t other_seed;
@@ -58,7 +58,7 @@ static inline unsigned subject_words(const struct subject *s)
 	return s->key[0].words;
 }
 
-/* The subjects of all kinds, after subjects_make(). */
+/* The subjects of all kinds. subjects_make() fills this array. */
 extern struct subject subjects[];
 extern size_t subject_count;
 
@@ -74,14 +74,14 @@ bool subject_become_shard(struct subject *s);
 uint64_t subject_key(const struct subject *s, uint64_t hash);
 /* Return: the words and bits that @hash sets in an empty filter. */
 struct key subject_learn(const struct subject *s, uint64_t hash);
-/* Return: the bits of this word that the keys of a set (bit i: key i) use. @two_seeds: include the
- * bits of the other seed. */
+/* Return: the bits of @word that the keys in @keys (bit i: key i) use. @two_seeds: include the bits
+ * that these keys use with the other seed. */
 uint64_t subject_bits(const struct subject *s, const volatile void *word, unsigned keys,
                       bool two_seeds);
 /* Return: the parameters of a filter of this layout, with the seed of the keys' hashes. */
 struct weir_params subject_params(const struct subject *s);
 enum { SUBJECT_SEED = 1 };
-/* Clears every word of both filters that a key uses. */
+/* In both filters of the subject, clears every word that a key uses. */
 void subject_clear(const struct subject *s);
 
 #endif
