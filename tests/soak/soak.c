@@ -218,10 +218,12 @@ static void reload(struct subject *s, uint64_t random)
 		must(weir_reload_abort(r), "abort");
 	}
 	if (o.keep_previous && random >> 4 & 1)
-		(void)!weir_handle_rollback(s->h); /* the previous filter may be void */
+		/* this call fails if the previous filter has refused a key */
+		(void)!weir_handle_rollback(s->h);
 	usleep(200);
 	if (s->as != SHARDS)
-		(void)!weir_handle_drop_previous(s->h); /* a kept filter refuses removals */
+		/* a handle that keeps a previous filter refuses removals */
+		(void)!weir_handle_drop_previous(s->h);
 }
 
 static void *load(void *argument)

@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < 2; i++) {
 		memset(&s, 0, sizeof s);
 		s.flavor = flavor_named(stress.flavor_name);
-		s.least = stress.operations / 20000 + 20; /* each action a few times */
+		s.least = stress.operations / 20000 + 20; /* for a few of each action */
 		s.readers = stress.threads;
 		begin(kinds[i]);
 		stress_run(s.readers + 1, work, NULL);

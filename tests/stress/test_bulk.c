@@ -16,7 +16,7 @@
 enum { MIB = 1 << (TEST_SANITIZED ? 19 : 20) };
 enum {
 	BYTES = 8 * MIB,
-	CACHE = MIB,    /* a core's own cache, the same on every machine */
+	CACHE = MIB,    /* the size that this test gives to a core's own cache */
 	KEYS = MIB / 2, /* four keys for each line */
 	THREADS = 3,
 };
@@ -257,7 +257,7 @@ static void beside_one_that_slept(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		asked_for_memory = 0;
 		assert_ok(weir_fill_keys(s.f, weir_keys_hashes(hashes, KEYS)));
-		assert_int_equal(asked_for_memory, !i); /* only the first load waits */
+		assert_int_equal(asked_for_memory, !i); /* only the first load finds the mark */
 	}
 	assert_as_inserted(shape, &s);
 	unmake(&s);

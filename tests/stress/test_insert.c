@@ -22,7 +22,7 @@ struct contest {
 	uint64_t seed;
 	struct barrier chunk; /* inserters start each chunk together, so that they collide */
 	struct barrier round; /* inserters wait here before and after the check of a round */
-	/* the number of keys whose inserts by this thread have returned */
+	/* for each thread: the number of keys whose inserts by that thread have returned */
 	_Atomic uint64_t promised[MOST_THREADS];
 	uint8_t answered_new[MOST_THREADS][ROUND];   /* answers of this round */
 	atomic_bool over;

@@ -73,7 +73,8 @@ static void insert(unsigned thread)
 	}
 }
 
-/* Free the void filter: drop it, or begin a reload, which also frees it. */
+/* Free the previous filter after it has refused a key: drop it, or begin a reload, which also frees
+ * it. */
 static void free_void(uint64_t *random)
 {
 	if (stress_random(random) % 2) {
