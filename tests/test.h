@@ -47,7 +47,8 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 	_fail(file, line);
 }
 
-/* For the answer of a call that returns the bytes that it wrote. Return: 0, or the error. */
+/* @bytes: the answer of a call that returns the number of written bytes. Return: 0, or the
+ * error. */
 static inline int test_done(int64_t bytes)
 {
 	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;

@@ -27,7 +27,8 @@ static const uint64_t values[] = {
 enum { VALUES = sizeof values / sizeof values[0] };
 
 static unsigned long tried;
-/* For each field, try one in this many values; different fields get different values. */
+/* Try every n-th value for each field, where n is this number. The first value depends on the
+ * field, so the fields together still get all values. */
 static unsigned every = 1;
 
 static void try(const unsigned char *image, size_t n)

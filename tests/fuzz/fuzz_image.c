@@ -37,8 +37,8 @@ static void look(const struct weir_filter *f)
 	MUST(found == 0);
 }
 
-/* Return: the set's steps of normalisation. These steps may refuse any text of this fuzzer. Steps
- * by which a lookup probes several keys refuse hashes. */
+/* Return: the set's steps of normalisation. A set with any step may refuse the texts of this
+ * fuzzer. A step with which one lookup probes several keys also makes the set refuse hashes. */
 static uint32_t steps_of(const struct weir_filter *f)
 {
 	struct weir_stats s = WEIR_STATS_INIT;
@@ -219,9 +219,9 @@ static void map_live(const uint8_t *data, size_t size)
 
 static _Alignas(4096) unsigned char shared[4 << 20];
 
-/* Map the bytes in memory. The map is refused if they are compressed, or if the load failed. If
- * bits are not verified, lookups may give any answer, but must end. @loaded: the answer of the
- * load. */
+/* Map the image that lies in memory. The map is refused if the image is compressed, or if the load
+ * of the image failed. If bits are not verified, lookups may give any answer, but must end.
+ * @loaded: the answer of the load. */
 static void look_at_shared(const uint8_t *data, size_t size, int loaded)
 {
 	struct weir_load_options o = load_options();

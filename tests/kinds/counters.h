@@ -22,12 +22,12 @@ uint64_t counters_most(const struct reference *ref);
 uint64_t counters_get(const struct reference *ref, uint64_t counter);
 void counters_set(struct reference *ref, uint64_t counter, uint64_t value);
 
-/* Both kinds use these functions. */
+/* The counting kind and the frequency kind use these functions. */
 bool counters_contain(const struct reference *ref, uint64_t hash);
 unsigned counters_block_lines(const struct weir_shape *shape);
 int64_t counters_count(const struct reference *ref, uint64_t hash);
 
-/* Macros for the rows of both kinds' tables. */
+/* Macros for the rows of the tables of the counting kind and the frequency kind. */
 #define IS(b, z, g, p, q, r) ((b) == (p) && (z) == (q) && (g) == (r))
 #define ASK(text, group, b, z, g) \
 	.name = text, \

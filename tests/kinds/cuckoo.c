@@ -64,7 +64,7 @@ static struct home home_of(const struct reference *ref, uint64_t hash)
 	return home;
 }
 
-/* Return: the number of slots of a bucket with this value. A free slot has the value 0. */
+/* Return: the number of slots in @bucket that contain @value. A free slot contains 0. */
 static unsigned times(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned n = 0;
@@ -73,7 +73,7 @@ static unsigned times(const struct reference *ref, uint64_t bucket, unsigned val
 	return n;
 }
 
-/* Return: the lowest slot with this value. The bucket must have such a slot. */
+/* Return: the lowest slot in @bucket that contains @value. There must be such a slot. */
 static unsigned lowest(const struct reference *ref, uint64_t bucket, unsigned value)
 {
 	unsigned slot = 0;

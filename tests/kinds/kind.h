@@ -64,7 +64,7 @@ struct test_kind {
 	bool coarse;    /* rates come in steps, so a filter may be much better than asked */
 	bool sized;     /* parameters choose only the first number of a shape; the size determines
 	                   the others */
-	unsigned blocks_a_line; /* the number of blocks in a line; 0: a fold joins whole lines */
+	unsigned blocks_a_line; /* number of blocks in a line; 0: weir_fold() joins whole lines */
 	bool unasked;   /* the size determines all numbers of a shape */
 
 	struct reference_kind reference;

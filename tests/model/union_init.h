@@ -98,7 +98,7 @@ end:	do
 		deletes--;
 		j = log[1].first
 		}
-		/* choose any entry */
+		/* choose any entry of the log */
 		do
 		:: j + 1 < log[1].end -> j++
 		:: break

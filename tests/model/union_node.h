@@ -58,7 +58,7 @@ end:	do
 		n[i].cursor++;
 		b = 0
 	}
-	/* The log was trimmed above the cursor. */
+	/* The server has trimmed the entry at the cursor. */
 	:: d_step { sure(i) && n[i].cursor < L(i).first ->
 		jump(i, L(i).first);
 		n[i].lacks = 1;
