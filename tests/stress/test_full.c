@@ -18,7 +18,7 @@ enum { KEYS_EACH = 600, LINES = 512, COUNTERS = 8 * LINES - 1, BATCH = 40 };
 enum record { NONE, STAYS = 1, BOTH = 2 };
 
 struct thread {
-	/* for each counter: which of its two keys are recorded (enum record) */
+	/* for each counter: whether none, one or both of its two keys are recorded (enum record) */
 	_Atomic unsigned char record[KEYS_EACH];
 	atomic_uint promised; /* the staying keys 0 to promised - 1 are in the filter */
 	uint64_t refused, busy;

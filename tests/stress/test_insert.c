@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Several threads insert the same fresh keys at the same moment, and others look up promised keys.
  *
- * No promised key is missed. At least one thread gets WEIR_NEW for each new key, and exactly one if
- * the layout promises so (one_new). If the bits do not depend on the order of inserts, they are
- * those that one thread would have set. If no thread gets WEIR_NEW for a key, other keys must have
- * set its bits, because an insert that answers WEIR_SEEN writes nothing. */
+ * No promised key is missed. For each new key at least one thread gets WEIR_NEW, unless other keys
+ * have set all bits of the key. In layouts with one_new at most one thread gets WEIR_NEW. If the
+ * bits do not depend on the order of inserts, they are those that one thread would have set. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,11 +23,13 @@ struct contest {
 	struct barrier round; /* inserters wait here before and after the check of a round */
 	/* for each thread: the number of keys whose inserts by that thread have returned */
 	_Atomic uint64_t promised[MOST_THREADS];
-	uint8_t answered_new[MOST_THREADS][ROUND];   /* answers of this round */
+	/* for each thread and each key of this round: 1 if the thread's insert returned WEIR_NEW */
+	uint8_t answered_new[MOST_THREADS][ROUND];
 	atomic_bool over;
 	_Atomic uint64_t lookups;
-	/* written by one thread at the end of each round */
+	/* At the end of each round one thread inserts into this filter the keys that were new. */
 	struct weir_filter *alone;
+	/* the number of keys that were new to two or more threads, and to no thread */
 	uint64_t new_twice, new_to_none;
 };
 
@@ -160,7 +161,7 @@ static uint64_t run(const struct layout *layout, const struct stress *s, uint64_
 	c.f = stress_filter(layout, c.rounds * ROUND * 5 / 4 * times, &words, &bytes);
 	c.alone = stress_filter(layout, c.rounds * ROUND * 5 / 4, &words_alone, &bytes);
 	stress_run(s->threads + 1, contestant, &c);
-	/* counters count both inserts of a key, and in a growing filter the layer of a key depends
+	/* counters count every insert of a key, and in a growing filter the layer of a key depends
 	 * on the time of its insert */
 	check(!layout->kind->reference.bits || layout->kind->grows ||
 	              memcmp(words, words_alone, bytes) == 0,
