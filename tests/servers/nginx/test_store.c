@@ -286,8 +286,7 @@ static void test_one_filling_at_a_time(void **state)
 	save_set(2);
 	assert_int_equal(put_set(store), 0);
 	assert_true(has_set(store, 2));
-	/* Without memory this process cannot switch to set 3. It still reads the slot of set 2, so
-	 * it cannot fill that slot. */
+	/* Without memory this process keeps set 2, so it must not fill the slot of set 2. */
 	save_set(3);
 	assert_int_equal(put_set(store), 0);
 	no_memory = true;
