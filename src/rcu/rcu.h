@@ -46,10 +46,11 @@ void __tsan_release(void *address);
 /* How liburcu's sections find the record of their thread. In a shared library each use of a
  * thread-local variable calls __tls_get_addr, and a section has four uses. So a const function
  * returns the variable's address, and the compiler calls the function once for all uses. With the
- * option static_tls (initial-exec) the code needs no call, since the loader finds the variable's
- * offset. But dlopen() of such a library fails if an earlier plugin has used liburcu-bp, so the
- * option is for programs that link the library. The model is declared before and after liburcu's
- * own declaration: clang takes the first, gcc the last. */
+ * option static_tls the variable has the initial-exec model: the code needs no call, since the
+ * loader finds the variable's offset. But dlopen() of such a library fails if an earlier plugin has
+ * used liburcu-bp, so the option is for programs that link the library. The declaration with the
+ * model stands before and after liburcu's own declaration, because clang takes the model of the
+ * first declaration and gcc that of the last. */
 struct urcu_bp_reader;
 #ifdef WEIR_STATIC_TLS
 #define WEIR__BP_READER \
@@ -74,9 +75,10 @@ WEIR__BP_READER;
 #endif
 
 struct weir_rcu {
-	bool bulletproof; /* the flavor is urcu-bp. The first member, so that it is in the first
-	                     cache line of a handle */
-	void (*read_lock)(void); /* copied from the flavor to save a load */
+	bool bulletproof; /* the flavor is urcu-bp. This member is the first, so that it is in the
+	                     first cache line of a handle */
+	/* read_lock and read_unlock are copies of the flavor's functions, which saves a load. */
+	void (*read_lock)(void);
 	void (*read_unlock)(void);
 	const struct rcu_flavor_struct *flavor;
 };
@@ -134,7 +136,7 @@ static inline void weir__synchronize(const struct weir_rcu *rcu)
 
 /* Wait until call_rcu's thread has run the callbacks queued before this call. ThreadSanitizer
  * reports a race in how liburcu's barrier frees memory. So builds with ThreadSanitizer only wait a
- * millisecond, and the caller must check again. */
+ * millisecond, and the caller must check whether its callbacks have run. */
 static inline void weir__barrier(const struct weir_rcu *rcu)
 {
 #if defined(WEIR__TSAN) && !defined(WEIR_DET) /* tests/schedule runs without the sanitizer */
@@ -152,8 +154,8 @@ static inline void weir__barrier(const struct weir_rcu *rcu)
 
 /* Return: true if this thread is in a section, so that a grace period it waits for would never end.
  * read_ongoing() returns the nesting depth, which one more section changes. With qsbr it returns
- * only whether the thread is online, so the result is false. That is harmless, because a thread
- * that waits for a grace period counts as quiescent. */
+ * only whether the thread is online, so this function returns false. That is harmless, because a
+ * thread that waits for a grace period counts as quiescent. */
 static inline bool weir__in_section(const struct weir_rcu *rcu)
 {
 	int before = rcu->flavor->read_ongoing();

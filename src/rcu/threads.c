@@ -29,7 +29,9 @@ WEIR__WEAK(urcu_qsbr)
 	{ &name##_flavor, name##_get_thread_call_rcu_data, name##_get_call_rcu_thread }
 static const struct caller {
 	const struct rcu_flavor_struct *flavor;
-	struct call_rcu_data *(*data)(void); /* this thread's own data, or NULL */
+	/* Returns the data of the call_rcu thread assigned to the calling thread, or NULL. A
+	 * call_rcu thread is assigned to itself. */
+	struct call_rcu_data *(*data)(void);
 	pthread_t (*thread)(struct call_rcu_data *data);
 } callers[] = { WEIR__CALLER(urcu_bp), WEIR__CALLER(urcu_memb), WEIR__CALLER(urcu_mb),
 	        WEIR__CALLER(urcu_qsbr) };
@@ -56,8 +58,8 @@ bool weir__in_callback(const struct rcu_flavor_struct *flavor)
  * these functions itself, as liburcu's manual says. Handlers before a fork run in reverse order of
  * registration. weir registers when the library is loaded, so a program's handlers run before
  * weir's. liburcu has then blocked all signals, which weir detects. If a program loads weir as a
- * plugin, the program may have registered earlier. So weir does not register if such a program has
- * its own liburcu-bp. */
+ * plugin, the program may have registered earlier. Its handlers then run after weir's, which cannot
+ * detect them. So weir does not register if such a program has its own liburcu-bp. */
 
 #ifndef WEIR_DET /* tests/schedule does not fork */
 
@@ -73,8 +75,9 @@ static bool all_signals_blocked(void)
 	return true;
 }
 
-/* Call liburcu's functions unless the program has called them. Do not call them in a section or a
- * callback either: the thread would wait for a grace period that waits for the same thread. */
+/* Call liburcu's functions for the start of a fork(), unless the program has called them. Skip the
+ * calls in a section or a callback too, since the thread would wait for a grace period that waits
+ * for the same thread. */
 static void before_fork(void)
 {
 	prepared = !all_signals_blocked() && !urcu_bp_read_ongoing() &&
