@@ -60,7 +60,8 @@ static inline uint64_t last_word(const unsigned char *p, size_t n)
 	return word;
 }
 
-/* Set bit 0x20 of each byte from A to Z. The mask marks those bytes by their bit 0x80. */
+/* Set bit 0x20 of each byte from A to Z. The additions mark such a byte by its bit 0x80, and the
+ * shift moves the mark to bit 0x20. */
 static inline uint64_t lowercase8(uint64_t word)
 {
 	const uint64_t each = UINT64_C(0x0101010101010101), low = word & 0x7f * each;

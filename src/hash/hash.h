@@ -59,9 +59,9 @@ struct weir_hashing {
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);
 /* @secret: WEIR_SIPHASH_KEY bytes. */
 struct weir_hashing weir__hashing_keyed(const void *secret);
-/* Set how a filter hashes: by @by and @seed, or if @seed is 0, by @by and a random seed. If @secret
- * is not NULL, the filter hashes by SipHash-2-4 with that key instead. Return: 0 or a negative
- * errno. */
+/* Set how a filter hashes. If @secret is NULL, the filter hashes by @by and @seed, where a @seed of
+ * 0 stands for a random seed. Otherwise it hashes by SipHash-2-4 with the key @secret, and
+ * @seed must be 0 or the check value of that key. Return: 0 or a negative errno. */
 int weir__hashing_of(struct weir_hashing *out, const struct weir_hash *by, uint64_t seed,
                      const void *secret);
 
@@ -80,8 +80,9 @@ static inline bool weir__same_hashing(const struct weir_hashing *a, const struct
 enum { WEIR_HASHING_TEXT = 64 };
 const char *weir__hashing_text(const struct weir_hashing *h, char text[WEIR_HASHING_TEXT]);
 
-/* Return: 32 bits, the same for equal seeds: the SipHash-2-4 of a constant text, keyed by the seed.
- * An attacker can recover the seed from these bits only by trying all seeds. */
+/* Return: the lower 32 bits of the SipHash-2-4 of a constant text, keyed by the seed; 0 if the seed
+ * is 0. So equal seeds give equal bits. An attacker can recover the seed from these bits only by
+ * trying all seeds. */
 uint64_t weir__seed_fingerprint(uint64_t seed);
 
 /* Hash by XXH3, inlined. */
@@ -136,7 +137,7 @@ WEIR__INLINE __m512i weir__hash8_lanes(__m512i key, __m512i flip)
 	return _mm512_xor_si512(x, _mm512_srli_epi64(x, 28));
 }
 
-/* Put the hashes of n consecutive 8-byte keys into out. */
+/* Put the hashes of n consecutive 8-byte keys into out. @flip8: weir__flip8() of the seed. */
 WEIR__INLINE void weir__hash8_each(uint64_t flip8, const char *keys, size_t n, uint64_t *out)
 {
 	const __m512i flip = _mm512_set1_epi64((long long)flip8);
