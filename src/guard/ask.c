@@ -117,9 +117,9 @@ static size_t ask_run(struct weir_guard_thread *t, struct weir_keys keys, uint64
 	return maybe;
 }
 
-/* Answer up to 64 keys while the thread bypasses the filter. A random position of the 64 is drawn,
- * and the filter is asked about the key at this position. With fewer than 64 keys, there may be no
- * key at this position. Return: the number of keys for the store. */
+/* Answer up to 64 keys while the thread bypasses the filter. Draw a random position from 0 to 63,
+ * and ask the filter about the key at that position. If there are fewer than 64 keys, the position
+ * may have no key. Return: the number of keys that the caller must look up in the store. */
 static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {
@@ -142,7 +142,8 @@ static size_t ask_word(struct weir_guard_thread *t, struct weir_keys keys, uint6
 	return (size_t)__builtin_popcountll(*bitmap);
 }
 
-/* Ask in runs of whole bitmap words. A run ends with the word in which the next decision falls. */
+/* Ask in runs of whole bitmap words. A run ends with the word in which the thread
+ * next decides whether to bypass the filter. */
 static int64_t ask_all(struct weir_guard_thread *t, struct weir_keys keys, uint64_t *bitmap,
                        uint64_t *bypassed)
 {

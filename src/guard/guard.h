@@ -45,8 +45,9 @@ struct weir_guard {
 /* ---- counting asks, and bypassing the filter ---- */
 
 enum {
-	WEIR__GUARD_SOONER = 16, /* divisor of the window during a bypass: few asks are measured */
-	WEIR__GUARD_MEASURED_BITS = 6, /* while bypassing, one of 64 asks is measured */
+	/* A bypass divides the window by this number, because it measures few of the asks. */
+	WEIR__GUARD_SOONER = 16,
+	WEIR__GUARD_MEASURED_BITS = 6, /* a bypass measures one of 2^6 = 64 asks */
 };
 
 /* Begin or end the bypass, by the share of the measured asks that the filter stopped. */
@@ -75,7 +76,7 @@ static inline uint32_t weir__guard_window(const struct weir_guard_thread *t)
 	return weir__guard_bypassing(t) ? window / WEIR__GUARD_SOONER : window;
 }
 
-/* Count @asked keys that the filter answered, and the @stopped ones that it ruled out. */
+/* Count @asked keys that the filter answered. It ruled out @stopped of these keys. */
 static inline void weir__guard_measured(struct weir_guard_thread *t, uint32_t asked,
                                         uint32_t stopped)
 {
@@ -107,7 +108,7 @@ static inline bool weir__guard_bypasses(struct weir_guard_thread *t)
 /* Count the filter's answer for one key. Return: WEIR_GUARD_ABSENT or _MAYBE. */
 static inline int weir__guard_answer(struct weir_guard_thread *t, bool maybe)
 {
-	weir__guard_measured(t, 1, !maybe); /* avoids a branch that the CPU cannot predict */
+	weir__guard_measured(t, 1, !maybe); /* !maybe adds 0 or 1 without a branch */
 	return maybe;
 }
 
