@@ -93,7 +93,7 @@ static inline void weir__commit_store_release(uint64_t *commit, uint64_t value)
 }
 
 /* Store @value only if the record is @old, so one of two competing processes succeeds. A failed
- * call orders nothing. */
+ * call is relaxed: it has no memory order. */
 static inline bool weir__commit_swap_release(uint64_t *commit, uint64_t old, uint64_t value)
 {
 	uint64_t expected = WEIR__LE64(old);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Bit-array memory: the caller's, the heap, or whole pages aligned for huge pages. */
+ * Provides memory for a bit array: the caller's memory, memory of the heap, or whole pages that are
+ * aligned for huge pages. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -16,7 +16,7 @@ struct weir_memory {
 	void *origin;      /* state of image/map.c for a mapped file, else NULL */
 };
 
-/* Check that @buffer is not NULL if @buffer_bytes is given. weir__memory_alloc() checks @buffer
+/* Check that @buffer is not NULL if @buffer_bytes is not 0. weir__memory_alloc() checks @buffer
  * further. Return: 0 or -EINVAL. */
 int weir__memory_given(const void *buffer, size_t buffer_bytes);
 

@@ -83,8 +83,8 @@ void weir__owner_wait(struct weir_owner *owner)
 		sleep_on(owner, seen);
 }
 
-/* ---- work shared by several threads. Error sentences are thread-local, so the first failed call
- * leaves a copy for the caller ---- */
+/* ---- work shared by several threads. Error sentences are thread-local, so the thread of
+ * the first failed call copies its sentence for the caller ---- */
 
 struct job {
 	int (*work)(void *arg);
