@@ -28,7 +28,7 @@ WEIR_BEGIN_DECLS
 /** The type of the array at weir_keys.at. */
 enum weir_keys_form {
 	WEIR_KEYS_NONE = 0,   /* a batch that is too large: 2^40 keys and more, or fixed keys above
-	                         65,535 bytes. Inserts fail with -EINVAL, lookups answer true */
+	                         65,535 bytes. Inserts fail with -EINVAL, and lookups answer true */
 	WEIR_KEYS_HASHES = 1, /* uint64_t hashes */
 	WEIR_KEYS_FIXED = 2,  /* keys of one width, side by side. A set that normalises takes them
 	                         as text, or with cidr as binary addresses (<weir/text.h>) */

@@ -68,9 +68,9 @@ enum weir_kind_id {
 
 /**
  * The abilities of filters. Ask weir_kind_can() about a kind and weir_can() about one filter. A
- * lookup works on every filter. A lookup that the filter cannot decide returns true, or every set;
- * weir_route() and weir_age() treat a filter without the ability as one set and one generation. Any
- * other verb that a filter lacks fails with -ENOTSUP.
+ * lookup works on every filter. A lookup that the filter cannot decide returns true, or every set.
+ * weir_route() treats a filter that is not a router as one set, and weir_age() treats a filter that
+ * is not a window as one generation. Any other verb that a filter lacks fails with -ENOTSUP.
  */
 enum weir_ability {
 	WEIR_CAN_INSERT = 1 << 0,      /* takes inserts at any time, unless mapped read-only */
@@ -83,7 +83,7 @@ enum weir_ability {
 	WEIR_CAN_GROW = 1 << 7,
 	WEIR_CAN_ROUTE = 1 << 8,       /* has up to 64 sets (router.h) */
 	WEIR_CAN_FORGET = 1 << 9,      /* drops keys over time (window.h) */
-	WEIR_CAN_DECIDE = 1 << 10,     /* only one of racing inserts of a new key is WEIR_NEW */
+	WEIR_CAN_DECIDE = 1 << 10,     /* if inserts race for a new key, only one is WEIR_NEW */
 	WEIR_CAN_MERGE = 1 << 11,
 	WEIR_CAN_CLONE = 1 << 12,
 	WEIR_CAN_FOLD = 1 << 13,
@@ -106,14 +106,15 @@ enum weir_ability {
 struct weir_blocked_shape { uint32_t words_per_key, bits_per_word, rest[5]; };
 struct weir_classic_shape { uint32_t probes, bits_per_probe, rest[5]; };
 struct weir_counting_shape { uint32_t counter_bits, words_per_key, counters_per_word, rest[4]; };
-struct weir_growing_shape { /* words_per_key, bits_per_word: in each layer; layers: maximum */
+struct weir_growing_shape {
+	/* words_per_key and bits_per_word are those of each layer; layers is the maximum number. */
 	uint32_t words_per_key, bits_per_word, layers, rest[4];
 };
 struct weir_cuckoo_shape { uint32_t fingerprint_bits, rest[6]; };
 struct weir_fuse_shape { /* segments: number of segments in each of the 2^part_bits parts */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits, rest[3];
 };
-struct weir_layered_shape { /* four numbers of the first level, three of the second */
+struct weir_layered_shape { /* four numbers of the first level, then three of the second level */
 	uint32_t fingerprint_bits, segment_bits, segments, part_bits;
 	uint32_t second_segment_bits, second_segments, second_part_bits;
 };

@@ -18,7 +18,7 @@
  *     weir_hashes_uneven           gauge    1: hashes given by callers are not uniform
  *     weir_nearly_full             gauge    1: inserts may be refused soon, load a larger filter
  *     weir_bytes                   gauge    bytes of bits; a handle: of all its filters
- *     weir_lookups                 gauge    most keys that the lookup of one text probes
+ *     weir_lookups                 gauge    largest number of keys that one lookup of a text probes
  *
  * More metrics of a handle:
  *

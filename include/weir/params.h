@@ -28,7 +28,7 @@ struct rcu_flavor_struct; /* liburcu's <urcu/flavor.h> */
 enum weir_flags {
 	WEIR_HUGETLB = 1u << 0,       /* use the reserved huge-page pool, or fail with -ENOMEM */
 	WEIR_NO_HUGE_PAGES = 1u << 1, /* ask the kernel for small pages */
-	WEIR_PREFAULT = 1u << 2,      /* touch every page at creation: inserts never page-fault */
+	WEIR_PREFAULT = 1u << 2,      /* touch each page at creation, so inserts never page-fault */
 	WEIR_ONCE = 1u << 3,          /* store equal keys once: an insert of a key that the filter
 	                                 already has (WEIR_SEEN) stores nothing. Only for kinds that
 	                                 can remove keys (else -EINVAL). Removal is then off, since
@@ -54,8 +54,8 @@ struct weir_window_run {
 /** How a window lays out its bits. */
 enum weir_window_layout {
 	WEIR_WINDOW_CHOSEN = 0,  /* a ring if words_per_key is above 1, else columns */
-	WEIR_WINDOW_COLUMNS = 1, /* the words of a key side by side: fastest */
-	WEIR_WINDOW_RING = 2,    /* one array for each generation: least memory */
+	WEIR_WINDOW_COLUMNS = 1, /* the words of a key lie side by side: the fastest layout */
+	WEIR_WINDOW_RING = 2,    /* each generation has an array: the layout with least memory */
 };
 
 /**
@@ -120,8 +120,9 @@ struct weir_params {
 		                            0: 21,845 * capacity. A smaller number means fewer
 		                            layers and fewer bits a key. The filter counts keys in a
 		                            sample of blocks, so 1 filter in 1000 is full up to 1 %
-		                            early. If it is not keyed, a client that knows the seed
-		                            can overfill it with keys outside of the sample */
+		                            before its capacity. A client that knows the seed of a
+		                            filter without a secret can overfill the filter with
+		                            keys outside of the sample */
 		uint32_t words_per_key;  /* z in each layer, as in blocked */
 		uint32_t bits_per_word;  /* g in each layer, as in blocked */
 		uint64_t reserved;
@@ -139,8 +140,8 @@ struct weir_params {
 	struct {
 		uint64_t exclude_keys;     /* expected length of the exclude list, from which the
 		                              library chooses fingerprint_bits before it reads the
-		                              list. Half or twice the true length costs about 1 % of
-		                              memory */
+		                              list. If the true length is half or twice this
+		                              number, the filter takes about 1 % more memory */
 		uint32_t fingerprint_bits; /* 1 to 32: the rate is half of 1 / 2^bits */
 		uint32_t reserved;
 	} layered;
@@ -173,15 +174,15 @@ struct weir_params {
 	} router;
 	/* window: capacity, fp_rate and max_bytes describe all generations together, just before
 	 * an advance, when they have the most keys. Each generation has an equal share of the
-	 * capacity. So if keys come unevenly, set capacity to generations * the most keys that
-	 * come in span_seconds / (generations - 1). */
+	 * capacity. So if keys come unevenly, set capacity to generations * the largest number
+	 * of keys that come in span_seconds / (generations - 1). */
 	struct {
 		uint32_t generations;     /* G: 2 to 16; 0: 7 */
 		uint32_t layout;          /* enum weir_window_layout */
 		uint32_t words_per_key;   /* words that a key uses in a generation: 1, 2, 4, 8; 0: 1
 		                             for columns, and for a ring the number that needs least
-		                             memory. With 1 at most one of racing inserts returns
-		                             WEIR_NEW */
+		                             memory. With 1, at most one of the inserts that
+		                             race for a new key returns WEIR_NEW */
 		uint32_t reserved;        /* 0 */
 		double span_seconds;      /* T, the shortest time that a key is remembered: 0.001
 		                             to 1e9; 0: no advance by time */
@@ -220,15 +221,17 @@ struct weir_plan {
 		                              about 4 times full_bits_per_key, or less if
 		                              max_capacity makes that layer smaller */
 		uint64_t reserved;
-	} growing;               /* other kinds: repeats capacity, bytes and bits_per_key */
+	} growing;               /* for other kinds these fields repeat capacity, bytes and
+	                            bits_per_key */
 	struct {
 		double false_sets;   /* expected number of wrong sets in the answer to an absent
 		                        key, if each set has as many keys as params say */
 		double bytes_wasted; /* unused bytes in the columns of sets that are smaller than
 		                        the largest, and in columns without a set */
-	} router;                 /* other kinds: 0 */
-	uint32_t lookups;         /* most keys that the lookup of one text probes, by the lengths in
-	                             params.text (weir_text_most()); fp_rate is for one probe */
+	} router;                 /* for other kinds these fields are 0 */
+	uint32_t lookups;         /* number of keys that one lookup of a text probes at most, by the
+	                             lengths in params.text (weir_text_most()); fp_rate is for one
+	                             probe */
 };
 
 #define WEIR_PLAN_INIT WEIR__INIT(weir_plan)

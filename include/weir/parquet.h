@@ -139,7 +139,7 @@ struct weir_parquet_file_options {
 struct weir_parquet_column {
 	size_t struct_size;   /* sizeof(struct weir_parquet_column) */
 	uint32_t type;        /* enum weir_parquet_type */
-	uint32_t type_length; /* for WEIR_PARQUET_FIXED the bytes of a value; else 0 */
+	uint32_t type_length; /* for WEIR_PARQUET_FIXED the size of a value in bytes; else 0 */
 	uint32_t logical;     /* enum weir_parquet_logical */
 	int32_t scale;        /* for WEIR_PARQUET_DECIMAL; else 0 */
 };

@@ -102,7 +102,8 @@ WEIR_API int64_t weir_insert_into_keys(struct weir_filter *f, uint32_t set, stru
 
 /**
  * Get the number of sets that a filter has.
- * Return: the number, 1 for every kind but the router. In a mask only that many low bits can be 1.
+ * Return: the number, 1 for every kind but the router. In a mask of the filter only that many of
+ *   the lowest bits can be 1.
  * Errors: none.  Threads: any.  Progress: wait-free.  Cost: nanoseconds.
  */
 WEIR_API uint32_t weir_router_sets(const struct weir_filter *f);
@@ -131,11 +132,11 @@ struct weir_router_stats {
 	uint32_t reserved;
 	double sampled;                    /* share of the bits that was read */
 	uint64_t saturated;                /* bit i: set i has more keys than capacity */
-	double false_sets;                 /* expected number of wrong sets now, in the answer to
-	                                      an absent key */
+	double false_sets;                 /* expected number of sets in the answer to an absent
+	                                      key, with the bits as they are now */
 	double fill[WEIR_ROUTER_SETS];     /* of each set: share of its bits that are set */
 	double keys[WEIR_ROUTER_SETS];     /* of each set: distinct keys, estimated */
-	double fp_rates[WEIR_ROUTER_SETS]; /* of each set: rate now, estimated */
+	double fp_rates[WEIR_ROUTER_SETS]; /* of each set: false-positive rate now, estimated */
 };
 
 #define WEIR_ROUTER_STATS_INIT WEIR__INIT(weir_router_stats)

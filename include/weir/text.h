@@ -44,8 +44,9 @@ enum weir_text_steps {
 	WEIR_TEXT_SUFFIXES = 1u << 3,  /* read domains: a lookup finds the domain and its parents. A
 	                                  leading "*." or "." and a final "." are removed */
 	WEIR_TEXT_CLOSED = 1u << 4,    /* not a step: refuse keys of new lengths (-EINVAL). Set it
-	                                  if others choose the keys: n lengths cost up to n probes a
-	                                  lookup, and each probe may give a false positive */
+	                                  if clients choose the keys, because n lengths cost up
+	                                  to n probes a lookup, and each probe may give a false
+	                                  positive */
 };
 
 /** The normalisation of a set: its steps, and the key lengths that a lookup probes. With steps 0
@@ -63,8 +64,8 @@ struct weir_text {
 };
 
 enum {
-	WEIR_TEXT_CIDR_BYTES = 17, /* most bytes in the key of an address */
-	WEIR_TEXT_LOOKUPS = 129,   /* most keys that one lookup probes */
+	WEIR_TEXT_CIDR_BYTES = 17, /* the size of an address's key in bytes, at most */
+	WEIR_TEXT_LOOKUPS = 129,   /* the number of keys that one lookup probes, at most */
 };
 
 /** Bytes at @room that weir_text_key(), weir_text_lookups() and weir_text_matches() need for a text
@@ -131,8 +132,8 @@ WEIR_API WEIR_MUST_CHECK int weir_text_unite(struct weir_text *dst, const struct
  * Threads: any.  Order: relaxed.  Progress: wait-free.  Cost: nanoseconds. */
 WEIR_API void weir_text_of(const struct weir_filter *f, struct weir_text *out);
 
-/** Count the most keys that one lookup of a text probes, at least 1. The false-positive rate of the
- * lookup is up to that number times the filter's rate. */
+/** Get the largest number of keys that one lookup of a text probes, at least 1. The false-positive
+ * rate of the lookup is up to that number times the filter's rate. */
 static inline uint32_t weir_text_most(const struct weir_text *t)
 {
 	unsigned four = (unsigned)__builtin_popcountll(t->ipv4), six = 0, labels = 0;

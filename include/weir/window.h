@@ -11,7 +11,7 @@
  *     if (weir_insert(f, nonce, len) == WEIR_NEW) ...     not seen in the last 300 seconds
  *
  * Generations. A window has generations 0, the newest, to G-1. Inserts go to the newest generation,
- * lookups test all of them. A generation is the newest for T/(G-1) seconds, or until it has
+ * and lookups test all generations. A generation is the newest for T/(G-1) seconds, or until it has
  * window.generation_keys keys. Then the window must advance: an empty generation becomes the
  * newest, and the oldest is dropped. If window.run.timer is true, a thread of the window advances
  * it. Otherwise the caller must call weir_window_tick(), ten times per period of T/(G-1). Without a
@@ -22,8 +22,8 @@
  *
  * WEIR_NEW means that no generation has the key. If only an older generation has the key, an insert
  * returns WEIR_SEEN and adds the key to the newest generation. Threads may race to insert a new
- * key. With words_per_key 1 exactly one of them gets WEIR_NEW if the window does not advance at
- * that time, and at most one if it does. With more words at least one gets WEIR_NEW.
+ * key. With words_per_key 1 exactly one of them gets WEIR_NEW, or at most one if the window
+ * advances at that time. With more words at least one gets WEIR_NEW.
  *
  * Threads. All verbs may run at the same time, except weir_destroy(). Lookups and inserts are
  * wait-free and allocate nothing. Every insert runs in a read-side section of liburcu; a lookup
@@ -43,11 +43,11 @@
  * normalise keys. To keep it across a restart, call weir_save() at any time and weir_load() at the
  * next start. A save copies all generations in one read-side section, and needs memory for the
  * copy. Only the clearing of the next advance waits for the section. With qsbr an offline thread
- * may save; it is online for the copy alone. A save refuses marks. The time between save and load
- * does not count: a key is remembered for at least span_seconds, less its age at the save. With
- * run.forget_older in struct weir_load_options it counts: weir_load() advances the window as often
- * as it would have advanced, or returns -EINVAL if the window advances by number alone. If the
- * system clock was set back since the save, no time counts.
+ * may save; it is online for the copy alone. A save refuses weir_save_options.marks. The time
+ * between save and load does not count: a key is remembered for at least span_seconds, less its age
+ * at the save. With run.forget_older in struct weir_load_options that time counts: weir_load()
+ * advances the window as often as it would have advanced, or returns -EINVAL if the window advances
+ * by number alone. If the system clock was set back since the save, no time counts.
  *
  * weir_create() may also fail with the errnos of eventfd() and pthread_create(). weir_destroy()
  * ends the timer's thread; call it outside of read-side sections. A child of fork() does not have
@@ -98,7 +98,7 @@ WEIR_API int64_t weir_age_keys(const struct weir_filter *f, struct weir_keys key
  *   its own caller; -EBUSY if another thread advances the window; -ENOTSUP for any other kind.
  * Threads: any, with all verbs.  Progress: blocking (a grace period).
  * Cost: other threads see the advance at once. The caller waits for a grace period and clears a
- *   generation, which is contiguous in a ring, and in columns one word in each line of the window.
+ *   generation, which is contiguous in a ring; in columns its words are spread over the window.
  */
 WEIR_API WEIR_MUST_CHECK int weir_window_advance(struct weir_filter *f);
 
@@ -123,14 +123,14 @@ struct weir_window_stats {
 	uint32_t reserved;
 	double span_seconds;        /* as in weir_params.window; 0: no advance by time */
 	uint64_t generation_keys;   /* as in weir_params.window; 0: no advance by number */
-	uint64_t advances;          /* number of advances since creation. A loaded window counts
-	                               those since the load, and at most G-1 of its image */
+	uint64_t advances;          /* number of advances since creation; for a loaded window
+	                               since the load, plus at most G-1 earlier advances */
 	double due_seconds;         /* time to the next advance; negative: how late the advance is;
 	                               infinite: no advance by time */
 	double late_seconds;        /* the longest delay of an advance so far */
 	uint64_t keys_counted;      /* keys in the newest generation, counted for generation_keys */
-	uint64_t saved_ns;          /* when its image was saved, in nanoseconds since 1970; 0: the
-	                               window was created, not loaded */
+	uint64_t saved_ns;          /* time at which the window's image was saved, in nanoseconds
+	                               since 1970; 0: the window was created, not loaded */
 	double age_seconds[WEIR_WINDOW_MOST]; /* since generation i became the newest; 0: never */
 	double fill[WEIR_WINDOW_MOST];        /* share of generation i's bits that are set */
 };
@@ -143,7 +143,7 @@ struct weir_window_stats {
  * @out: from WEIR_WINDOW_STATS_INIT.
  * Return: 0 or a negative errno.
  * Errors: -EINVAL for @effort or struct_size; -ENOTSUP if the filter is of another kind.
- * Threads: any, with all verbs. A figure that changes during the call is that of some moment.
+ * Threads: any, with all verbs. A figure that changes during the call is its value at some moment.
  * Progress: wait-free.  Cost: below a millisecond for a window in cache, else a few
  *   milliseconds; with WEIR_EXACT memory bandwidth.
  */
