@@ -42,7 +42,8 @@ struct weir_follow_options {
 	 * five seconds. */
 	void (*report)(void *context, int result, const char *sentence);
 	void *context;       /* for report */
-	bool quiet;          /* write nothing: for a program that closes or uses descriptor 2 */
+	bool quiet;          /* if report is NULL, write nothing to standard error. Set it in a
+	                        program that closes descriptor 2 or uses it for something else */
 };
 #define WEIR_FOLLOW_OPTIONS_INIT WEIR__INIT(weir_follow_options)
 
@@ -59,7 +60,7 @@ struct weir_follow_options {
  * Errors: -EINVAL if an argument is NULL or an option is out of its range; -ENOTSUP if the set is
  *   sharded; -EBUSY if the handle has a follower already; -ENOMEM; -EMFILE, -ENFILE if there is no
  *   descriptor for the stop signal; -EAGAIN if no thread can start. Errors of a check go to report,
- *   or to standard error; weir_handle_measure() counts them and has the last refusal's sentence.
+ *   or to standard error; weir_handle_measure() counts refused files and has the last error.
  * Threads: any, one at a time. Other threads may reload, roll back and refresh between two checks.
  *   A child of fork() does not have the follower's thread. The child calls weir_follower_stop() and
  *   may then follow again. But if fork() came during a check that swaps, the child cannot refresh

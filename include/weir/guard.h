@@ -56,17 +56,19 @@ struct weir_guard_options {
 	const struct weir_filter *filter; /* of any kind, looked up by weir_contains() */
 	weir_guard_contains_fn *contains; /* lookup of a set of the caller's own */
 	const void *set;                  /* for contains and contains_hash */
-	double bypass_below;  /* least share of asks that the filter must stop, 0 to below 1. Set it
-	                         to the cost of a filter lookup divided by the cost of the store's
-	                         answer for an absent key. 0: never bypass the filter */
+	double bypass_below;  /* a thread bypasses the filter if the filter stops a smaller share of
+	                         the thread's asks than this number, 0 to below 1. Set it to the
+	                         cost of a filter lookup divided by the cost of the store's answer
+	                         for an absent key. 0: never bypass the filter */
 	double resume_above;  /* a thread ends its bypass if the filter stops more than this share.
 	                         It must be above bypass_below and at most 1. 0: 1.25 *
 	                         bypass_below, or (1 + bypass_below) / 2 if that is less */
 	uint32_t window;      /* number of asks of the filter after which a thread decides whether
 	                         to bypass it: 1,024 to 2^24; 0: 4,096. A thread that bypasses the
 	                         filter decides after a sixteenth of that number */
-	weir_guard_contains_hash_fn *contains_hash; /* lookup by hash of that set, only with
-	                                               contains; NULL: refuse asks by hash */
+	weir_guard_contains_hash_fn *contains_hash; /* lookup by hash in the set of contains, which
+	                                               must be given too; NULL: refuse
+	                                               asks by hash */
 };
 #define WEIR_GUARD_OPTIONS_INIT WEIR__INIT(weir_guard_options)
 

@@ -22,7 +22,8 @@ WEIR_BEGIN_DECLS
 struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
 	uint64_t max_bytes; /* most bytes of bits of all filters together; 0: no limit, even if a
-	                       file of some kilobytes declares more than the memory (image.h) */
+	                       file of some kilobytes declares more bytes than the machine's memory
+	                       has (image.h) */
 	bool carry;         /* merge the current filter into the new one. Both must have the
 	                       same kind, size, shape and seed. Then no insert is lost, but no key
 	                       is ever removed. In kinds that count, the counts of both filters are
@@ -90,8 +91,8 @@ struct weir_refresh_options {
  * deltas. A damaged delta makes the call refuse the set until the delta is removed. An empty file,
  * a file that is not a regular file, and a link to nothing are not deltas.
  * With map an image that has deltas is read into memory. Each call reads the names in the folder.
- * If something has changed, the call also needs memory for the largest image, twice if an image is
- * larger than the image before it, and the time to read all files.
+ * If something has changed, the call also needs the time to read all files. It then needs memory
+ * for the largest image, or twice that memory if an image is larger than the image before it.
  * @path: an image with the seed of the current filter (weir build --like, weir_params.seed), or if
  *   the current filter is keyed, with its secret.
  * @options: NULL for the defaults.

@@ -83,8 +83,8 @@ struct weir_gate {
 	const struct iovec *must_hit;  /* canaries: keys that the set must have; an empty or short
 	                                  source lacks them */
 	size_t must_hits;              /* number of keys in must_hit */
-	const struct iovec *must_miss; /* canaries: keys that the set must lack; each refuses a good
-	                                  filter by chance, with probability fp_rate */
+	const struct iovec *must_miss; /* canaries: keys that the set must lack. With probability
+	                                  fp_rate a key makes the gate refuse a good filter */
 	size_t must_misses;            /* number of keys in must_miss */
 	double max_fill;               /* highest share of bits set, 0 to 1; 0: any */
 	double max_fp_rate;            /* highest rate, estimated from the bits; 0: any */

@@ -47,7 +47,8 @@
  *   (b) this node still has the key, and sends or publishes it again. If max_pending_bytes are used
  *     up, it publishes and loses nothing. Only a node that may not publish (a signed set, no
  *     secret_key) then refuses: its insert returns -ENOBUFS, and the key is not in its set.
- *   (c) with WEIR_REPLICAS_ALL, unless the promoted replica was away longer than replica_grace_ms.
+ *   (c) if confirm_replicas is WEIR_REPLICAS_ALL, and the promoted replica was not away for longer
+ *     than replica_grace_ms.
  *
  * Kinds. Inserts into blocked, classic, growing and split filters are replicated one by one, and an
  * insert may be applied twice. Fuse and layered filters are replicated by images alone. All other
@@ -134,10 +135,10 @@ struct weir_replica_options {
 	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
 	                                  256 MiB */
 	uint32_t poll_ms;              /* milliseconds between two reads of the log, and between two
-	                                  sends of less than 64 KB: up to 1000; 0: 20, or a fifth of
-	                                  the number of nodes if that is more */
+	                                  sends of less than 64 KB: 1 to 1000; 0: a fifth of the
+	                                  number of nodes, but at least 20 and at most 1000 */
 	uint32_t confirm_replicas;     /* number of replicas that must have a confirmed insert;
-	                                  WEIR_REPLICAS_ALL (0), WEIR_REPLICAS_NONE */
+	                                  or WEIR_REPLICAS_ALL (0) or WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* timeout of a confirmed insert; 0: 10000 */
 	uint32_t replica_grace_ms;     /* how long a disconnected replica still counts. Set it above
 	                                  the time of a failover, including Sentinel's
@@ -214,9 +215,10 @@ WEIR_API struct weir_handle *weir_replica_handle(const struct weir_replica *r);
 
 /** How long an insert waits. */
 enum weir_replica_wait {
-	WEIR_REPLICA_SOON = 0,      /* not at all: this node has the key now, other nodes soon */
-	WEIR_REPLICA_CONFIRMED = 1, /* until redis and confirm_replicas replicas have the key: see
-	                               Failures */
+	WEIR_REPLICA_SOON = 0,      /* it does not wait: this node has the key now, and other nodes
+	                               will have it soon */
+	WEIR_REPLICA_CONFIRMED = 1, /* it waits until redis and confirm_replicas of its replicas
+	                               have the key: see Failures above */
 };
 
 /**
@@ -228,8 +230,8 @@ enum weir_replica_wait {
  *   be on no node. With WEIR_REPLICA_CONFIRMED also -EAGAIN if redis is full, may evict keys, or
  *   too few replicas have the key; -ETIMEDOUT if it was not confirmed within confirm_ms;
  *   -EKEYREJECTED as weir_replica_close(). After these three errors this node's set has the key,
- *   and the node sends it when it can. To find out whether the key is confirmed now, call again, or
- *   weir_replica_flush().
+ *   and the node sends it when it can. To find out whether the key is confirmed now, repeat the
+ *   call, or call weir_replica_flush().
  * Threads: any; with WEIR_REPLICA_CONFIRMED outside of read-side sections.  Progress: no lock that
  *   another thread may hold for long; with WEIR_REPLICA_CONFIRMED blocking (network).  Cost: as
  *   weir_handle_insert(), and 8 bytes until a generation contains the key.
@@ -312,7 +314,8 @@ WEIR_API WEIR_MUST_CHECK int weir_replica_rollback(struct weir_replica *r,
                                                    struct weir_replica_version version);
 
 /**
- * Get parameters for another filter of the set, with seed and size, as weir_params_of() does.
+ * Get parameters for another filter of the set, with the set's seed and size, as weir_params_of()
+ * does.
  * Return: 0, or an error as weir_params_of().
  * Threads: any, outside of read-side sections.  Progress: blocking.
  */
@@ -438,7 +441,7 @@ struct weir_replica_generation {
 /** A set as redis has it. */
 struct weir_replica_view {
 	uint64_t now_ms;          /* the server's clock */
-	struct weir_replica_generation current; /* version 0.0: none */
+	struct weir_replica_generation current; /* version 0.0 if the set has no generation */
 	uint64_t lease;           /* id of the node that is going to publish; 0: none */
 	uint64_t log_length;      /* entries of the log */
 	char log_last[42];        /* id of the last entry */
