@@ -41,7 +41,8 @@ struct weir_builder; /* opaque: the keys that a filter is to be built from */
 /** Options of a builder. Start from WEIR_BUILDER_OPTIONS_INIT; 0 always means "not given". */
 struct weir_builder_options {
 	size_t struct_size;        /* sizeof(struct weir_builder_options) */
-	uint32_t threads;          /* threads that sort and build, the caller's included; 0: 1 */
+	uint32_t threads;          /* number of threads that sort and build, the caller's included;
+	                              0: 1 */
 	uint64_t max_memory;       /* most bytes of memory besides the filter; 0: no limit. It must
 	                              be at least 63 MiB a thread. Without spill_folder an add that
 	                              needs more than max_memory fails (-EFBIG) */
@@ -54,10 +55,10 @@ struct weir_builder_options {
 	void *progress_arg;
 	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
 	                              finishing fails with -EDOM, from 256 keys on */
-	uint64_t different_keys;   /* how many different keys are added; 0: unknown. Keys that share
-	                              a hash add to the rate. If they add more than the filter's
-	                              own rate, finishing fails with -EDOM, unless allow_uneven is
-	                              set */
+	uint64_t different_keys;   /* number of different keys that are added; 0: unknown. Keys that
+	                              share a hash add to the rate. If they add more than the
+	                              filter's own rate, finishing fails with -EDOM, unless
+	                              allow_uneven is set */
 };
 
 #define WEIR_BUILDER_OPTIONS_INIT WEIR__INIT(weir_builder_options)
@@ -95,8 +96,8 @@ struct weir_build_report {
 	/* The next five fields are for a kind with an exclude list (layered). */
 	uint64_t excluded;      /* number of excludes: a key excluded twice counts twice */
 	uint64_t passed;        /* different keys of the list that the first level let pass */
-	uint64_t equal;         /* number of hashes in both lists; if any, finishing returns
-	                           -EEXIST */
+	uint64_t equal;         /* number of hashes that are in both lists; if it is not 0,
+	                           finishing returns -EEXIST */
 	uint64_t equal_hash;    /* the smallest hash in both lists */
 	double seal_seconds;    /* time to sort the included keys and build the first level */
 	uint32_t hashes_uneven; /* enum weir_uneven: whether hashes of included keys are uniform */

@@ -103,9 +103,10 @@ WEIR_API WEIR_MUST_CHECK int weir_delta_inspect(struct weir_location from,
                                                 struct weir_delta_info *out);
 
 /**
- * Check a delta without its images: its head, its map, and that each piece unpacks to its length.
- * The call misses a damaged byte that zstd unpacks to another byte. weir_image_verify() of a chain
- * applies the delta and checks the whole result, so it finds such a byte.
+ * Check a delta without its images. The call checks the head, the bitmap of the changed pieces, and
+ * that each piece unpacks to its length. It misses a damaged byte that zstd unpacks to another
+ * byte. weir_image_verify() of a chain applies the delta and checks the whole result, so it finds
+ * such a byte.
  * @from: a path, a descriptor or memory.
  * @options: max_bytes limits the memory for the bits of all pieces; progress counts bytes of the
  *   new image. All other options are ignored. NULL: no limit and no progress.

@@ -71,8 +71,8 @@
  *     load. If both are the same bucket, it holds half as many copies. This happens to 1 of 200
  *     keys at a capacity of 1000, and to fewer keys in larger filters. If every key is inserted
  *     twice, the first refusal comes at 94 % of capacity (12-bit) or 91 % (16-bit). If every key is
- *     inserted three times, it comes at 82 % or 72 %; four times, at 58 to 67 % or at 54 %. If one
- *     key in a hundred is inserted 6 times, it comes far earlier.
+ *     inserted three times, it comes at 82 % or 72 %; if four times, at 58 to 67 % (12-bit) or 54 %
+ *     (16-bit). If one key in a hundred is inserted 6 times, it comes far earlier.
  *   - A refused insert costs 35 us, since it has searched for a slot; an insert into an empty
  *     filter costs 0.02 us. So do not retry a refused insert at each request.
  *   - With WEIR_ONCE (params.h) the filter stores one copy of a key, or one for each thread that
@@ -179,7 +179,7 @@ WEIR_API uint64_t weir_hash(const struct weir_filter *f, const void *key, size_t
 
 /** As weir_hash(), for the eight bytes at &key, which are never normalised (text.h). */
 WEIR_API uint64_t weir_hash_u64(const struct weir_filter *f, uint64_t key);
-/** As weir_hash(), for each key of a batch, into @out. By XXH3, a CPU with AVX-512 hashes eight
+/** As weir_hash(), for each key of a batch, into @out. With XXH3 and AVX-512 the call hashes eight
  * 8-byte keys at a time. */
 WEIR_API void weir_hash_keys(const struct weir_filter *f, struct weir_keys keys, uint64_t *out);
 
@@ -426,13 +426,13 @@ struct weir_stats {
 	                              every bit was read */
 	uint64_t counters_stuck;   /* counting, frequency: counters at their largest value, which
 	                              no longer change; extrapolated from the sample */
-	uint64_t max_capacity;     /* growing: most keys in all layers together, though up to 3 %
-	                              more may fit; the field capacity is of the first layer
-	                              alone. Other kinds: equal to capacity */
-	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the most
-	                              keys that fit: make a larger one now */
+	uint64_t max_capacity;     /* growing: the limit of keys in all layers together, though up
+	                              to 3 % more may fit; the field capacity is of the first
+	                              layer alone. For other kinds equal to capacity */
+	bool nearly_full;          /* the kind can refuse keys, and the filter has 90 % of the keys
+	                              that fit at most: make a larger filter now */
 	uint32_t steps;            /* enum weir_text_steps of the normalisation */
-	uint32_t lookups;          /* most keys that the lookup of one text probes now
+	uint32_t lookups;          /* number of keys that one lookup of a text probes at most now
 	                              (weir_text_most()); fp_rate_estimated is for one probe */
 	uint32_t marks;            /* enum weir_image_marks: WEIR_MARK_KEYED and WEIR_MARK_ONCE if
 	                              they apply, and all marks of the image it was loaded from */
@@ -445,12 +445,12 @@ struct weir_stats {
  * the _hash verbs, can be so poor that absent keys get true far more often than fp_rate. The sample
  * of a large filter may miss hashes that share most of their top bits, such as identifiers that
  * fill one line; WEIR_EXACT reads every line. If a filter has more than a million blocks,
- * weir_save() reads a quarter of them, and the blocks at both ends. The bits cannot show
+ * weir_save() reads a quarter of them, and those at both ends of the array. The bits cannot show
  *   - hashes that take too few values (see weir_hash()). Split is an exception: from 30,000 keys on
  *     its bits show that the lower half takes 1000 values or fewer;
  *   - hashes in a classic filter that are successive states of a generator with the multiplier
- *     0xd1342543de82ef95. The bits of a classic key are such a walk, so each key shares all bits
- *     but one with the key before it. The filter looks as if it had fewer keys: compare
+ *     0xd1342543de82ef95. The bits of a classic key are such states too, so each key shares all
+ *     bits but one with the key before it. The filter looks as if it had fewer keys: compare
  *     keys_estimated with your count. */
 enum weir_uneven {
 	WEIR_UNEVEN_UNKNOWN = 0, /* the filter has too few keys or is too full, or the kind cannot

@@ -56,7 +56,7 @@
  * the current filter again. Kinds without removal keep it as a false positive.
  *   - If the current filter is full, reload into a larger one, filled from the application's record
  *     (weir_reload_copy() needs equal sizes). weir_handle_measure() reports nearly_full at 90 % of
- *     the most keys that fit. Until the commit the handle still refuses keys that the current
+ *     the keys that fit at most. Until the commit the handle still refuses keys that the current
  *     filter refuses, since no lookup would find them: insert these keys again after the commit.
  *     Every key that the handle accepts is in both filters.
  *   - If the next filter is full, it is too small for its source. The handle refuses inserts, even
@@ -75,7 +75,7 @@
  *   - In the other order the loader may miss the key. The repeated removal then lowers counters of
  *     other keys, or removes another key's fingerprint, which makes false negatives. For the same
  *     reason never remove a key whose insert was refused.
- *   - The next filter may have a key once too often, never too seldom. It gets the extra copy if
+ *   - The next filter may have one copy of a key too many, never too few. It gets the extra copy if
  *     the loader reads a key that a live insert adds too, if the key is inserted during
  *     weir_reload_copy(), or if the key was removed just before begin and its record still
  *     existed. Removing such a key leaves a false positive, and in cuckoo a slot stays in use.
@@ -148,9 +148,9 @@ struct weir_handle_options {
 	/* 16 bytes, copied: the weir_params.secret with which later image files were made. NULL:
 	 * the files are not keyed. Not needed with an initial filter, which has its own secret. */
 	const void *secret;
-	/* Parameters of an empty first filter, if @initial is NULL. If its kind is built once, the
-	 * filter stays empty until a reload. All that params point to is copied, except memory,
-	 * which the filter uses. */
+	/* Parameters of an empty first filter, if @initial is NULL. A filter whose kind is built
+	 * once stays empty until a reload. The library copies all that params point to, except for
+	 * the memory at params->memory, which the filter uses in place. */
 	const struct weir_params *params;
 	/* Number of shards of a sharded set: a power of two from 2 to 65536; 0: not sharded. params
 	 * describe the set as a whole. A shard gets its share of the capacity and a reserve, since
@@ -463,14 +463,14 @@ struct weir_handle_stats {
 	char refused_sentence[WEIR_SENTENCE_BYTES]; /* sentence of the last commit or refresh that
 	                             failed or was refused. A later success does not clear it.
 	                             "": none yet */
-	bool nearly_full;         /* the current filter can refuse keys, and has 90 % of the most
-	                             keys that fit: reload into a larger one now (see
+	bool nearly_full;         /* the current filter can refuse keys, and has 90 % of the keys
+	                             that fit at most: reload into a larger filter now (see
 	                             <weir/handle.h>: Full filters) */
 	bool previous_void;       /* the previous filter refused a key that the current one took, so
 	                             no rollback can return to it. The next reload or refresh, or
 	                             weir_handle_drop_previous(), frees it */
 	uint64_t failed;          /* commits that could not build their filter (kinds that are built
-	                             once), since memory lacked, say, or max_bytes was too small */
+	                             once), for lack of memory, say, or with a low max_bytes */
 	uint64_t oldest;          /* generation of the oldest shard; without shards equal to the
 	                             field generation */
 	uint64_t kept_dropped;    /* kept keys that did not fit in the first filter (drop_kept) */

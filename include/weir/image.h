@@ -242,16 +242,16 @@ struct weir_image_info {
 	uint64_t bytes;            /* size of the bit array */
 	uint64_t file_bytes;       /* size of the file; 0: a compressed image at a descriptor */
 	uint64_t generation;       /* as in struct weir_save_options */
-	uint64_t seed_fingerprint; /* fingerprint of the seed, as in struct weir_stats; if keyed, of
-	                              the secret */
+	uint64_t seed_fingerprint; /* fingerprint of the seed, as in struct weir_stats; for a keyed
+	                              image the fingerprint of its secret */
 	bool compressed;           /* the image is compressed by zstd */
-	bool live;                 /* mapped with WEIR_MAP_LIVE and not sealed since */
+	bool live;                 /* the image is marked live, see WEIR_MAP_LIVE */
 	bool keyed;                /* weir_load() needs the secret that the image was made with */
 	uint32_t marks;            /* enum weir_image_marks, or'ed */
 	const char *hash;          /* hash function: "XXH3", "XXH64" or "SipHash-2-4" */
 	struct weir_text text;     /* normalisation of the image's keys */
 	uint64_t commit;           /* for weir_save_options.replaces: a checksum of the whole image,
-	                              equal for equal images; 0 if live */
+	                              equal for equal images; 0 if the image is live */
 };
 #define WEIR_IMAGE_INFO_INIT WEIR__INIT(weir_image_info)
 
@@ -380,8 +380,9 @@ WEIR_API WEIR_MUST_CHECK int weir_verify(const struct weir_filter *f);
  * weir_verify() checks it. A view of <weir/inline.h> must not insert any more, since its pages are
  * read-only. To insert again, map the image live again.
  *
- * After fork() parent and child share mapping and lock. Neither notices a seal by the other, so end
- * the inserts of both first. Other processes cannot seal the image until both have unmapped it.
+ * After fork() parent and child share mapping and lock. Neither notices a seal by the other. So end
+ * the inserts of parent and child before one of them seals the image. Other processes cannot seal
+ * the image until parent and child have unmapped it.
  *
  * If the image was renamed since it was mapped, it is sealed under its new name.
  * @f: mapped with WEIR_MAP_LIVE.

@@ -109,8 +109,8 @@ WEIR__INLINE int weir__test_lanes(uint32_t layout, const uint64_t *block, uint64
 #else
 
 struct weir__lanes {
-	uint64_t field[8]; /* shift that brings the bit's field in r down to bit 0: four lanes for
-	                      each of two vectors */
+	uint64_t field[8]; /* shift that brings the bit's field in r down to bit 0. A vector uses
+	                      the first four lanes, and another vector the last four */
 };
 
 #define WEIR__ROW(z, g) { WEIR__LANES(WEIR__L_FIELD, z, g) }

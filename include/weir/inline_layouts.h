@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* The layouts that the calculator chooses for rates from 10 % to 0.01 %. Even between 17 % and
- * 8.5e-6 it chooses no other layout. */
+/* The layouts that the calculator chooses for rates from 10 % to 0.01 %. It chooses no other
+ * layout even for rates from 17 % down to 0.00085 %. */
 #define WEIR__DEFAULT_LAYOUTS(X) X(1, 3) X(2, 2) X(2, 3) X(2, 4) X(4, 2) X(4, 3)
 /* More layouts that the calculator chooses, if the caller gives z but not g. */
 #define WEIR__OTHER_LAYOUTS(X) \

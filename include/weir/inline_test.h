@@ -94,9 +94,10 @@ WEIR__INLINE uint64_t weir__word_mask(unsigned z, unsigned g, unsigned i, uint64
 
 #if defined(WEIR__AVX512) || defined(WEIR__AVX2)
 
-/* A vector has four lanes. Each group gets N of them: 4 if z is 1 or 2 (each lane has the group's
- * word), 2 if z is 4 (half a line, permuted within 128 bits), 1 if z is 8 (half a line as it is).
- * Vector p has the groups from p * 4/N on. Step s tests the bits of each group from s * N on. */
+/* A vector has four lanes. Each group gets N of them. If z is 1 or 2, N is 4, and each lane has the
+ * group's word. If z is 4, N is 2, and the vector is half a line, permuted within 128 bits. If z is
+ * 8, N is 1, and the vector is half a line as it is. Vector p has the groups from p * 4/N on. Step
+ * s tests the bits of each group from s * N on. */
 #define WEIR__LANES4(f) _mm256_set_epi64x(f(3), f(2), f(1), f(0))
 #define WEIR__N (z <= 2 ? 4 : z == 4 ? 2 : 1)
 #define WEIR__GROUP(l) (p * (4 / WEIR__N) + (l) / WEIR__N)
@@ -206,7 +207,7 @@ WEIR__INLINE __m512i weir__step(__m512i words, unsigned s, unsigned z, unsigned 
 
 WEIR__INLINE bool weir__test(const uint64_t *block, uint64_t r, unsigned z, unsigned g)
 {
-	if (z == 1 && g <= 4) /* four lanes suffice: no more instructions, on half the width */
+	if (z == 1 && g <= 4) /* four lanes suffice: as many instructions, at half the width */
 		return weir__test_avx2(block, r, z, g);
 	uint64_t r2 = z * g > 10 ? weir__remix2(r) : 0;
 	__m512i words = weir__words(block, z, r), all = weir__step(words, 0, z, g, r, r2);
