@@ -12,7 +12,7 @@
 /* Escapes untrusted text for a log or a terminal, in the style of `ls -b`. An unescaped file name
  * or key could send control sequences to the reader's terminal. */
 
-enum { UNIT_MOST = 4 }; /* most bytes of one UTF-8 character */
+enum { UNIT_MOST = 4 }; /* the largest number of bytes in a UTF-8 character */
 
 /* Return: the length in bytes of the UTF-8 character at the start of @text, or 0 if the text starts
  * with anything else. Overlong forms, surrogates and code points above U+10FFFF are not characters
@@ -63,9 +63,9 @@ static bool is_hidden(uint32_t character)
 		{ 0x00, 0x1f },       { 0x7f, 0x9f },     /* C0, DEL and C1 */
 		{ 0xad, 0xad },                           /* the soft hyphen */
 		{ 0x61c, 0x61c },     { 0x180e, 0x180e }, /* the Arabic and Mongolian marks */
-		{ 0x200b, 0x200f },                       /* zero width; direction marks */
+		{ 0x200b, 0x200f },                       /* zero-width characters; directions */
 		{ 0x2028, 0x202e },                       /* line ends; directions */
-		{ 0x2060, 0x206f },                       /* zero width; directions */
+		{ 0x2060, 0x206f },                       /* zero-width characters; directions */
 		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* the byte order mark; annotations */
 		{ 0xe0000, 0xe007f },                     /* tags */
 	};

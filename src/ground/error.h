@@ -41,8 +41,8 @@ int weir__options_copy(void *out, size_t size, const void *options, const char *
 
 /* ---- asking the caller of a long call whether to continue ---- */
 
-/* The most bytes of bits to read, merge or count between two calls of a progress function, so that
- * the function can soon stop a long call. */
+/* The library reads, merges or counts at most this number of bytes between two calls of a progress
+ * function, so that the function can soon stop a long call. */
 enum { WEIR__PIECE = 1 << 20 };
 
 /* Call the caller's progress function, unless @progress is NULL. @unit: the unit of @done and

@@ -118,8 +118,9 @@ void weir__memory_touch(const struct weir_memory *memory, uint64_t at, uint64_t 
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), end = at + bytes;
 	if (memory->origin) {
-		/* The advice fails before Linux 5.14, so lookups take the faults. Reading the pages
-		 * directly instead would kill the process if the file was truncated. */
+		/* Before Linux 5.14 the kernel refuses this advice, so lookups take the page
+		 * faults. Reading the pages directly instead would kill the process if the file was
+		 * truncated. */
 		(void)madvise((char *)memory->bits + at, bytes, MADV_POPULATE_READ);
 		return;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * CPU features, the WEIR_ISA override, cache sizes and random numbers. */
+ * Chooses the instruction set by the CPU and the variable WEIR_ISA, and asks the system for cache
+ * sizes and random numbers. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -53,7 +53,7 @@ extern const struct weir_hash weir__siphash_2_4; /* id 3 */
 struct weir_hashing {
 	const struct weir_hash *by;
 	uint64_t seed; /* 0 only for a kind whose bits other programs read (weir_kind.as_is) */
-	unsigned char key[WEIR_SIPHASH_KEY]; /* for weir__siphash_2_4; else zero */
+	unsigned char key[WEIR_SIPHASH_KEY]; /* zero unless @by is weir__siphash_2_4 */
 };
 
 struct weir_hashing weir__hashing_seeded(const struct weir_hash *by, uint64_t seed);

@@ -35,7 +35,7 @@ void __tsan_release(void *address);
  * reports that in inlined sections, so builds with that sanitizer or AddressSanitizer call liburcu
  * instead. gcc has no macro for UndefinedBehaviorSanitizer alone. */
 #ifndef WEIR__ASAN
-#define _LGPL_SOURCE /* inline sections; weir's licence allows it */
+#define _LGPL_SOURCE /* makes sections inline; weir's licence allows that */
 #endif
 #define WEIR__SECTION_ENDS(at) (void)(at)
 #define WEIR__SECTIONS_ENDED(at) (void)(at)
