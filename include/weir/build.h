@@ -43,9 +43,9 @@ struct weir_builder_options {
 	size_t struct_size;        /* sizeof(struct weir_builder_options) */
 	uint32_t threads;          /* number of threads that sort and build, the caller's included;
 	                              0: 1 */
-	uint64_t max_memory;       /* most bytes of memory besides the filter; 0: no limit. It must
-	                              be at least 63 MiB a thread. Without spill_folder an add that
-	                              needs more than max_memory fails (-EFBIG) */
+	uint64_t max_memory;       /* limit in bytes of the memory besides the filter; 0: no limit.
+	                              It must be at least 63 MiB a thread. Without spill_folder an
+	                              add that needs more than max_memory fails (-EFBIG) */
 	const char *spill_folder;  /* folder of an unnamed file for the hashes that exceed
 	                              max_memory, 8 bytes each */
 	weir_progress_fn *progress; /* called while the builder seals and finishes, by one thread at
@@ -53,8 +53,9 @@ struct weir_builder_options {
 	                               bytes. For fuse bytes_total is twice the number of added
 	                               keys, and less once the builder has found duplicates */
 	void *progress_arg;
-	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without it
-	                              finishing fails with -EDOM, from 256 keys on */
+	bool allow_uneven;         /* try to build even if the hashes are not uniform. Without this
+	                              flag finishing fails for such hashes (-EDOM), if there are 256
+	                              keys or more */
 	uint64_t different_keys;   /* number of different keys that are added; 0: unknown. Keys that
 	                              share a hash add to the rate. If they add more than the
 	                              filter's own rate, finishing fails with -EDOM, unless

@@ -138,7 +138,7 @@ struct weir_handle_options {
 	                                           It must outlive the handle */
 	uint32_t flags;          /* enum weir_handle_flags, or'ed */
 	enum weir_absent absent; /* answer before the first filter; needs WEIR_HANDLE_ANY_SEED */
-	/* Most bytes of memory to keep keys that are inserted before the first filter.
+	/* Limit in bytes of the memory for keys that are inserted before the first filter.
 	 * weir_reload_begin() or a refresh inserts the kept keys into the first filter. 0: refuse
 	 * inserts before the first filter. */
 	uint64_t keep_inserts;

@@ -17,7 +17,7 @@
  *     weir_saturated               gauge    1: more keys than its capacity
  *     weir_hashes_uneven           gauge    1: hashes given by callers are not uniform
  *     weir_nearly_full             gauge    1: inserts may be refused soon, load a larger filter
- *     weir_bytes                   gauge    bytes of bits; a handle: of all its filters
+ *     weir_bytes                   gauge    bytes of bits; for a handle of all its filters
  *     weir_lookups                 gauge    largest number of keys that one lookup of a text probes
  *
  * More metrics of a handle:
@@ -25,7 +25,7 @@
  *     weir_generation              gauge    number of the current filter: 1, plus 1 at each swap
  *     weir_absent                  gauge    1: no filter yet, so the metrics of a filter are 0
  *     weir_age_seconds             gauge    time since the current filter was published
- *     weir_previous_void           gauge    1: no rollback, the previous filter refused a key
+ *     weir_previous_void           gauge    1: no rollback, since the previous filter refused a key
  *     weir_swaps_total             counter  commits, refreshes and rollbacks
  *     weir_refused_total           counter  commits and refreshes stopped by a gate or a bad file
  *     weir_failed_total            counter  commits whose filter could not be built

@@ -75,7 +75,7 @@ struct weir_params {
 	uint64_t capacity;      /* number of keys that the filter is to hold: 1 to 2^48 */
 	double fp_rate;         /* share of absent keys that a filter with capacity keys answers
 	                           true: 1e-9 to 0.5 */
-	uint64_t max_bytes;     /* most bytes of the bit array: 64 to 2^46 */
+	uint64_t max_bytes;     /* largest size of the bit array in bytes: 64 to 2^46 */
 	uint64_t seed;          /* seed of the hash; 0: a random seed. It must be 0 for split, which
 	                           has no seed. With secret it must be 0, or the seed that
 	                           weir_params_of() gives for a filter with the same secret */
@@ -116,13 +116,13 @@ struct weir_params {
 	 * after the first append, 61 after later appends, and 15.2 when all layers are full. Pages
 	 * that were never written to take no memory. */
 	struct {
-		uint64_t max_capacity;   /* most keys in all layers: capacity to 21,845 * capacity;
-		                            0: 21,845 * capacity. A smaller number means fewer
-		                            layers and fewer bits a key. The filter counts keys in a
-		                            sample of blocks, so 1 filter in 1000 is full up to 1 %
-		                            before its capacity. A client that knows the seed of a
-		                            filter without a secret can overfill the filter with
-		                            keys outside of the sample */
+		uint64_t max_capacity;   /* limit of the keys in all layers together: capacity to
+		                            21,845 * capacity; 0: 21,845 * capacity. A smaller
+		                            number means fewer layers and fewer bits a key. The
+		                            filter counts keys in a sample of blocks, so 1 filter in
+		                            1000 is full up to 1 % before its capacity. A client
+		                            that knows the seed of a filter without a secret can
+		                            overfill the filter with keys outside of the sample */
 		uint32_t words_per_key;  /* z in each layer, as in blocked */
 		uint32_t bits_per_word;  /* g in each layer, as in blocked */
 		uint64_t reserved;
@@ -211,7 +211,7 @@ struct weir_plan {
 	double fp_rate_floor;    /* capacity / 2^hash_bits: no layout can go below this rate */
 	const char *reason;      /* why the calculator chose this shape: a static sentence */
 	struct {
-		uint64_t max_capacity; /* most keys in all layers together */
+		uint64_t max_capacity; /* limit of the keys in all layers together */
 		uint64_t full_bytes;   /* size of all bit arrays with max_capacity keys */
 		double full_bits_per_key;  /* full_bytes * 8 / max_capacity */
 		double worst_bits_per_key; /* bits per key at the peak, when the first layer is

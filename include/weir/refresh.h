@@ -21,9 +21,9 @@ WEIR_BEGIN_DECLS
 /** How to publish the image in a file. Start from WEIR_REFRESH_OPTIONS_INIT. */
 struct weir_refresh_options {
 	size_t struct_size; /* sizeof(struct weir_refresh_options) */
-	uint64_t max_bytes; /* most bytes of bits of all filters together; 0: no limit, even if a
-	                       file of some kilobytes declares more bytes than the machine's memory
-	                       has (image.h) */
+	uint64_t max_bytes; /* limit in bytes of the bits of all filters together; 0: no limit, even
+	                       if a file of some kilobytes declares more bytes than the machine's
+	                       memory has (image.h) */
 	bool carry;         /* merge the current filter into the new one. Both must have the
 	                       same kind, size, shape and seed. Then no insert is lost, but no key
 	                       is ever removed. In kinds that count, the counts of both filters are

@@ -103,8 +103,8 @@ struct weir_reload_options {
 	                                     memory of its own, without flags except WEIR_ONCE. Seed
 	                                     and secret stay, unless params give another seed or
 	                                     secret (WEIR_HANDLE_ANY_SEED) */
-	uint64_t max_bytes;               /* most bytes of bits of all filters together; 0: no
-	                                     limit. A growing filter counts with its first size,
+	uint64_t max_bytes;               /* limit in bytes of the bits of all filters together; 0:
+	                                     no limit. A growing filter counts with its first size,
 	                                     though it may grow to its max_capacity */
 	bool keep_previous;               /* keep the old filter for a rollback, and insert into it
 	                                     too; the placeholder of a new handle is never kept */

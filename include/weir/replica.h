@@ -92,7 +92,8 @@ struct weir_save_options;
 
 /** The largest weir_replica_options.keep. */
 #define WEIR_REPLICA_KEEP_MOST 64
-/** The most nodes in a weir_replica_view: any client that writes to redis can fake reports. */
+/** The largest number of nodes in a weir_replica_view. There is a limit because any client that
+ * writes to redis can fake reports. */
 #define WEIR_REPLICA_NODES_MOST 10000
 
 /** The version of a generation: "3.14" is number 14 of era 3. 0.0 means no generation. */
@@ -111,7 +112,7 @@ struct weir_replica_options {
 	const char *user, *password;   /* instead of those in the URL */
 	const char *password_file;     /* its first line is the password; read at each connection */
 	const char *sentinel_user, *sentinel_password;
-	const char *ca_file, *cert_file, *key_file; /* for TLS; without ca_file the system's CAs */
+	const char *ca_file, *cert_file, *key_file; /* for TLS; NULL ca_file: the system's CAs */
 	const char *server_name;       /* name in the server's certificate; NULL: the URL's host */
 	bool insecure;                 /* accept any certificate */
 	uint32_t connect_ms, answer_ms; /* connect_ms: timeout of one try to find and reach a host;
@@ -132,8 +133,8 @@ struct weir_replica_options {
 	                                  since 500 KB of zstd may unpack to 16 GiB; 0: 16 GiB */
 
 	/* Inserts. */
-	uint64_t max_pending_bytes;    /* most bytes of inserts that no generation contains yet; 0:
-	                                  256 MiB */
+	uint64_t max_pending_bytes;    /* limit in bytes of the inserts that no generation contains
+	                                  yet; 0: 256 MiB */
 	uint32_t poll_ms;              /* milliseconds between two reads of the log, and between two
 	                                  sends of less than 64 KB: 1 to 1000; 0: a fifth of the
 	                                  number of nodes, but at least 20 and at most 1000 */
@@ -158,14 +159,15 @@ struct weir_replica_options {
 
 	/* Trust. */
 	const char *trusted_keys;      /* file of public keys: accept only generations signed by one
-	                                  of them; NULL: any. Read at open: to trust another key,
-	                                  close and open. Even so, redis, or a client with its
-	                                  password, can silently withhold from other nodes all keys
-	                                  inserted since the newest signed image, confirmed keys
-	                                  too. The inserting node keeps these keys in its own set */
+	                                  of them; NULL: accept all. The file is read at open: to
+	                                  trust another key, close and open. Although images are
+	                                  signed, redis, or a client with its password, can silently
+	                                  withhold from other nodes all keys inserted since the
+	                                  newest signed image, confirmed keys too. The inserting
+	                                  node keeps these keys in its own set */
 	const char *state_file;        /* file that records the newest version accepted, across all
-	                                  starts of the node. Give trusted_keys and state_file, or
-	                                  neither */
+	                                  starts of the node. Give both trusted_keys and state_file,
+	                                  or neither of them */
 
 	/* Called on the library's thread when a generation is swapped in (@result 1), a failure
 	 * begins (a negative errno), or a failure ends or something is worth knowing (0).
@@ -447,7 +449,7 @@ struct weir_replica_view {
 	char log_last[42];        /* id of the last entry */
 	uint32_t replicas;        /* number of replicas that WEIR_REPLICAS_ALL waits for */
 	uint64_t used_memory, maxmemory;
-	char policy[32];          /* maxmemory-policy: unless noeviction, redis may lose the set */
+	char policy[32];          /* maxmemory-policy: if not noeviction, redis may lose the set */
 	struct weir_replica_node *nodes; /* newest report first */
 	size_t node_count;
 	struct weir_replica_generation *kept; /* generations for a rollback, newest first */

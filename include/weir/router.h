@@ -39,7 +39,7 @@
 WEIR_BEGIN_DECLS
 
 enum {
-	WEIR_ROUTER_SETS = 64, /* most sets of a router */
+	WEIR_ROUTER_SETS = 64, /* largest number of sets of a router */
 	WEIR_ROUTER_NAME = 64, /* bytes of a set's name, with the NUL */
 };
 

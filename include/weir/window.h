@@ -66,8 +66,8 @@
 WEIR_BEGIN_DECLS
 
 enum {
-	WEIR_WINDOW_LEAST = 2, /* fewest generations of a window */
-	WEIR_WINDOW_MOST = 16, /* most generations of a window */
+	WEIR_WINDOW_LEAST = 2, /* smallest number of generations of a window */
+	WEIR_WINDOW_MOST = 16, /* largest number of generations of a window */
 };
 
 /**
@@ -131,7 +131,8 @@ struct weir_window_stats {
 	uint64_t keys_counted;      /* keys in the newest generation, counted for generation_keys */
 	uint64_t saved_ns;          /* time at which the window's image was saved, in nanoseconds
 	                               since 1970; 0: the window was created, not loaded */
-	double age_seconds[WEIR_WINDOW_MOST]; /* since generation i became the newest; 0: never */
+	double age_seconds[WEIR_WINDOW_MOST]; /* seconds since generation i became the newest; 0:
+	                                         it never was */
 	double fill[WEIR_WINDOW_MOST];        /* share of generation i's bits that are set */
 };
 
