@@ -13,7 +13,7 @@
 /* ---- the plan: the layout with the fewest words a key within 6 % of the smallest size ---- */
 
 enum { FIELDS = 20, MOST_G = 10 };
-/* At this rate the classic kind needs 15 % less memory, and at lower rates even less. */
+/* At this rate the classic kind needs 15 % less memory, and it saves more at lower rates. */
 static const double classic_pays = 1e-4;
 
 struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g)
@@ -170,8 +170,8 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* OR each @factor adjacent blocks into one block, since
- * mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
+/* OR every run of @factor adjacent blocks into one block. A key's old block goes into the key's
+ * new block, since mulhi(h, lines / factor) = mulhi(h, lines) / factor. */
 static int fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {
 	for (uint64_t block = 0; block < f->array.lines; block++)

@@ -51,7 +51,7 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
-	(void)far; /* another core may have the line, even if the filter fits the cache */
+	(void)far; /* prefetch even if the filter fits the cache: another core may have the line */
 	note_each(a, hashes, n, notes, at);
 	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(a->words + notes->row[ROW_BLOCK][at + i], 1, WEIR_TO_L1);

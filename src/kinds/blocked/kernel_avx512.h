@@ -63,9 +63,9 @@ WEIR__INLINE uint64_t test_eight(const struct weir_array *a, const struct weir_n
 	return _mm512_test_epi64_mask(all, all) & ((1u << n) - 1);
 }
 
-/* ---- loading. The notes of a key are the index and the mask of each of its words. The loop uses
- * the notes of a key only after it has noted some more keys. A CPU cannot forward one word of a
- * vector that it has just stored, so an earlier load of the word would wait until the vector is in
+/* ---- loading. The notes of a key are the index and the mask of each of its words. The loop notes
+ * some more keys before it uses the notes of a key, because a CPU cannot forward one word of a
+ * vector that it has just stored. So an earlier load of the word would wait until the vector is in
  * the cache ---- */
 
 /* The most keys whose notes are on the stack at a time. */

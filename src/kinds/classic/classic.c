@@ -16,8 +16,8 @@
  * One scalar kernel serves every instruction set: the probes lie far apart in memory, so vectors
  * gain nothing.
  *
- * A fold ORs adjacent bits into one, since high half of x * (nbits / factor) = (high half of
- * x * nbits) / factor. */
+ * A fold ORs every run of factor adjacent bits into one bit. A key's old bit goes into the key's
+ * new bit, since high half of x * (nbits / factor) = (high half of x * nbits) / factor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,8 +77,8 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 	return contains_hash(f, weir__hash_u64(f->array.flip8, key));
 }
 
-/* All loads come first, since a locked OR delays the loads after it. A bit that is set is not
- * written again. */
+/* All loads come first, since a locked OR delays the loads after it. A bit that is already
+ * set is not written. */
 static int set(const struct weir_array *a, uint64_t x)
 {
 	uint64_t missing[MOST_K];

@@ -231,7 +231,8 @@ int weir__counters_merge(struct weir_filter *dst, const struct weir_filter *src,
 	return 0;
 }
 
-/* Add each @factor adjacent blocks into one block. The new block has the right keys, since
+/* Add every run of @factor adjacent blocks into one block. A key's old block goes into the key's
+ * new block, since
  * high half of h * (nblocks / factor) = (high half of h * nblocks) / factor. */
 int weir__counters_fold(struct weir_filter *dst, const struct weir_filter *f, uint32_t factor)
 {

@@ -70,7 +70,8 @@ WEIR__INLINE uint64_t *weir__counters_block(const struct weir_array *a, uint64_t
 	return a->words + 2 * b * weir__mulhi64(hash, a->lines / (b / 4));
 }
 
-/* The field r has, at its top, the bits of r that have not chosen a word or counter yet. */
+/* The bits of a hash that choose a key's words and counters (r in the layout above). Bits that have
+ * been used are shifted out at the top. */
 struct weir_fields {
 	uint64_t r;
 };

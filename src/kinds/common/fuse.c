@@ -4,7 +4,7 @@
 #include <math.h>
 #include "kinds/common/fuse.h"
 
-/* How many cells a set of keys needs.
+/* The number of cells that a set of keys needs.
  *
  * A set almost always peels if it has at most cells / factor keys. The factor is that of Graf and
  * Lemire (2022): 1.125 from a million keys on, and more for fewer keys. The length of a segment is

@@ -44,7 +44,7 @@ enum {
 	WEIR_FUSE_MOST_WIDTH = 32,
 	WEIR_FUSE_MOST_SEGMENT_BITS = 18, /* a limit, so that c_1 and c_2 use different bits of m */
 	WEIR_FUSE_MOST_PART_BITS = 28,
-	WEIR_FUSE_SECOND_TRY = 128, /* the first try of a second level, whose seeds thus differ */
+	WEIR_FUSE_SECOND_TRY = 128, /* a second level's first try, so levels have different seeds */
 	WEIR_FUSE_SEED = 8,  /* bytes before the cells */
 	WEIR_FUSE_SLACK = 8, /* bytes after the cells: a cell is read as a 64-bit word */
 };
@@ -175,7 +175,7 @@ struct weir_fuse_level {
 	struct weir_fuse part;
 	const uint64_t *words; /* where the first part begins */
 	uint64_t part_words;   /* words of each part */
-	bool second;           /* the cells have bits, not fingerprints: weir__fuse_value() */
+	bool second;           /* true for a second level: weir__fuse_value() gives bits */
 	bool any;              /* the width is not a constant, so read cells of any width */
 };
 

@@ -6,8 +6,9 @@
 #include <string.h>
 #include "ground/error.h"
 
-/* The upper five bits of a byte count a cell's keys. The lower bits are the XOR over these keys of
- * the key's mark and of the cell's number (0 to 2) for the key. With the planned size a cell has
+/* Each cell has a byte in the array counts. The upper five bits of the byte are the number of the
+ * cell's keys. The lower bits are the XOR over these keys of the key's mark and of the cell's
+ * number (0 to 2) for the key. With the planned size a cell has
  * 2.7 keys on average, and one in 10^22 has more than the bits can count. */
 enum { WHICH = 3, MARK = 4, ONE = 8 };
 
@@ -19,7 +20,7 @@ static uint64_t whole_lines(uint64_t bytes)
 
 uint64_t weir__fuse_room_bytes(const struct weir_fuse *part, uint64_t keys)
 {
-	/* one more entry, since push_singles() and peeling write past the end of the stack */
+	/* one more entry, since peeling writes a cell above the stack before it counts the cell */
 	return whole_lines(8 * keys) + whole_lines(keys) + whole_lines(8 * part->cells) +
 	       whole_lines(part->cells) + whole_lines(4 * (part->cells + 1));
 }
@@ -128,7 +129,7 @@ WEIR__INLINE void assign(const struct weir_fuse_room *room, const struct weir_fu
 		const unsigned j = room->by[i] & WHICH;
 		uint64_t value = weir__fuse_value(m, p.width, second);
 		value ^= second && !(room->by[i] & MARK);
-		for (unsigned other = 0; other < 3; other++) /* the key's own cell is still 0 */
+		for (unsigned other = 0; other < 3; other++) /* c.at[j] is still 0 */
 			value ^= weir__fuse_cell(cells, c.at[other], p.width);
 		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
 	}

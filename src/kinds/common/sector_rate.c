@@ -203,7 +203,7 @@ static bool choose(const struct weir_choices *c, unsigned g, struct weir_wanted 
 		most = fmax(least, choose_each(c, g, (struct weir_wanted){
 			0, wanted.bits_per_key / c->slack }, smaller));
 	unsigned i = 0;
-	/* The loop ends at the least cost at the latest. */
+	/* The loop ends at the layout with the least cost, or earlier. */
 	while (!choices[i].g || choices[i].cost > most)
 		i++;
 	*out = (struct weir_sectors){ c->words, c->cells, words[i], choices[i].g };

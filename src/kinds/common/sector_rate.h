@@ -46,11 +46,12 @@ struct weir_choices {
 		cells; /* the number of cells in a word */
 	/* Return the largest g for z, or 0 if the kind lacks layouts with z words a key. */
 	unsigned (*most_g)(unsigned cells, unsigned z);
-	/* Choose the fewest words with a size of at most slack times the smallest. Fewer words make
-	 * inserts cheaper, since each word takes an atomic access. */
+	/* Choose the fewest words a key with which the size is at most slack times the smallest
+	 * size. Fewer words make inserts cheaper, since each word takes an atomic access. */
 	double slack;
-	/* Both limits must be small enough that each g has a layout. If no layout within the limits
-	 * has an allowed rate, weir__sectors_choose() ignores least_cells, then least_words too. */
+	/* least_words and least_cells must be so small that for each g some layout is within both
+	 * limits. If no layout within them has an allowed rate, weir__sectors_choose() ignores
+	 * least_cells. If that is not enough, it also ignores least_words. */
 	unsigned least_words, /* the fewest words a key; 0: any number */
 		least_cells; /* the fewest cells a key; 0: any number */
 };

@@ -242,7 +242,7 @@ static uint64_t most(const struct weir_filter *f)
 	return weir__cuckoo_most(f->array.lines, &f->array.shape);
 }
 
-/* Return: the slots of a key's two buckets, or of one bucket if both are the same. */
+/* Return: the number of slots in a key's two buckets, or in one bucket if both are the same. */
 static unsigned copies(const struct weir_filter *f, uint64_t hash)
 {
 	unsigned width = weir__cuckoo_width(&f->array);

@@ -13,9 +13,9 @@
  *     other bucket = (sum - bucket) modulo m
  *
  * The relation is symmetric: a bucket is the other bucket of its other bucket. So m need not be a
- * power of two. For one key in m both buckets are the same. The second product scatters the sums.
- * Evenly spaced sums would differ by only a few amounts, and a search for a free slot (search.c)
- * moves from bucket to bucket by these differences.
+ * power of two. For one key in m both buckets are the same. The second product scatters the sums,
+ * since a search for a free slot (search.c) moves from bucket to bucket by the differences between
+ * sums. Evenly spaced sums would have only a few different differences.
  *
  * Every insert stores a copy of the fingerprint in one of the two buckets: the one with more free
  * slots, or the first in a tie. The copy goes into the lowest free slot. If both buckets are full,
@@ -46,8 +46,8 @@ WEIR__INLINE uint64_t weir__cuckoo_ones(unsigned width)
 	return width == 12 ? UINT64_C(0x0001001001001001) : UINT64_C(0x0001000100010001);
 }
 
-/* Return: the top bit of each slot of @word that is 0. The result is exact, since no carry leaves a
- * slot. */
+/* For each slot of @word that holds 0, return the slot's top bit. The result is exact, since no
+ * carry leaves a slot. */
 WEIR__INLINE uint64_t weir__cuckoo_zeros(uint64_t word, unsigned width)
 {
 	const uint64_t tops = weir__cuckoo_ones(width) << (width - 1);

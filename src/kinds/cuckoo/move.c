@@ -46,8 +46,8 @@ static void bump(const struct weir_array *a, uint32_t stripe)
 	weir__version_bump_release(&own_of(a)->stripe[stripe].version);
 }
 
-/* Wait until the stripe may be free. With WEIR_CUCKOO_EAGAIN, fail if a walk (hold()) is in
- * progress; otherwise yield once instead of sleeping. */
+/* Wait until the stripe may be free. With WEIR_CUCKOO_WAIT, sleep until then. With
+ * WEIR_CUCKOO_EAGAIN, fail if a walk (hold()) is in progress; if no walk is, only yield once. */
 static int wait_for(const struct weir_array *a, uint32_t stripe, enum weir_cuckoo_wait wait)
 {
 	if (wait == WEIR_CUCKOO_WAIT) {
@@ -76,8 +76,8 @@ static void drop_stripe(const struct weir_array *a, uint32_t stripe)
 
 /* ---- only for the owner ---- */
 
-/* Clear a slot. The copy cannot have left the slot, since this thread owns the stripe
- * ([COPY-OWNER]). */
+/* Clear the slot in which this thread has found a copy. The copy is still there, since this thread
+ * owns the stripe ([COPY-OWNER]). */
 static void clear_slot(uint64_t *word, unsigned shift, unsigned width)
 {
 	uint64_t seen = weir__place_load_acquire(word);
@@ -164,9 +164,11 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
 		drop_stripe(&f->array, stripe);
 }
 
-/* For each stripe, read the version, then the owner, then the version again, since a search may
- * come before or after this check. In both cases, an owner that drops the stripe between the check
- * and the search has changed the version. */
+/* For each stripe, read the version, then the owner, then the version again. If the search came
+ * before this check, a thread that owned the stripe during the search may have dropped it since.
+ * The second read then sees the version that this thread has bumped. If the search comes after this
+ * check, a thread may take the stripe after the read of the owner. The first read then gives the
+ * version from before this thread's bump. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait)
 {
 	const struct weir_cuckoo *own = weir__cuckoo_own(a);

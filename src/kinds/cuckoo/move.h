@@ -52,7 +52,7 @@ struct weir_cuckoo_stripe {
  * the field stripes, so no stripe is on the cache line of that field. */
 struct weir_cuckoo {
 	uint32_t stripes; /* the number of stripes, a power of two */
-	atomic_uint_fast64_t walks; /* walks (hold()) that are in progress or wait for stripes */
+	atomic_uint_fast64_t walks; /* the number of walks (hold()) that own or wait for stripes */
 	_Alignas(64) struct weir_cuckoo_stripe stripe[];
 };
 

@@ -60,7 +60,7 @@ uint64_t weir__cuckoo_most(uint64_t lines, const struct weir_shape *shape)
 	return (uint64_t)(most_load * 8 * weir__cuckoo_places(width) * (double)lines);
 }
 
-/* A rate below the rate at most_load needs emptier buckets. */
+/* A filter filled to most_load has a certain rate. A lower rate needs emptier buckets. */
 static double bits(double fp_rate, const struct weir_shape *shape)
 {
 	unsigned width = shape->field[WEIR_CUCKOO_WIDTH];

@@ -78,9 +78,10 @@ int weir__cuckoo_search(const struct weir_array *a, uint64_t first, uint64_t sec
 	return weir__cuckoo_width(a) == 12 ? search(&q, 12) : search(&q, 16);
 }
 
-/* Move the copies of a path, from the free slot backwards, so that each has a slot to go to. A node
- * with fingerprint 0 is one of the first two buckets, where the path begins. Return: 1, even if
- * another thread was faster, since the caller tries again anyway; or -EAGAIN. */
+/* Move the copies of a path, from the free slot backwards, so that each copy has a free slot to go
+ * to. A node with fingerprint 0 is one of the first two buckets, where the path begins. Return: 1,
+ * even if another thread has changed the path, since the caller tries again anyway; or
+ * -EAGAIN. */
 static int move_along(const struct weir_array *a, const struct weir_cuckoo_nodes *nodes, int at,
                       enum weir_cuckoo_wait wait)
 {

@@ -29,7 +29,8 @@ static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
 	plan->shards = shards;
 }
 
-/* Take the fewest lines for the plan's segments: whole lines of each part and of each shard. */
+/* Give a plan the fewest lines that hold its segments. The number of lines is a multiple of the
+ * number of parts and of the number of shards. */
 static void fill_least(struct weir_plan *plan, uint32_t wanted)
 {
 	const struct weir_fuse part = weir__fuse_of(&plan->shape);
@@ -78,8 +79,9 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width);
 }
 
-/* The rate of equal 64-bit hashes makes fp_rate slightly lower than the requested rate. The
- * tolerance covers the difference, which does not justify another bit. */
+/* @fp_rate: the requested rate, from which most callers have subtracted the rate at which 64-bit
+ * hashes of different keys are equal. Such a small difference does not justify another bit, so the
+ * comparison has a tolerance. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);

@@ -58,7 +58,7 @@ static bool contains(const struct weir_filter *f, const void *key, size_t len)
 
 /* ---- batches ---- */
 
-enum { CHUNK = 128 }; /* keys that pass through the first level together, then the second */
+enum { CHUNK = 128 }; /* keys looked up in the first level before the second level is read */
 
 #define LEVEL(name) \
 	WEIR__INLINE void note_##name(const struct weir_array *a, const uint64_t *hashes, \
@@ -95,8 +95,8 @@ static const uint64_t *hashes_of(const struct weir_filter *f, const struct weir_
 	return scratch;
 }
 
-/* Copy the hashes whose bits are set to the front of @out, which may be @hashes. Return:
- * the number of hashes copied. */
+/* Copy to @out, which may be @hashes, each hash whose bit in @bitmap is 1. Return: the number of
+ * hashes copied. */
 static unsigned collect_passed(const uint64_t *hashes, const uint64_t *bitmap, unsigned n,
                                uint64_t *out)
 {

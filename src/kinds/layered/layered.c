@@ -114,8 +114,9 @@ static double rate_of(unsigned width)
 	return ldexp(1, -(int)width - 1);
 }
 
-/* The rate of equal 64-bit hashes makes fp_rate slightly lower than the requested rate. The
- * tolerance covers the difference, which does not justify another bit. */
+/* @fp_rate: the requested rate, from which most callers have subtracted the rate at which 64-bit
+ * hashes of different keys are equal. Such a small difference does not justify another bit, so the
+ * comparison has a tolerance. */
 static bool has_rate(unsigned width, double fp_rate)
 {
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
@@ -348,7 +349,8 @@ static void describe(const struct weir_shape *shape, char text[WEIR_SHAPE_TEXT])
 
 /* ---- the kind ---- */
 
-/* Copy the first level from the sieve, whose parts may have more lines than they need. */
+/* Copy the first level from the sieve. A part of the sieve may have more lines than it needs, so
+ * copy only the lines that it needs. */
 static void take_first(struct weir_filter *f, const struct weir_array *sieve)
 {
 	const struct weir_fuse first = weir__fuse_of(&f->array.shape);

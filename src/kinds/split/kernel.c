@@ -33,8 +33,8 @@ static bool contains_u64(const struct weir_filter *f, uint64_t key)
 	return contains_hash(f, XXH64(&key, sizeof key, 0));
 }
 
-/* Insert a key. All loads come first, since a locked OR delays the loads after it. A word whose
- * bits are set is not written again ([BITS-ONLY-SET]). */
+/* Insert a key. All loads come first, since a locked OR delays the loads after it. A word that
+ * already has the key's bits is not written ([BITS-ONLY-SET]). */
 WEIR__INLINE int put(const struct weir_array *a, uint64_t hash)
 {
 	uint64_t bits[WEIR_SPLIT_WORDS], missing[WEIR_SPLIT_WORDS], any = 0;
@@ -83,7 +83,7 @@ WEIR__INLINE void note_to_read(const struct weir_array *a, const uint64_t *hashe
 WEIR__INLINE void note_to_write(const struct weir_array *a, const uint64_t *hashes, unsigned n,
                                 bool far, struct weir_notes *notes, unsigned at)
 {
-	(void)far; /* another core may have the line, even if the filter fits the cache */
+	(void)far; /* prefetch even if the filter fits the cache: another core may have the line */
 	for (unsigned i = 0; i < n; i++) {
 		notes->row[0][at + i] = hashes[i];
 		__builtin_prefetch(block_of(a, hashes[i]), 1, WEIR_TO_L1);

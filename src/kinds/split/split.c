@@ -156,9 +156,9 @@ static bool law(const struct weir_filter *f, struct weir_law *out)
 	return true;
 }
 
-/* ---- folding: OR each @factor adjacent blocks into one block. The new block has the right keys,
- * since (h >> 32) * (blocks / factor) >> 32 is the block number divided by factor. Arrow folds in
- * the same way ---- */
+/* ---- folding: OR every run of @factor adjacent blocks into one block. A key's old block goes into
+ * the key's new block, since (h >> 32) * (blocks / factor) >> 32 is the number of the old block
+ * divided by factor. Arrow folds in the same way ---- */
 
 static int folded(struct weir_layout *layout, uint32_t factor)
 {

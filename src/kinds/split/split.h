@@ -25,8 +25,8 @@ enum { WEIR_SPLIT_BLOCKS };
 enum {
 	WEIR_SPLIT_BLOCK = 32,    /* bytes in a block */
 	WEIR_SPLIT_WORDS = 4,     /* 64-bit words in a block */
-	WEIR_SPLIT_MOST = 1 << 28,   /* the most blocks: then each has at least 16 values of the
-	                                32 hash bits that choose a block */
+	WEIR_SPLIT_MOST = 1 << 28,   /* the most blocks. 32 bits of a hash choose a block, so
+	                                at least 16 of their values lead to each block */
 	WEIR_SPLIT_STRICT = 1 << 27, /* the bytes of the largest array that every reader accepts */
 };
 
