@@ -40,12 +40,13 @@ static inline bool weir__keys_form(struct weir_keys keys)
 	return keys.form != WEIR_KEYS_NONE && keys.form <= WEIR_KEYS_U64;
 }
 struct weir_batch weir__batch(const struct weir_filter *f, struct weir_keys keys);
-/* Return: true if the keys are text that this set normalises. */
+/* Return: true if the keys are text that the filter normalises. */
 static inline bool weir__keys_text(const struct weir_filter *f, struct weir_keys keys)
 {
 	return f->text.steps && (keys.form == WEIR_KEYS_IOV || keys.form == WEIR_KEYS_FIXED);
 }
-/* Return: the hash of a normalised text, for a set whose lookups probe one key. */
+/* Normalise a text and hash it. For filters whose lookups of a text probe a single key, so without
+ * the steps cidr and suffixes. */
 uint64_t weir__text_hash(const struct weir_filter *f, const void *text, size_t len);
 /* Fail with -EINVAL, for a batch without a valid form. */
 int weir__keys_refused(void);
@@ -124,8 +125,8 @@ WEIR__INLINE size_t weir__batch_run(const struct weir_filter *f, const struct we
 	size_t n = batch->n, positive = 0;
 	bool far = f->outgrows_cache;
 	const uint64_t *hashes = NULL;
-	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead; /* short batches have
-	                                                                        no idle steps */
+	/* a batch shorter than the lead gets a shorter lead, so that no step is idle */
+	const size_t ahead = n < lead ? (n + step - 1) / step * step : lead;
 	for (size_t noted = 0, worked = 0; worked < n; noted += step) {
 		if (noted < n) {
 			if (noted % WEIR_HASHED == 0)

@@ -379,11 +379,13 @@ struct weir_filter {
 	uint64_t bytes;      /* the bytes of bits, 64 * lines */
 	uint64_t capacity;   /* the number of keys, as requested */
 	uint64_t max_capacity; /* for a compound that grows; else 0 */
-	uint32_t flags;      /* enum weir_flags; memory flags apply to later members */
+	uint32_t flags;      /* enum weir_flags; a growing filter also uses the memory
+	                        flags for layers that it appends later */
 	double fp_rate;      /* the requested rate */
 	struct weir_hashing hashing;
 	uint32_t marks;      /* enum weir_image_marks of the filter's image; 0 if it has no image */
-	struct weir_text text;   /* normalisation; inserts may add lengths ([LENGTH-FIRST]) */
+	struct weir_text text;   /* the steps that normalise text keys, and the lengths of the keys
+	                            in the filter, to which inserts may add ([LENGTH-FIRST]) */
 	struct weir_verbs raw;   /* functions for keys that are normalised already */
 	void *own;           /* the kind's own state, from create() */
 	atomic_uint standby; /* if f is a handle's previous filter: its [PREVIOUS-FATE] */
@@ -391,8 +393,8 @@ struct weir_filter {
 #ifdef WEIR_DEBUG
 	struct weir_apart apart;
 #endif
-	uint32_t parts;             /* partitions for bulk loads: a power of two, up to
-	                               2^partition_bits */
+	uint32_t parts;             /* the number of partitions for bulk loads: a power of
+	                               two, at most 2^partition_bits */
 	struct weir_owner owners[]; /* the owner of each partition ([OWNED-PART]) */
 };
 

@@ -9,7 +9,8 @@
 
 enum { LINE_BITS = 512 };
 
-/* Return: @wanted. If it is 0: the most shards that have at least WEIR__SHARD_LINES lines each. */
+/* Return: @wanted. If @wanted is 0, return the largest power of two for which each shard has at
+ * least WEIR__SHARD_LINES lines, or 1. */
 static uint32_t shards_of(uint64_t lines, uint32_t wanted)
 {
 	uint32_t shards = 1;

@@ -67,9 +67,9 @@ struct weir_spread {
 	unsigned score,   /* used cells of the fullest block, up to its first word that is not
 	                     full */
 		notable;  /* a word with at least this many used cells may be in a fuller block */
-	unsigned crowd;   /* used cells of the fullest block, or of a fuller counted block */
+	unsigned crowd;   /* the largest number of used cells in a block that was read whole */
 	uint64_t step;    /* every step-th block is counted */
-	uint64_t counted; /* blocks counted */
+	uint64_t counted; /* the number of blocks counted */
 	uint32_t at[WEIR__SPREAD_CELLS]; /* for each cell, the counted blocks that use it */
 	uint64_t whole,        /* the number of used cells in the counted blocks */
 		whole_squares; /* the sum over these blocks of that number squared */
@@ -77,10 +77,11 @@ struct weir_spread {
 	                            of cells in common, less the mean of this square */
 		common_variance; /* the variance of common */
 	/* For kinds with partner(): */
-	unsigned partners;    /* keys whose partner block was read */
-	uint64_t meetings;    /* pairs of these keys with the same partner block */
+	unsigned partners;    /* the number of keys whose partner block was read */
+	uint64_t meetings;    /* the number of pairs of these keys with one partner block */
 	double meetings_mean; /* the expected number of such pairs, for uniform hashes */
-	unsigned ones[16];    /* for each bit, these keys with the bit in their fingerprint */
+	unsigned ones[16];    /* for each bit, the number of these keys whose fingerprint
+	                       has the bit */
 };
 
 /* The remedy at the end of each error sentence about uneven hashes. The remedy covers lookups too:
