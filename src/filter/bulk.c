@@ -2,12 +2,13 @@
  * Bulk loading. A filter is cut into partitions, and the top bits of a hash choose its partition
  * ([PARTITION-BITS]).
  *
- * A single loading thread owns all partitions for a piece of its hashes, and loads the hashes in
- * their order. This is the fastest way for an array that fits the last-level cache. Several threads
- * share the partitions. Each thread collects the hashes of a partition in a bucket, and loads the
- * bucket while the partition is in the core's own cache. A single thread also uses buckets if its
- * hashes would visit each line of a larger array repeatedly. Without memory for buckets, a thread
- * goes over its hashes in rounds. Each round loads the hashes of the partitions that are free. */
+ * A single loading thread takes all partitions, loads a piece of its hashes in their order, drops
+ * the partitions, and begins again with its next piece. This is the fastest way for an array that
+ * fits the last-level cache. Several threads share the partitions. Each thread collects the hashes
+ * of a partition in a bucket, and loads the bucket while the partition is in the core's own cache.
+ * A single thread also uses buckets if its hashes would visit each line of a larger array
+ * repeatedly. Without memory for buckets, a thread goes over its hashes in rounds. Each round
+ * loads the hashes of the partitions that are free. */
 #include "filter/filter.h"
 #include "ground/threads.h"
 
@@ -19,10 +20,10 @@
 #endif
 
 enum {
-	PIECE = 64 << 10,    /* hashes an owner of all partitions loads at a time, in some 100 us */
-	MOST_PARTS = 1024,   /* the most partitions: a thread writes to the buckets of all */
-	SHARED_PARTS = 16,   /* partitions of a small filter, so that as many threads can load it */
-	KEYS_A_LINE = 2,     /* the fewest hashes for each line with which buckets pay */
+	PIECE = 64 << 10,    /* the most hashes in a piece, which takes some 100 us to load */
+	MOST_PARTS = 1024,   /* the most partitions: a thread writes to a bucket for each */
+	SHARED_PARTS = 16,   /* the most partitions of a small filter; 16 threads can load it */
+	KEYS_A_LINE = 2,     /* the fewest hashes a line for which buckets pay */
 	ROUND = 1 << 20,     /* the most hashes in a round, which takes some ms */
 	SOME = 512,          /* hashes collected on the stack before they are loaded */
 };
@@ -84,8 +85,9 @@ struct buckets {
 	struct weir_memory memory; /* holds both arrays */
 };
 
-/* Return: the hashes that fit in a bucket: an equal share plus at least eight standard deviations.
- * The number of cache lines is odd, so that the ends of buckets are in different cache sets. */
+/* Return: the number of hashes that fit in a bucket: an equal share plus at least eight standard
+ * deviations. The number of cache lines is odd, so that the ends of buckets are in different cache
+ * sets. */
 static uint32_t bucket_capacity(size_t hashes, uint32_t parts)
 {
 	uint64_t share = hashes / parts, slack = 8;
@@ -107,7 +109,7 @@ static int buckets_alloc(struct buckets *b, uint32_t parts, size_t n)
 	return 0;
 }
 
-/* Load a bucket into its partition, once no other thread owns the partition. */
+/* Wait until no other thread owns the bucket's partition, then load the bucket into it. */
 static void load_bucket(struct weir_filter *f, struct buckets *b, uint32_t part)
 {
 	while (!weir__owner_take(&f->owners[part]))

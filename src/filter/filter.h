@@ -34,8 +34,8 @@ int weir__params_check(const struct weir_params *in, struct weir_params *out);
  * caller calls weir__params_settle() once it knows the number. */
 int weir__params_check_open(const struct weir_params *in, struct weir_params *out);
 /* Set hash_bits to 0. If a rate is given, adjust the other parameters so that the plan stays within
- * the rate. Short hashes of different keys are equal at some rate, which leaves a lower fp_rate for
- * the layout. If rate and bytes are given, a capacity replaces the rate. Return: 0 or a negative
+ * the rate. Short hashes of different keys are equal at some rate, so the layout must have a lower
+ * fp_rate. If rate and bytes are given, a capacity replaces the rate. Return: 0 or a negative
  * errno. */
 int weir__params_settle(struct weir_params *p);
 
@@ -130,7 +130,8 @@ int weir__effort_check(uint32_t effort);
 /* Make all inserts return -EROFS. */
 void weir__filter_read_only(struct weir_filter *f);
 extern const struct weir_kernel weir__keyless;
-/* For a filter whose secret key is unknown: make all lookups return true and all inserts -EROFS. */
+/* For a filter whose secret key is unknown: make all lookups return true, and all inserts fail
+ * with -EROFS. */
 void weir__filter_keyless(struct weir_filter *f);
 
 /* ---- sets with normalisation (text.c) ---- */

@@ -71,7 +71,7 @@ static int same_layout(const struct weir_filter *dst, const struct weir_filter *
 	if (dst->max_capacity != src->max_capacity)
 		return DIFFER("max_capacity", "%llu", (unsigned long long)dst->max_capacity,
 		              (unsigned long long)src->max_capacity);
-	/* The rate decides the size of later members. */
+	/* The rate decides the size of later members, so both rates must be equal. */
 	if (dst->kind->join && (dst->fp_rate < src->fp_rate || dst->fp_rate > src->fp_rate))
 		return DIFFER("fp_rate", "%g", dst->fp_rate, src->fp_rate);
 	if ((dst->flags ^ src->flags) & WEIR_ONCE)

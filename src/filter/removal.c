@@ -5,7 +5,7 @@
 #include "kind/batch.h"
 #include "kind/kind.h"
 
-enum { TOGETHER = 64 }; /* keys whose lines are fetched together: the bits of a bitmap word */
+enum { TOGETHER = 64 }; /* keys prefetched together, one for each bit of a bitmap word */
 
 static int remove_check(const struct weir_filter *f)
 {
@@ -83,7 +83,7 @@ int64_t weir_count_u64(const struct weir_filter *f, uint64_t key)
 }
 
 /* Return: the hashes of n keys from @at on, as weir__batch_take() does. Prefetches the keys' lines.
- * @known: receives a bit for each key that is valid in this set. */
+ * @known: receives a bitmask. Bit i is 0 if the filter cannot parse key at + i. */
 static const uint64_t *take(const struct weir_filter *f, struct weir_keys keys,
                             const struct weir_batch *batch, size_t at, unsigned n,
                             uint64_t *scratch, uint64_t *known)

@@ -76,7 +76,7 @@ enum { FIRST_LINES = 1024, LAST_LINES = 256 };
 static void spread_look(struct walk *w, uint64_t line, uint64_t n)
 {
 	const struct weir_law *law = &w->spread->law;
-	const uint64_t words = (uint64_t)law->words * law->word_bits / 64; /* of a block */
+	const uint64_t words = (uint64_t)law->words * law->word_bits / 64; /* in a block */
 	const uint64_t first = (8 * line + words - 1) / words;
 	const uint64_t end = least((8 * (line + n) + words - 1) / words, law->blocks);
 	if (first >= end)
@@ -98,8 +98,8 @@ static void read_ends(struct walk *w)
 		spread_look(w, lines - LAST_LINES, LAST_LINES);
 }
 
-/* Measure one run. The run is in @shard. In a random sample it is in a random one of the
- * sample.step shards from @shard on. */
+/* Measure one run. If the sample is random, the run is in a random shard of the group of
+ * sample.step shards that begins with @shard. Otherwise the run is in @shard. */
 static int measure_run(struct walk *w, uint32_t shard, struct weir_measure *sum)
 {
 	uint64_t at = 0;

@@ -5,8 +5,8 @@
  *     weir_insert(f, " Example.ORG ", 13);                trim, lowercase
  *     assert_true(weir_contains(f, "example.org", 11));
  *
- * With cidr and suffixes a lookup probes several keys, so a single hash decides nothing. Lookups of
- * hashes answer that the key may be present, and other functions refuse hashes. */
+ * With the steps cidr and suffixes a lookup probes several keys, so a single hash decides nothing.
+ * So lookups of hashes answer that the key may be present, and other functions refuse hashes. */
 #include "filter/filter.h"
 #include "ground/error.h"
 #include "kind/batch.h"
@@ -281,7 +281,7 @@ uint64_t weir__several_hash_keys(const struct weir_filter *f, struct weir_keys k
 		unsigned char room[WEIR_TEXT_CIDR_BYTES];
 		const struct input g = input(&f->text, keys, i);
 		struct iovec key;
-		if (key_of(&h, &g, room, &key)) /* not valid, so the hash has no meaning */
+		if (key_of(&h, &g, room, &key)) /* an invalid key, so its hash has no meaning */
 			key = (struct iovec){ (void *)(uintptr_t)g.text, g.len };
 		else if (i < 64)
 			known |= UINT64_C(1) << i;
