@@ -13,8 +13,8 @@
 struct members {
 	const struct weir_preface *whole;
 	struct weir_source *source;
-	struct weir_load_options options; /* for reading a member */
-	const struct weir_load_options *asked;
+	struct weir_load_options options; /* the options with which a member is read */
+	const struct weir_load_options *asked; /* the caller's options */
 	uint64_t from;   /* the offset of the image in the source */
 	unsigned now;    /* the number of the current member */
 	uint64_t before; /* bytes of bits in the earlier members */

@@ -88,8 +88,8 @@ int weir_image_verify(struct weir_location from, const struct weir_load_options 
 
 static const char copy_call[] = "weir_image_copy";
 
-/* Make a filter on the copied image, as its readers will. This calls the kind's check(), since
- * correct checksums do not prove that the bits are valid. */
+/* Make a filter on the copied image, as a reader of the copy will do, and destroy the filter. This
+ * calls the kind's check(), since correct checksums do not prove that the bits are valid. */
 static int check_copy(const struct weir_room *room)
 {
 	struct weir_source source = weir__source_of_memory(room->name, room->memory, room->end);

@@ -137,9 +137,9 @@ static bool folder_acl(int folder)
 }
 
 /* Return: true if users who may not write the image can create or rename other users' files in the
- * folder. The folder's owner always can. @unless: S_ISVTX or 0. If the
- * folder has the mode bit S_ISVTX and @unless names it, the function ignores all users but the
- * folder's owner, since other users cannot rename each other's files there. */
+ * folder. The folder's owner always can.
+ * @unless: S_ISVTX or 0. If it is S_ISVTX and the folder has this mode bit, the function considers
+ *   only the folder's owner, since other users cannot rename each other's files there. */
 static bool strangers_may(const struct attempt *a, mode_t unless)
 {
 	struct stat st;
@@ -206,7 +206,9 @@ static void give_rights(const struct attempt *a, int fd)
 	(void)fchmod(fd, weir__acl_drop(fd) ? mode : mode & ~(mode_t)S_IRWXG);
 }
 
-/* Create the lock file, first without a name, so that it has its permissions before others find it.
+/* Create the lock file. If possible, it gets its permissions first and then its name, so that other
+ * processes do not find it earlier. Otherwise it has its name from the start, and mode 0600 until
+ * it gets its permissions.
  * Return: a descriptor, or -1. errno EEXIST: another process created it first. */
 static int make_file(const struct attempt *a)
 {

@@ -15,7 +15,7 @@
 
 enum { LINE = 64 };
 
-enum { MOST_AGAIN = 100 }; /* retries while other processes mark the file live or seal it */
+enum { MOST_AGAIN = 100 }; /* the most retries while others mark the file live or seal it */
 
 int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {
@@ -150,7 +150,8 @@ static int map_filter(struct weir_filter **out, struct weir_source *source,
 	return 0;
 }
 
-/* Make the members around the mapping. Their bits are verified by reading the file. */
+/* Map a compound, and make a filter around the mapped bits of each member. These bits are verified
+ * by reading the file. */
 static int map_compound(struct weir_filter **out, struct weir_source *source,
                         const struct weir_preface *preface, enum weir_map_mode mode,
                         const struct weir_load_options *options, const struct weir_layout *layout)

@@ -31,7 +31,7 @@ struct weir_mapping {
 	struct weir_image_head head; /* a checked copy; weir_seal() renews its checksums */
 	unsigned char *image;        /* the mapping, of length bytes */
 	uint64_t length;
-	bool given;                  /* true: image is the caller's memory, and is not unmapped */
+	bool given;                  /* the caller gave the memory, so it is not unmapped */
 	struct weir_live_lock lock;  /* for a live mapping */
 	char name[];                 /* the path, for error messages */
 };

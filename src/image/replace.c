@@ -168,7 +168,7 @@ int weir__replace_publish(struct weir_replace *r)
 {
 	weir__target_look_again(&r->target);
 	int error = weir__rights_settle(&r->target, r->mode, r->new.fd, &r->last);
-	/* true: claim() sets the permissions, after its checks */
+	/* true: the new file has mode 0600 until claim() has made its checks */
 	const bool waits = r->replaces && r->target.exists;
 	if (!error && (r->mode || r->target.exists))
 		error = fchmod(r->new.fd, waits ? 0600 : r->last) ? errno : 0;
@@ -180,7 +180,7 @@ int weir__replace_publish(struct weir_replace *r)
 	int err = r->only_images ? weir__target_check_image(&r->target, r->path) : 0;
 	if (!err && r->replaces)
 		err = weir__target_hold(&r->target, r->replaces, r->path);
-	/* if the old file was removed, claim() is not called */
+	/* claim() is not called if the old file was removed, so set the permissions here */
 	if (!err && waits && r->target.held < 0 && fchmod(r->new.fd, r->last))
 		err = fail(r, errno, "set the permissions");
 	if (!err)

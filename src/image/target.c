@@ -98,8 +98,8 @@ bool weir__acl_has(int fd)
 	       (errno != ENODATA && errno != ENOTSUP);
 }
 
-/* Read the state of the old file. Its state and its access control list come from one descriptor,
- * if the file can be opened. */
+/* Read from one descriptor the old file's state, and whether it has an access control list. If the
+ * file cannot be opened, it counts as having a list. */
 static void look_at_old(struct weir_target *t)
 {
 	int fd = openat(t->folder, t->base,

@@ -263,7 +263,7 @@ int weir__temporary_claim(struct weir_temporary *t)
 		return weir__fail(-EAGAIN, "%s: not replaced: another save of it is under way: "
 		                  "repeat this one; if none is, remove %s beside it", t->path,
 		                  name);
-	if (error) /* if the file has a name, the file system lacks RENAME_NOREPLACE */
+	if (error) /* a named file keeps its name: the file system lacks RENAME_NOREPLACE */
 		return t->named ? 0 : 1;
 	memcpy(t->name, name, sizeof name);
 	t->named = true;
