@@ -129,7 +129,7 @@ WEIR__INLINE void assign(const struct weir_fuse_room *room, const struct weir_fu
 		const unsigned j = room->by[i] & WHICH;
 		uint64_t value = weir__fuse_value(m, p.width, second);
 		value ^= second && !(room->by[i] & MARK);
-		for (unsigned other = 0; other < 3; other++) /* c.at[j] is still 0 */
+		for (unsigned other = 0; other < 3; other++) /* cell c.at[j] is still 0 */
 			value ^= weir__fuse_cell(cells, c.at[other], p.width);
 		weir__fuse_put(cells, c.at[j], p.width, (uint32_t)value);
 	}

@@ -69,8 +69,8 @@ static double excess(double x, double fp_rate, const struct weir_sectors *s)
 }
 
 struct bracket {
-	double low, at_low;   /* e^low cells a key are too few: at_low, from excess(low), is > 0 */
-	double high, at_high; /* e^high cells a key suffice: at_high, from excess(high), is <= 0 */
+	double low, at_low;   /* e^low cells a key are too few, so at_low = excess(low) > 0 */
+	double high, at_high; /* e^high cells a key suffice, so at_high = excess(high) <= 0 */
 };
 
 /* Return: the cells a key for k independent probes over the whole array, slightly fewer than blocks

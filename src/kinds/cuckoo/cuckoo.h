@@ -40,7 +40,7 @@ WEIR__INLINE unsigned weir__cuckoo_places(unsigned width)
 	return 64 / width;
 }
 
-/* Return: bit 0 of each slot. */
+/* Return: a mask of bit 0 of each slot. */
 WEIR__INLINE uint64_t weir__cuckoo_ones(unsigned width)
 {
 	return width == 12 ? UINT64_C(0x0001001001001001) : UINT64_C(0x0001000100010001);

@@ -12,7 +12,7 @@ enum {
 };
 
 /* A node: a bucket that a path reaches by moving the copy at bit @shift of node @from's bucket. */
-struct weir_cuckoo_nodes { /* 10 bytes a node, since nodes are on the stack */
+struct weir_cuckoo_nodes { /* only 10 bytes a node, since this struct is on the stack */
 	uint64_t place[WEIR_CUCKOO_SEARCHED]; /* the low 48 bits: the bucket; above: from, shift */
 	uint16_t fingerprint[WEIR_CUCKOO_SEARCHED];
 };

@@ -18,7 +18,7 @@
  * the number of cells that a set needs. A set that does not fit or does not peel gets a larger
  * filter (enlarge_by). The lines are filled with as many segments as fit. */
 
-/* Take @lines lines for all parts, and as many segments as they hold. */
+/* Give a plan @lines lines for all parts together, and as many segments as fit in these lines. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
 {
 	uint32_t *field = plan->shape.field;
@@ -41,7 +41,7 @@ static void fill_least(struct weir_plan *plan, uint32_t wanted)
 	fill(plan, (lines + parts - 1) / parts * parts, shards);
 }
 
-/* Take as many lines as fit in max_bytes, but at least as many as the plan has. */
+/* Give a plan as many lines as fit in max_bytes, but never fewer lines than it has. */
 static void fill_most(struct weir_plan *plan, uint64_t max_bytes, uint32_t wanted)
 {
 	const uint64_t parts = UINT64_C(1) << plan->shape.field[WEIR_FUSE_PART_BITS];
@@ -87,7 +87,8 @@ static bool has_rate(unsigned width, double fp_rate)
 	return rate_of(width) <= fp_rate * (1 + 1e-6);
 }
 
-/* Return: the next width with a kernel of its own if it is at most a seventh wider, else @width. */
+/* Return: the narrowest width that is at least @width and has its own kernel. If that width is more
+ * than a seventh wider than @width, return @width. */
 static unsigned near_own(unsigned width)
 {
 	for (unsigned own = 8; own <= WEIR_FUSE_MOST_WIDTH; own *= 2)

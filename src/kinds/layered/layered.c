@@ -54,7 +54,7 @@ static uint64_t lines_needed(const struct weir_shape *shape)
 	return weir__level_lines(&first) + weir__level_lines(&second);
 }
 
-/* Take the fewest lines that the shape needs, rounded up for the shards. */
+/* Give a plan the fewest lines that its shape needs, rounded up to a multiple of the shards. */
 static void take_lines(struct weir_plan *plan, uint32_t shards)
 {
 	plan->bytes = 64 * weir__lines(512.0 * (double)lines_needed(&plan->shape), 1, shards,

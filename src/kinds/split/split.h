@@ -39,7 +39,7 @@ static inline uint64_t weir__split_lines(uint64_t blocks)
 	return blocks / 2 + blocks % 2;
 }
 
-/* Kernels for each instruction set, for an even and for an odd number of blocks. */
+/* Kernels for each instruction set: [0] for an even number of blocks, [1] for an odd number. */
 extern const struct weir_kernel weir__split_scalar[2];
 extern const struct weir_kernel weir__split_avx2[2];
 extern const struct weir_kernel weir__split_avx512[2];
