@@ -363,7 +363,7 @@ struct weir_apart { /* state of weir__change_begin() and weir__whole_begin() */
 #endif
 
 struct weir_filter {
-	struct weir_verbs verbs; /* first: the public header calls through it */
+	struct weir_verbs verbs; /* the first field, since the public header calls them */
 	struct weir_array array;
 
 	const struct weir_kernel *kernel;

@@ -56,7 +56,7 @@ static inline uint64_t weir__spread_enough(const struct weir_law *law)
 	return law->blocks > 1 << 20 ? law->blocks / 4 : law->blocks;
 }
 
-enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* the most in a block */
+enum { WEIR__SPREAD_CELLS = 512, WEIR__SPREAD_WORDS = 64 }; /* the most of each in a block */
 
 struct weir_spread {
 	struct weir_law law;
@@ -70,7 +70,7 @@ struct weir_spread {
 	unsigned crowd;   /* the largest number of used cells in a block that was read whole */
 	uint64_t step;    /* every step-th block is counted */
 	uint64_t counted; /* the number of blocks counted */
-	uint32_t at[WEIR__SPREAD_CELLS]; /* for each cell, the counted blocks that use it */
+	uint32_t at[WEIR__SPREAD_CELLS]; /* at[i]: the number of counted blocks that use cell i */
 	uint64_t whole,        /* the number of used cells in the counted blocks */
 		whole_squares; /* the sum over these blocks of that number squared */
 	double common,           /* a sum over pairs of blocks: the squared deviation of the number

@@ -14,7 +14,7 @@
 #include <weir/filter.h>
 #include "kind/spread.h"
 
-static const double x = 18; /* exp(-18) is 1.5e-8 */
+static const double x = 18; /* chance exceeds a limit with probability exp(-18), 1.5e-8, at most */
 static const double slack_blocks = 0.06, slack_cells = 0.04;
 static const double fewest_keys = 64;  /* with fewer keys the answer is WEIR_UNEVEN_UNKNOWN */
 /* The squared deviations of fewest_words words, over their variance, sum to less than too_even *
@@ -135,7 +135,7 @@ static bool cells_differ(const struct weir_spread *s)
 	if (!(n > 0) || !(share > 0) || share >= 1)
 		return false;
 	const struct chances c = chances_of(law, share);
-	const double variance = share * (1 - share) - c.together; /* around the mean of a word */
+	const double variance = share * (1 - share) - c.together; /* from the mean of its word */
 	const double slack = n * square(slack_cells * share) / variance;
 	return deviations(s) / (n * variance) >
 	       weir__spread_limit(words * (cells - 1), n * fmin(share, 1 - share), slack);
