@@ -172,7 +172,7 @@ static int64_t insert_several(struct weir_filter *f, struct weir_keys keys, uint
 		if (answer < 0)
 			return weir__stopped(at + weir_error_taken(), answer);
 		if (got < n)
-			return weir__stopped(at + got, -EINVAL); /* weir_error_detail() is set */
+			return weir__stopped(at + got, -EINVAL); /* the detail is set already */
 		inserted += answer;
 	}
 	return inserted;

@@ -119,7 +119,8 @@ struct weir_survey {
 
 /* Return: true if the filter may soon refuse keys. @keys: the estimated number of keys in it. */
 bool weir__nearly_full(const struct weir_filter *f, double keys);
-/* weir_measure() with options. Return: 0; -EINVAL (struct_size); -ECANCELED (by progress). */
+/* weir_measure() with options. Return: 0; -EINVAL for a wrong struct_size; -ECANCELED if the
+ * progress function stopped the call. */
 int weir__survey(const struct weir_filter *f, const struct weir_survey *survey,
                  struct weir_stats *out);
 /* Check that the bits look like those of a filter with uniform hashes.  @who: the calling function,

@@ -61,7 +61,7 @@ static int key_of(const struct weir_text_hashes *h, const struct input *g, void 
 	return key->iov_len ? 0 : -EINVAL;
 }
 
-/* Set the error sentence for a text that has no key. Return: always -EINVAL. */
+/* Set the error sentence for an input from which key_of() made no key. Return: always -EINVAL. */
 static int fail_no_key(const struct weir_text_hashes *h, const struct input *g)
 {
 	unsigned char room[WEIR_TEXT_CIDR_BYTES];
