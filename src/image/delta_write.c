@@ -28,7 +28,7 @@ static bool differs(const struct writing *w, uint64_t i, uint64_t n)
 	uint64_t any = 0;
 	memcpy(piece, weir__plain_bytes(w->new) + at, n);
 	weir__delta_xor(piece, weir__plain_bytes(w->old) + at, n < before ? n : before);
-	for (uint64_t word = 0; word < n / 8; word++) /* an image is a multiple of 64 bytes */
+	for (uint64_t word = 0; word < n / 8; word++) /* images have whole words */
 		any |= w->piece[word];
 	return any != 0;
 }

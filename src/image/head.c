@@ -94,7 +94,7 @@ static uint64_t stored_length(const struct weir_image_head *head)
 	return head->compression == WEIR_IMAGE_PLAIN ? weir__image_length(head) : 0;
 }
 
-/* Check that @found is @wanted. Return: true if so; otherwise the fault is set. */
+/* Check that @found equals @wanted. If not, set the fault and return false. */
 static bool same(struct weir_image_fault *fault, const char *field, uint64_t found, uint64_t wanted)
 {
 	if (found == wanted)
@@ -105,7 +105,7 @@ static bool same(struct weir_image_fault *fault, const char *field, uint64_t fou
 	return false;
 }
 
-/* Return: @legal. If it is false, the fault is set. */
+/* Return: @legal. If @legal is false, set the fault. */
 static bool rule(struct weir_image_fault *fault, int err, const char *field, uint64_t found,
                  bool legal, const char *rule)
 {

@@ -334,7 +334,7 @@ int weir__live_confirm(const struct weir_live_lock *l, const char *name)
 	if (still_there(l, name))
 		return 0;
 	if (set_lock(&l->file, F_WRLCK) == 0) /* this is the only mapper */
-		(void)set_home(l, name, false); /* drop_file() removes only an empty file */
+		(void)set_home(l, name, false); /* empty it: drop_file() removes no other file */
 	return was_replaced(name);
 }
 
@@ -473,7 +473,8 @@ int weir__live_claim(struct weir_mapping *m)
 
 void weir__live_unclaim(const struct weir_mapping *m)
 {
-	/* If a lock stays exclusive, no other process can map the image live; nothing is lost. */
+	/* Ignore errors. A lock that stays exclusive only prevents other processes from mapping the
+	 * image live. */
 	(void)set_lock(&m->lock.file, F_RDLCK);
 	(void)set_lock(&m->lock.image, F_RDLCK);
 }

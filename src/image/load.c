@@ -51,7 +51,8 @@ static int thaw(struct weir_filter **out, struct weir_source *source,
                 const struct weir_preface *preface, const struct weir_load_options *options)
 {
 	const struct weir_kind *kind = preface->kind;
-	struct weir_load_options each = *options; /* flags and memory are for the shared array */
+	/* without options->flags and options->memory, which apply to the shared array */
+	struct weir_load_options each = *options;
 	struct weir_layout layout;
 	struct weir_filter *f;
 	int err = weir__preface_layout(&layout, preface, options->secret, source->name);

@@ -15,7 +15,7 @@
 
 enum { LINE = 64 };
 
-enum { MOST_AGAIN = 100 }; /* the most retries while others mark the file live or seal it */
+enum { MOST_AGAIN = 100 }; /* the most retries while other processes mark or seal the image */
 
 int weir__map_check(const struct weir_load_options *o, uint32_t mode)
 {

@@ -193,7 +193,7 @@ int weir__target_hold(struct weir_target *t, uint64_t commit, const char *path)
 {
 	t->commit = commit;
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	t->held = openat(t->folder, t->base, O_RDWR | flags); /* F_WRLCK needs O_RDWR */
+	t->held = openat(t->folder, t->base, O_RDWR | flags); /* as F_WRLCK needs */
 	if (t->held < 0)
 		t->held = openat(t->folder, t->base, O_RDONLY | flags);
 	if (t->held < 0 && errno == ENOENT)

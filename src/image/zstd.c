@@ -50,8 +50,9 @@ int weir__pack(struct weir_packer *packer, const void *bits, uint64_t shard_byte
  * declares a large window would get that much memory. */
 
 enum {
-	LEAST_FRAME = 9, /* bytes: magic 4, descriptor 1, window or size 1, block header 3 */
-	WINDOW_LOG = 23, /* 8 MiB: levels 1 to 19 need no more */
+	LEAST_FRAME = 9, /* bytes of the smallest frame: 4 for the magic, 1 for the descriptor, 1
+	                  * for window or size, and 3 for a block header */
+	WINDOW_LOG = 23, /* log2 of 8 MiB: levels 1 to 19 need no larger window */
 	BUFFER = 1 << 17
 };
 
