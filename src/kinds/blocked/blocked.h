@@ -53,8 +53,8 @@ WEIR_BLOCKED_TABLES(blocked);
 
 /* Return: the layout with z words of g bits. */
 struct weir_sectors weir__blocked_sectors(unsigned z, unsigned g);
-/* Return: the largest g for z. The largest g is at most 10, and z * g is at most 20, since the two
- * remixed hashes r and r2 have 20 fields together. */
+/* Return: the largest g for z. It is 10, but smaller if z * g would exceed 20, the number of fields
+ * in the two remixed hashes r and r2. */
 unsigned weir__blocked_max_g(unsigned z);
 
 #endif

@@ -85,8 +85,8 @@ static uint64_t cells_in(const struct weir_fuse *part, uint64_t line, uint64_t *
 }
 
 /* Each key takes one cell. In the first three and the last two segments of a part, keys take fewer
- * cells than in the other segments. The weights are the measured ratios. Weighted by them, a sample
- * represents all cells. */
+ * cells than in the other segments. The weights are these ratios, as measured. Weighted by them, a
+ * sample represents all cells. */
 static const double first_weights[] = { 0.24, 0.57, 0.90 }, last_weights[] = { 0.63, 0.82 };
 enum { FIRST = 3, LAST = 2 };
 

@@ -130,10 +130,10 @@ WEIR__INLINE uint32_t weir__fuse_fingerprint(uint64_t m, unsigned width)
 	return top + !top;
 }
 
-/* Return: what the XOR of a key's three cells must be. In a first or only level that is the
- * fingerprint. In a second level it is one bit: the top bit of m for a key that the level answers
- * true, and the opposite bit for a key that it answers false. So the level gives other keys a
- * random answer, whatever the share of keys that it answers true. */
+/* Return: the value that the XOR of a key's three cells must have. In a first or only level it is
+ * the fingerprint. In a second level it is one bit: the top bit of m for a key that the level
+ * answers true, and the opposite bit for a key that it answers false. So the level gives other keys
+ * a random answer, whatever the share of keys that it answers true. */
 WEIR__INLINE uint32_t weir__fuse_value(uint64_t m, unsigned width, bool second)
 {
 	return second ? (uint32_t)(m >> 63) : weir__fuse_fingerprint(m, width);

@@ -49,7 +49,7 @@ struct weir_cuckoo_stripe {
 };
 
 /* The kind's own state of a filter f: f->own and f->array.own point to this struct. Lookups read
- * the field stripes, so no stripe is on the cache line of that field. */
+ * the field stripes, and movers write to a stripe. So no stripe is on that field's cache line. */
 struct weir_cuckoo {
 	uint32_t stripes; /* the number of stripes, a power of two */
 	atomic_uint_fast64_t walks; /* the number of walks (hold()) that own or wait for stripes */
@@ -91,8 +91,8 @@ struct weir_cuckoo_step {
  * or -EAGAIN. */
 int weir__cuckoo_move(const struct weir_array *a, const struct weir_cuckoo_step *step,
                       enum weir_cuckoo_wait wait);
-/* Remove a copy of the fingerprint from the bucket, or else from its other bucket. Return: true if
- * a copy was removed. */
+/* Remove a copy of @spot's fingerprint from @spot's bucket, or if this bucket has no copy, from the
+ * fingerprint's other bucket. Return: true if a copy was removed. */
 bool weir__cuckoo_take_out(const struct weir_array *a, struct weir_cuckoo_spot spot);
 
 /* The hold() and let_go() of struct weir_kind ([WALK-MEETS-ALL]). */
@@ -100,8 +100,9 @@ void weir__cuckoo_hold(const struct weir_filter *f);
 void weir__cuckoo_let_go(const struct weir_filter *f);
 
 /* Check for a quiet moment ([FULL-IF-QUIET]). Return: true if no stripe has an owner; @sum receives
- * the sum of the versions. If a stripe has an owner, wait for the owner and return false, or fail
- * with -EAGAIN. Also return false if a version changed during the check. */
+ * the sum of the versions. If a stripe has an owner, return false after a wait or a yield. But
+ * with WEIR_CUCKOO_EAGAIN and a walk in progress, fail with -EAGAIN. Also return false if a version
+ * changed during the check. */
 int weir__cuckoo_quiet(const struct weir_array *a, uint64_t *sum, enum weir_cuckoo_wait wait);
 
 #endif

@@ -75,8 +75,8 @@ static double rate(double bits_per_key, const struct weir_shape *shape)
 	return weir__cuckoo_rate(64 / (weir__cuckoo_places(width) * bits_per_key), width);
 }
 
-/* Return: the width with the fewest bits for the rate. If size and keys are given, return the width
- * with the lowest rate for which the keys fit. */
+/* Return: the width with the fewest bits for the rate. If the size and the number of keys are
+ * given, return the width with the lowest rate for which the keys fit. */
 static unsigned choose(const struct weir_params *p)
 {
 	static const struct weir_shape narrow = { WEIR_CUCKOO, .field = { 12 } };

@@ -32,8 +32,8 @@ void weir__cuckoo_estimate(const struct weir_filter *f, const struct weir_measur
 	*rate = weir__cuckoo_rate(fill, width);
 }
 
-/* Return: bit 0 of each slot whose fingerprint differs from all lower slots of the bucket. So a key
- * with several copies counts once in each bucket. */
+/* Return: bit 0 of each slot whose fingerprint differs from the fingerprints in all lower slots of
+ * the bucket. So a key with several copies counts once in each bucket. */
 WEIR__INLINE uint64_t differing(uint64_t word, unsigned width)
 {
 	uint64_t empty_or_again = weir__cuckoo_zeros(word, width);

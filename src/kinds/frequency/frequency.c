@@ -28,9 +28,9 @@ COUNTERS_ANY(16)
 COUNTERS_ANY(32)
 
 /* A key's count is its smallest counter. Inserts of other keys can make the count too high. If a
- * key has few counters, one frequent key may use all of them. Several words make that rare, since
- * an insert raises the counters of each word separately. So a key has at least four counters in at
- * least two words, even if fewer would do for the rate. */
+ * key has few counters, one frequent other key may use all of these counters too. Several words
+ * make that rare, since an insert raises the counters of each word separately. So a key has at
+ * least four counters in at least two words, even if fewer would do for the rate. */
 static const struct weir_counters_kind counters = {
 	.bits = { 16, 8, 32 },
 	.allowed = "8, 16 or 32 bits",

@@ -15,8 +15,8 @@
 #include "kinds/fuse/kernels.h"
 
 /* The lines for a set of keys, and the choice of the fingerprint's width. common/fuse.c computes
- * the number of cells that a set needs. A set that does not fit or does not peel gets a larger
- * filter (enlarge_by). The lines are filled with as many segments as fit. */
+ * the number of cells that a set needs. A set for which the build fails gets a larger filter
+ * (enlarge_by). The lines are filled with as many segments as fit. */
 
 /* Give a plan @lines lines for all parts together, and as many segments as fit in these lines. */
 static void fill(struct weir_plan *plan, uint64_t lines, uint32_t shards)
