@@ -202,8 +202,8 @@ struct weir_kind {
 	 * those of weir__spread_judge(). all: read the whole array. */
 	uint32_t (*judge)(const struct weir_filter *f, bool all, const char **why);
 	/* Make and free the kind's own state, f->own, which is not saved in images. create() is
-	 * called when the rest of the filter is set, destroy() before its memory is freed. At
-	 * create() the array may already have keys, or a loader may fill it later. */
+	 * called when the rest of the filter is set. destroy() is called before the filter's memory
+	 * is freed. At create() the array may already have keys, or a loader may fill it later. */
 	int (*create)(struct weir_filter *f);
 	void (*destroy)(struct weir_filter *f);
 	/* Take the params that neither the shape nor the layout records. begin() is called after
@@ -279,9 +279,10 @@ struct weir_kind {
 	 * view. */
 	int (*view)(const struct weir_filter *f, struct weir_inline_mut *out);
 
-	/* ---- for compounds whose members share one array in memory, but not in an image. A kind
-	 * of this sort has freeze() to thawed(), and own_words and suits() of the group after them.
-	 * Any other kind has none of freeze() to thawed() ---- */
+	/* ---- for compounds whose members share one array in memory, but not in an image. The
+	 * kind of such a compound has all members of this group, from freeze() to thawed(). In the
+	 * group after this one it has only own_words and suits(). Any other kind has no member of
+	 * this group ---- */
 
 	/* Copy the members. On success the caller owns the copies and their hashing. */
 	int (*freeze)(const struct weir_filter *f, struct weir_frozen *out);
@@ -293,11 +294,11 @@ struct weir_kind {
 	void (*put)(struct weir_filter *f, unsigned i, const struct weir_filter *member);
 	int (*thawed)(struct weir_filter *f, const struct weir_load_options *options);
 
-	/* ---- for compounds whose members have arrays of their own. Any other kind has none of
-	 * this group, except that the kinds with freeze() have own_words and suits(). The create()
-	 * of such a compound makes the first member around the array. Its kind has NULL for
-	 * measure(), estimate(), merge(), snapshot() and fold(). Only a compound that grows has
-	 * grow_ahead() ---- */
+	/* ---- for compounds whose members have arrays of their own. The create() of such a
+	 * compound makes the first member around the array. The kind of such a compound has NULL
+	 * for measure(), estimate(), merge(), snapshot() and fold(). Only a compound that grows has
+	 * grow_ahead(). A kind with freeze() has own_words and suits() of this group. Any other
+	 * kind has no member of this group ---- */
 
 	/* List the current members, in order. Return: the number of members. */
 	unsigned (*members)(const struct weir_filter *f,

@@ -64,8 +64,8 @@ struct weir_spread {
 	uint64_t used,    /* the number of used cells in these words */
 		squares;  /* the sum over these words of that number squared */
 	uint64_t fullest; /* the block that seemed fullest */
-	unsigned score,   /* used cells of the fullest block, up to its first word that is not
-	                     full */
+	unsigned score,   /* the number of used cells in the fullest block, from the word read
+	                     to the first word that is not full */
 		notable;  /* a word with at least this many used cells may be in a fuller block */
 	unsigned crowd;   /* the largest number of used cells in a block that was read whole */
 	uint64_t step;    /* every step-th block is counted */
