@@ -356,9 +356,10 @@ int(weir_inline_init_mut)(struct weir_inline_mut *out, struct weir_filter *f)
 	return take_view(out, f);
 }
 
-/* Ask for the filter's own number of shards if the plan would choose another number or size. The
- * filter's number differs from the plan's if it was given in params.shards or came from an image
- * made elsewhere, or if a filter of 8 GiB or more was folded. */
+/* Ask for the filter's own number of shards if the plan would choose another number of shards, or
+ * another size in bytes. The filter's number differs from the plan's if it was given in
+ * params.shards, if it came from an image made elsewhere, or if a filter of 8 GiB or more was
+ * folded. */
 static int ask_shards(const struct weir_filter *f, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;
