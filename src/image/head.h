@@ -178,8 +178,8 @@ struct weir_text weir__steps_get(const unsigned char *bytes);
 void weir__steps_put(unsigned char *bytes, const struct weir_text *n);
 
 /* Check that the steps are known, and that prefix lengths or numbers of labels are valid and belong
- * to a step. This is a pure function, proven free of run-time errors for every input. Return: false
- * if not, with the fault set. */
+ * to a step. This is a pure function, proven free of run-time errors for every input. Return: true;
+ * or false, with the fault set. */
 bool weir__steps_check(const struct weir_text *n, struct weir_image_fault *fault);
 
 #endif

@@ -335,7 +335,7 @@ int weir__write_seek(struct weir_sink *sink, uint64_t at)
 }
 
 /* Return: true if the position is at the end of a regular file, so that lseek() can leave a hole.
- * With O_APPEND the next write would not follow the hole. */
+ * With O_APPEND a write ignores the position, so no hole is possible. */
 static bool may_skip(int fd)
 {
 	struct stat st;

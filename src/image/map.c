@@ -45,8 +45,8 @@ static int verify_file(struct weir_source *source, const struct weir_preface *pr
 }
 
 /* Map a file of 2 MiB or more at a multiple of 2 MiB, as huge pages need, and ask for huge pages
- * for its bits. The padding before the bits is a hole. A huge page there would allocate the hole
- * when a live mapping writes to the head, and raise SIGBUS on a full disk. */
+ * for its bits. Ask for none before the bits, where the padding is a hole. With a huge page there,
+ * a live mapping's write to the head would allocate the hole, and raise SIGBUS on a full disk. */
 static void *map_file(int fd, uint64_t length, uint64_t bits, int protection, int flags)
 {
 	if (length < HUGE_PAGE)

@@ -154,8 +154,8 @@ int64_t weir__save_to(weir__write_fn *write, void *what, const struct weir_locat
 }
 
 /* Save a copy of the filter. While a filter is held, inserts wait, and so do threads that wait for
- * a grace period. So hold the filter only while it is copied in memory, not while the copy is
- * compressed or written to a disk. A stream also needs bits that do not change. */
+ * a grace period. So hold the filter only while its bits are copied in memory, not while the copy
+ * is compressed or written to a disk. A stream also needs bits that do not change. */
 static int64_t save_a_copy(const struct weir_filter *f, const struct weir_location *to,
                            const struct weir_save_options *options)
 {

@@ -238,8 +238,8 @@ static int find_name(struct weir_target *t, const char *path)
 	return err;
 }
 
-/* Return: true if only this user and root can have put files into the folder. An access control
- * list that grants more shows in the group's permissions. */
+/* Return: true if only this user and root can have put files into the folder. If an access
+ * control list lets more users write, the group's bits in the mode show that too. */
 static bool is_private(int folder)
 {
 	struct stat st;
