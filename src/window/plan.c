@@ -11,7 +11,8 @@
 
 #define LEAST_RATE 1e-9 /* least fp_rate of a filter, and so of a generation */
 
-/* With the spare that is 8 slots. In columns, a key's words of 8 slots fill one line. */
+/* Seven generations and the spare take 8 slots. In columns, a key's words of 8 slots fill one
+ * line. */
 static const uint32_t default_generations = 7;
 
 static int out_of_range(int err, const char *name, double value, double least, double most)

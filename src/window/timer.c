@@ -34,6 +34,7 @@ static void sleep_for(const struct weir_window *w, uint64_t ns)
 	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000),
 		              .tv_nsec = (long)(ns % 1000000000) };
 	uint64_t count;
+	/* If the read fails, the eventfd stays readable. */
 	if (ppoll(&fd, 1, ns == UINT64_MAX ? NULL : &t, NULL) > 0 &&
 	    read(w->wake, &count, sizeof count) < 0)
 		return; /* only this thread reads it, so the next sleep ends at once */

@@ -152,7 +152,7 @@ struct weir_window {
 	double span_seconds;                     /* T; 0: no advances by time */
 	uint64_t generation_keys;                /* 0: no advances by number */
 	uint64_t period;                         /* ns: T/(G-1), rounded up; 0: none */
-	uint64_t saved;                          /* ns since 1970 at the save; 0: not loaded */
+	uint64_t saved;                          /* when saved, ns since 1970; 0: not loaded */
 	uint64_t (*clock)(void *clock_arg);
 	void *clock_arg;
 	struct weir_window_run run;              /* the caller's options */
@@ -278,8 +278,9 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 /* Return: true if an advance is due, by time or by number. @wait: receives the ns until an advance
  * by time is due; UINT64_MAX: never. */
 bool weir__window_due(const struct weir_window *w, uint64_t *wait);
-/* Advance; with @only_due, only if an advance is due. Return: 1; 0 if none was due; -EBUSY if
- * another thread advances the window; -EDEADLK in a read-side section. */
+/* Advance the window; with @only_due, only if an advance is due. Return: 1 if the call advanced the
+ * window; 0 if no advance was due; -EBUSY if another thread advances the window; -EDEADLK in a
+ * read-side section. */
 int weir__window_advance(struct weir_window *w, bool only_due);
 
 /* Start the timer's thread. Return: 0 or a negative errno. */
