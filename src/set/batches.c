@@ -59,7 +59,7 @@ int64_t weir_handle_insert_keys(struct weir_handle *h, struct weir_keys keys, ui
 		size_t taken = answer < 0 ? at + weir_error_taken() : 0;
 		weir__read_unlock(&h->rcu);
 		if (answer < 0) {
-			size_t rest = at + some.n; /* n, or a multiple of 64: whole words */
+			size_t rest = at + some.n; /* n or a multiple of 64, so whole words */
 			(void)weir__answer_all(false, n - rest,
 			                       bitmap ? bitmap + rest / 64 : NULL);
 			return weir__stopped(taken, answer);

@@ -175,8 +175,8 @@ struct weir_refusals {
 /* Publish this thread's error message: a commit or refresh has failed. Only the writer calls this,
  * outside of sections. May wait for a grace period. */
 void weir__refusal_begins(struct weir_handle *h);
-/* Note that the last commit or refresh was not refused. The writer calls this when it has published
- * a filter, or when a refresh finds that the file is the published one. */
+/* Note that the last commit or refresh was not refused. A commit or refresh calls this when it has
+ * published a filter. A refresh also calls it when it finds that the file is the published one. */
 void weir__refusal_ends(struct weir_handle *h);
 /* Return: true if the last commit or refresh was refused. Any thread may call this. */
 bool weir__refused_now(const struct weir_handle *h);
@@ -185,17 +185,21 @@ void weir__refusal_read(const struct weir_handle *h, struct weir_handle_stats *o
 
 /* ---- the file that a refresh accepted or refused last; only the writer uses it ----
  *
- * A refresh does not read an unchanged file again, except that each refresh reads a damaged file
- * again for some seconds. Another process may still be overwriting that file in place. Most later
- * writes change its size, time or commit record, so the file counts as changed. But file times are
- * as coarse as the kernel's tick (two seconds on some file systems), so a write within the same
- * tick as the read may be invisible. A refresh does not report the same refusal twice. */
+ * If a refresh has accepted or refused a file, later refreshes do not read the unchanged file again
+ * and do not report the refusal again. There are two exceptions. The field refused_with describes
+ * one. The other is a damaged file, which each refresh reads again for some seconds, since another
+ * process may still be overwriting the file in place. Most later writes change its size, time or
+ * commit record, so the file counts as changed. But file times are as coarse as the kernel's tick
+ * (two seconds on some file systems), so a write within the same tick as the read may be
+ * invisible. */
 
 struct weir_last_file {
 	struct weir_file_identity identity;
 	bool refused;
-	/* If the file did not fit the current filter: the number of that filter's generation. A
-	 * later generation reads the file again. 0: the file was accepted, or has another fault. */
+	/* If the refusal may depend on the current filter (WEIR_VERDICT_UNFIT in set/follow):
+	 * the number of the generation that had this current filter. When another generation is
+	 * current, a refresh reads the file again. 0: the file was accepted, or was refused for a
+	 * fault that no other current filter would change. */
 	uint64_t refused_with;
 	/* weir__seconds() when a refresh first found the damage. 0: the file is undamaged, or has
 	 * been damaged for so long that no process is likely to be overwriting it. */
@@ -206,9 +210,9 @@ struct weir_last_file {
 bool weir__last_file_is(const struct weir_last_file *last, const struct weir_file_identity *file,
                         uint64_t generation);
 
-/* Remember a verdict. @err: 0 or the refusal. @with: the generation whose filter the file did not
- * fit, or 0. @began: when the refresh began. Return: true if the file is damaged and the last
- * verdict was damage of the same file. */
+/* Remember a verdict. @err: 0 or the refusal. @with: the value for refused_with. @began: when the
+ * refresh began. Return: true if the file is damaged and the last verdict was damage of the same
+ * file. */
 bool weir__last_file_judge(struct weir_last_file *last, const struct weir_file_identity *file,
                            int err, uint64_t with, double began);
 
@@ -273,7 +277,7 @@ struct weir_retired {
 
 struct weir_handle {
 	/* Every function reads these fields, and only writers change them. */
-	struct weir_handle_verbs verbs;     /* these two first, since handle.h reads them */
+	struct weir_handle_verbs verbs;     /* handle.h reads the first two fields */
 	struct weir_generation *generation;
 	struct weir_rcu rcu;
 	uint32_t flags; /* enum weir_handle_flags */

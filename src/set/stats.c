@@ -5,7 +5,8 @@
 #include "ground/system.h"
 #include "set/sharded/sharded.h"
 
-/* Add the figures of one record to @s. @h: the handle of the record, or of its shard. */
+/* Add the figures of one record to @s. @h: the handle that published the record: the handle of a
+ * single filter, or of one shard. */
 static void add_record(struct weir_handle_stats *s, const struct weir_handle *h,
                        const struct weir_generation *g)
 {

@@ -41,9 +41,10 @@ struct weir_follower {
 	char path[];        /* the file's path, then the folder's path */
 };
 
-/* Report a failure, unless the previous refresh failed with the same message. Two files refused for
- * the same reason are both reported: a refresh soon after the first file (first_retry) finds it
- * unchanged and returns 0, which empties f->reported. */
+/* Report a success or a failure, but not a failure with the same message as the previous refresh.
+ * If two files are refused for the same reason, both refusals are reported: soon after the first
+ * refusal (first_retry), a refresh finds that file unchanged and returns 0, which empties
+ * f->reported. */
 static void report(struct weir_follower *f, int result, const char *sentence)
 {
 	if (result >= 0)
@@ -117,7 +118,7 @@ static bool wait_for_more(struct weir_follower *f)
 }
 
 /* With qsbr a grace period cannot end while an online thread waits, so this thread goes offline to
- * wait. With other flavors both calls are no-ops. */
+ * wait. With other flavors, going offline and going online are no-ops. */
 static void *follow(void *argument)
 {
 	struct weir_follower *f = argument;

@@ -22,14 +22,14 @@
 
 struct weir_chain {
 	char **paths;
-	struct weir_delta_info *heads; /* one for each path; NULL: not read yet */
+	struct weir_delta_info *heads; /* one head for each path; NULL before weir__chain_heads() */
 	size_t n;
 	uint64_t identity;  /* a checksum of the files' state when they were found; 0: no files */
 	const char *failed; /* the delta that cannot be applied, or NULL */
 };
 
 /* Find the deltas of a file.
- * Return: 0; -ENOMEM; -E2BIG more than 4096; or the errno of opendir. */
+ * Return: 0; -ENOMEM; -E2BIG there are more than 4096 deltas; or the errno of opendir(). */
 int weir__chain_find(struct weir_chain *out, const char *path);
 void weir__chain_free(struct weir_chain *chain);
 /* Read the head (struct weir_delta_info) of each delta, so that a bad delta is found before the
@@ -44,7 +44,7 @@ int weir__chain_apply(struct weir_chain *chain, struct weir_plain *plain, const 
 enum weir_verdict {
 	WEIR_VERDICT_NONE, /* no lasting fault, so try the file again */
 	WEIR_VERDICT_BAD,  /* the file is bad */
-	WEIR_VERDICT_UNFIT /* the file does not fit the current filter */
+	WEIR_VERDICT_UNFIT /* the refusal may depend on the current filter */
 };
 
 /* One refresh. The thread that runs it has claimed the handle. */
@@ -95,7 +95,7 @@ struct weir_notice {
 	int watch;        /* the watch of the folder; -1: none */
 	const char *folder;
 	const char *name; /* the file's name in the folder */
-	const char *mark; /* NULL, or also accept names that begin with name and mark */
+	const char *mark; /* unless NULL, also accept names that begin with name and mark */
 };
 
 /* The strings must outlive the notice. Nothing is opened before weir__notice_renew(). */
@@ -117,8 +117,8 @@ enum { WEIR_SANITY_TEXT = 512 };
  * @current: the filter that @next replaces. NULL: do not compare numbers of keys, since @next will
  *   also get the current filter's keys, or there are none.
  * @progress: called while all bits are counted, if a sample does not decide; or NULL.
- * Return: 0; or -ECANCELED: the rate of @next is above twice its fp_rate, or @next has under a
- * tenth of the keys of @current, or progress stopped. */
+ * Return: 0; or -ECANCELED: the rate of @next exceeds twice its fp_rate by more than chance may
+ * cause, or @next has under a tenth of the keys of @current, or progress stopped. */
 int weir__sanity_ask(const char *path, const struct weir_filter *next,
                      const struct weir_filter *current, weir_progress_fn *progress,
                      void *progress_arg);

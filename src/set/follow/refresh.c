@@ -4,13 +4,14 @@
  * carry, the gate (struct weir_gate), commit, by the rules of generation.h.
  *
  * Carry adds the current filter's keys to the next filter, so the gate comes after it. A refusal is
- * a verdict on the file alone or, with carry, on the file and the current filter together. A
- * verdict on the file alone is remembered until the file changes. A verdict on both is remembered
- * until the file or the generation changes:
- *  - As long as the filter stays current, its bits are only added to. A file that was too full, or
- *    had a key of must_miss, would be refused again, so it is not read again.
+ * a verdict on the file alone (WEIR_VERDICT_BAD), or on the file and the current filter together
+ * (WEIR_VERDICT_UNFIT). The sanity checks and carry give the second verdict, and so does the gate
+ * with carry. A verdict on the file alone is remembered until the file changes. A verdict on both
+ * is remembered until the file or the generation changes:
+ *  - With carry, inserts only add bits to the current filter as long as it stays current. A file
+ *    that was too full, or had a key of must_miss, would be refused again, so it is not read again.
  *  - After a reload, rollback or refresh the same file may pass.
- * If progress stops a step, there is no verdict. */
+ * If progress stops a step or memory is short, there is no verdict. */
 #include <fcntl.h>
 #include <weir/refresh.h>
 #include "filter/filter.h"
@@ -95,7 +96,7 @@ static int begin(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 	o.defer_free = l->options->defer_free;
 	o.gate = l->options->gate;
 	o.pace = l->options->pace;
-	l->verdict = WEIR_VERDICT_NONE; /* from here on only a lack of memory can fail */
+	l->verdict = WEIR_VERDICT_NONE; /* only a lack of memory can make the next call fail */
 	return weir__reload_open(r, l->handle, next, &o);
 }
 
@@ -112,7 +113,8 @@ static int offer(struct weir_reload **r, struct weir_refresh_run *l, struct weir
 		err = weir__reload_replay(*r);
 	}
 	if (!err && carries(l)) {
-		/* begin() has checked all that can fail except progress, memory and capacity */
+		/* begin() has checked the rest, so the merge fails only if progress stops it,
+		 * memory is short or the capacity is too small */
 		err = weir__merge(next, l->handle->generation->current, weir__run_progress, l);
 		if (err == -ENOMEM || err == -EAGAIN)
 			l->verdict = WEIR_VERDICT_NONE;

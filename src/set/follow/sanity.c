@@ -39,7 +39,8 @@ static int ask_keys(bool *fewer, const struct weir_filter *next, const struct we
 	return err;
 }
 
-/* Name both faults if both exist, so that the builder can mend them together. */
+/* If both the rate and the number of keys are at fault, name both, so that the builder can mend
+ * both faults together. */
 static int refuse(const char *path, bool full, bool fewer, const struct weir_stats *s,
                   const struct weir_stats *before)
 {
@@ -59,11 +60,12 @@ static int refuse(const char *path, bool full, bool fewer, const struct weir_sta
 	                  full ? " --allow-overfull" : "", fewer ? " --allow-shrink" : "");
 }
 
-/* In a set of few keys, the rate may reach twice fp_rate by chance. A check of saturation is not
- * enough, since a hostile image may declare any capacity. Without saturation, the rate is too high
- * only if it exceeds twice fp_rate by more than 1 / lines, which one full line adds to the rate of
- * a sample. With fewer than 10 lines the limit is 0.1. A small layer of a growing filter may have
- * few lines, so for compounds the limit is always 0.1. */
+/* A saturated filter is overfull if its rate exceeds twice fp_rate. A check of saturation alone is
+ * not enough, since a hostile image may declare any capacity. But in a filter of few keys, the rate
+ * may exceed twice fp_rate by chance: one full line adds 1 / lines to the rate of a sample of that
+ * many lines. So a filter that is not saturated is overfull only if its rate exceeds twice fp_rate
+ * by more than a margin. The margin is 1 / lines, but 0.1 for fewer than 10 lines. For a compound
+ * the margin is always 0.1, since a small layer of a growing filter may have few lines. */
 static bool overfull(const struct weir_filter *f, const struct weir_stats *s)
 {
 	const double above = s->fp_rate_estimated - WEIR_SANE_RATE * s->fp_rate;

@@ -27,7 +27,7 @@ int weir__reload_collect(struct weir_reload **out, struct weir_handle *h,
 
 typedef int take_fn(struct weir_builder *b, struct weir_keys keys);
 
-/* Pass the keys that belong to the shard to @take. */
+/* Call @take with the keys that belong to the reload: all keys, or the keys of its shard. */
 static int64_t each(struct weir_reload *r, struct weir_keys keys, take_fn *take)
 {
 	uint64_t hashes[AT_A_TIME];

@@ -7,7 +7,8 @@
 
 enum { AT_A_TIME = 256 }; /* a multiple of 64 */
 
-/* Return: the index in @hashes of the shard's key number @kept, counted from 0; @n: no such key. */
+/* Return: the index in @hashes of the shard's hash number @kept, where the first is number 0; @n if
+ * at most @kept of the hashes belong to the shard. */
 static size_t passed(const struct weir_share *share, const uint64_t *hashes, size_t n, size_t kept)
 {
 	size_t at = 0;

@@ -15,7 +15,7 @@ enum {
 	LEAST_SLEEP = 500000,  /* ns: shorter sleeps are mostly the timer's slack */
 	PUT_OFF = 100000000,   /* ns: the most debt left to the commit, which cannot be stopped */
 	MOST_SLEEP = 20000000, /* ns of one sleep ([PACE-SHORT-SLEEPS]) */
-	TOUCHED = 2 << 20,     /* bytes of a piece: a huge page */
+	TOUCHED = 2 << 20,     /* bytes that weir__pace_touch() touches at a time: a huge page */
 	WARMED = 32 << 20,     /* bytes: weir__pace_warm() reads no larger filter */
 };
 
@@ -130,8 +130,9 @@ int weir__pace_progress(void *turns, uint64_t done, uint64_t total)
 	return 0;
 }
 
-/* [PACE-SAMPLED]: measure the time of one clock read, and add three reads to the debt. The call's
- * time starts one read later, so that it does not contain the read at its end. */
+/* [PACE-SAMPLED]: measure the time of one clock read, and add three reads to the debt: the two
+ * reads here, and the read at the end of the call. The start time is one read later than the second
+ * read, so that the call's time does not contain the read at its end. */
 uint64_t weir__pace_single_timed(struct weir_pace *p)
 {
 	uint64_t first = weir__pace_begin(p), second = weir__pace_begin(p), ns = second - first;

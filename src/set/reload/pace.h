@@ -8,8 +8,8 @@
  *    qsbr sleeps offline.
  * [PACE-NO-CANCEL]  A thread is not cancelled while it sleeps. So functions without a cancellation
  *    point get none, and with qsbr no thread ends offline ([NO-CANCELLATION] in generation.h).
- * [PACE-SHORT-SLEEPS]  Long sleeps are cut, and the progress function, which may stop the work, is
- *    called in between.
+ * [PACE-SHORT-SLEEPS]  A long sleep is cut into sleeps of at most 20 ms. Between them a refresh
+ *    calls the caller's progress function, which may stop the refresh.
  * [PACE-SLEEP-FREE]  The CPU time for falling asleep and waking up is not counted as work. This
  *    time is some 20 us. With the smallest pace, 20 us of work add 20 ms of debt, which is one more
  *    sleep. So a loader that counted this time would never end.
@@ -30,12 +30,12 @@ struct weir_pace {
 	uint64_t least;               /* nanoseconds of debt at which a sleep begins */
 	bool asked;                   /* false: no pace */
 	atomic_uint_fast64_t owed;    /* nanoseconds of sleep not slept yet */
-	atomic_uint_fast64_t singles; /* number of calls for one key */
+	atomic_uint_fast64_t singles; /* number of calls with one key */
 };
 
 enum {
 	WEIR__PACE_PIECE = 2048, /* keys in a piece */
-	WEIR__PACE_SINGLES = 256, /* one in this many calls for one key is timed */
+	WEIR__PACE_SINGLES = 256, /* of the calls with one key, one in this many is timed */
 };
 
 /* @share: the pace in the caller's options. Return: 0 or -EINVAL. */
@@ -89,8 +89,8 @@ static inline uint64_t weir__pace_single_begin(struct weir_pace *p)
 void weir__pace_single_end(struct weir_pace *p, uint64_t began);
 
 /* Touch the pages of a private filter in pieces, so that later inserts and lookups do not fault on
- * them. A no-op without a pace. @progress: called after each piece, and may stop
- * ([PACE-SHORT-SLEEPS]).  Return: as weir__progress(). */
+ * them. A no-op without a pace. @progress: called after each piece; a nonzero result ends the call.
+ * Return: as weir__progress(). */
 int weir__pace_touch(const struct weir_pace *p, const struct weir_filter *f,
                      weir_progress_fn *progress, void *progress_arg);
 

@@ -13,7 +13,8 @@
 
 /* ---- the keys of one shard of a set ---- */
 
-/* Keep the hashes of keys that belong to the shard, rotated for the shard. Return: their number. */
+/* Move the hashes that belong to the shard, rotated for the shard, to the start of @hashes. Return:
+ * the number of these hashes. */
 size_t weir__share_keep(const struct weir_share *share, uint64_t *hashes, size_t n);
 /* Insert the keys that belong to the shard into its filter.
  * @bitmap: as for weir_insert_keys(); a key of another shard is not new.
@@ -82,7 +83,7 @@ void weir__reload_drop(struct weir_reload *r);
 /* End the reload without publishing, and give the next filter, now unused, back to the caller. */
 void weir__reload_give_back(struct weir_reload *r);
 
-/* ---- which filters may follow a handle's current filter ---- */
+/* ---- which filters may follow a handle's current filter, and how they are made ---- */
 
 /* Check that two filters hash alike. Return: 0 or -EINVAL.  @whose: the start of the error
  * message. */
@@ -98,8 +99,8 @@ int weir__same_steps_check(const struct weir_handle *h, const struct weir_text *
  * -EINVAL. */
 int weir__same_sets_check(const struct weir_handle *h, const struct weir_filter *next,
                           const char *whose);
-/* Return: true if inserts are acknowledged, by the current filter or by keeping them
- * ([PLACEHOLDER]). */
+/* Return: true if the handle acknowledges inserts: its current filter takes them, or the handle
+ * keeps them for the first set ([PLACEHOLDER]). */
 bool weir__inserts_count(const struct weir_handle *h);
 /* Check that all filters together have at most @max_bytes. 0: no limit. Return: 0 or -EFBIG. */
 int weir__peak_check(const struct weir_handle *h, uint64_t next_bytes, uint64_t max_bytes);

@@ -7,8 +7,8 @@
  *                                                current unless kept, the old previous
  *     abort   record {current, -, previous}      grace period   free the old record, next
  *
- * begin allocates all that a commit or an abort will need, so neither can fail for lack of
- * memory. */
+ * begin allocates the records for the commit or abort, so both can publish when memory is short. (A
+ * commit that builds its filter may still fail in the build.) */
 #include <stdlib.h>
 #include "filter/filter.h"
 #include "ground/error.h"

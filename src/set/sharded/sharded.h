@@ -66,7 +66,8 @@ static inline bool weir__shard_contains(const struct weir_sharded *set, uint64_t
 	                          weir__share_hash(set->bits, hash));
 }
 
-enum { WEIR__TOGETHER = 64 }; /* keys whose lines are prefetched together: a word of the bitmap */
+/* The number of keys that are prefetched together. Their answers fill one word of the bitmap. */
+enum { WEIR__TOGETHER = 64 };
 
 /* Prefetch the line of a hash in its shard's current filter. A classic filter has several lines for
  * each hash; this prefetches the first of them. */
