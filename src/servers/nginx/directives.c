@@ -90,7 +90,7 @@ static char *set_on_error(ngx_conf_t *cf, struct ngx_weir_zone *zone, const ngx_
 	return NGX_CONF_OK;
 }
 
-/* The master reads the key now, so workers need no permission to read it. */
+/* The master reads the key file now, so workers need no permission to read that file. */
 static char *set_secret(ngx_conf_t *cf, struct ngx_weir_zone *zone, ngx_str_t path)
 {
 	u_char *key = ngx_palloc(cf->pool, WEIR_SECRET_BYTES);

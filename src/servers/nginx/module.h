@@ -74,9 +74,9 @@ struct ngx_weir_zone {
 	bool map;
 	const void *secret; /* key of keyed images; NULL: images are not keyed */
 	enum ngx_weir_on_error on_error;
-	ngx_uint_t rules[2][NGX_WEIR_THENS]; /* number of rules, by weir_deny or weir_allow, and by
-	                                        on_missing */
-	struct ngx_weir_key key; /* for $weir_NAME if no rule has looked up a key */
+	ngx_uint_t rules[2][NGX_WEIR_THENS]; /* number of rules; first index: 0 weir_deny,
+	                                        1 weir_allow; second index: on_missing */
+	struct ngx_weir_key key; /* used for $weir_NAME if no rule of the zone has run */
 	ngx_int_t answer;    /* index of $weir_NAME */
 	ngx_cycle_t *cycle;  /* the cycle of the zone's configuration */
 	ngx_shm_zone_t *memory;
@@ -125,10 +125,10 @@ ngx_int_t ngx_weir_zone_init(ngx_shm_zone_t *memory, void *before);
 /* follow.c: start a worker's timer. */
 ngx_int_t ngx_weir_follow_begin(struct ngx_weir_zone *zone, ngx_cycle_t *cycle);
 
-/* verdict.c: the leader publishes zone->reading, or refuses the file with @err. If the same
- * file may succeed later, the leader reads it again. If the error says nothing about the file, the
- * set in use stays. */
+/* verdict.c, leader only. Publish the set in zone->reading. */
 void ngx_weir_publish(struct ngx_weir_zone *zone, ngx_log_t *log);
+/* Refuse the file with @err. If the same file may succeed later, the leader reads it again. If @err
+ * says nothing about the file, the set in use stays. */
 void ngx_weir_refuse(struct ngx_weir_zone *zone, const struct file_identity *file,
                      const char *sentence, int err, ngx_log_t *log);
 

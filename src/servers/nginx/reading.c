@@ -49,8 +49,8 @@ void reading_explain_no_slot(char sentence[STORE_TEXT], const struct store *stor
 	         "mapped: %s", name, store->room, weir_strerror(err));
 }
 
-/* Return: text for the end of the error sentence that names the option to change. The library does
- * not know the module's options. */
+/* Return: the end of the error sentence. It names the option to change, since the library does not
+ * know the module's options. "": no option helps. */
 static const char *hint(const struct reading *r)
 {
 	if (r->err == -ENOSPC && !r->store->map)

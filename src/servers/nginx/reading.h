@@ -13,7 +13,7 @@ struct reading {
 	bool any_before, prefixes_before;
 	weir_progress_fn *stop;      /* a nonzero result ends the read */
 	/* The result: */
-	int err;                     /* 0: facts are valid */
+	int err;                     /* 0: the field facts is valid */
 	bool changed;                /* the file was written or replaced during the read */
 	struct file_identity file;
 	struct store_facts facts;

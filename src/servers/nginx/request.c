@@ -34,7 +34,8 @@ static enum ngx_weir_answer lookup_client(ngx_http_request_t *r, struct ngx_weir
 	return ngx_weir_lookup(zone, key, address, len);
 }
 
-/* @name: as in variables: x_forwarded_for matches X-Forwarded-For */
+/* Return: true if @line is a header line with that name. @name: spelled as in the name of a
+ * variable, so x_forwarded_for matches X-Forwarded-For. */
 static bool is_named(const ngx_table_elt_t *line, const ngx_str_t *name)
 {
 	if (!line->hash || line->key.len != name->len)

@@ -10,8 +10,8 @@
 #include "store.h"
 #include "store_page.h"
 
-enum { LEADER = 0, SLOT = 1 }; /* the locked bytes: SLOT + i for slot i */
-enum { MOST_TRIES = 8 };       /* limit of tries to switch while leaders publish */
+enum { LEADER = 0, SLOT = 1 }; /* the byte of each lock: SLOT + i for slot i */
+enum { MOST_TRIES = 8 };       /* most tries of a reader, if leaders publish in between */
 
 /* ---- locks ---- */
 
@@ -161,7 +161,7 @@ static uint64_t current(const struct store *s)
 	return atomic_load_explicit(&s->shared->current, memory_order_acquire);
 }
 
-/* Replace the filter by that of @word. */
+/* Replace the process's filter by @filter, the set that @word names. NULL: there is no set. */
 static void set_filter(struct store *s, uint64_t word, struct weir_filter *filter, int slot)
 {
 	weir_destroy(s->filter);
@@ -311,8 +311,8 @@ void store_free_pages(struct store *s)
 	atomic_store_explicit(&s->shared->bytes[slot], 0, memory_order_relaxed);
 }
 
-/* [WORD-LAST]. The caller then unlocks the slot, and the word keeps writers away from the
- * slot ([SLOT-EXCLUSIVE]). */
+/* [WORD-LAST]: write the facts, then store the word. The caller then unlocks the slot. From then
+ * on, the word keeps leaders from writing to the slot ([SLOT-EXCLUSIVE]). */
 static void publish_word(struct store *s, enum store_place place, struct store_facts *facts)
 {
 	facts->number = store_number(current(s)) + 1;

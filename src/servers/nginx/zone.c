@@ -31,7 +31,7 @@ static ngx_int_t become_worker(struct rights *rights, ngx_cycle_t *cycle)
 	if (!rights->groups)
 		return NGX_ERROR;
 	rights->n = getgroups(MOST_GROUPS, rights->groups);
-	rights->dumpable = prctl(PR_GET_DUMPABLE); /* a change of user resets it */
+	rights->dumpable = prctl(PR_GET_DUMPABLE); /* a change of the effective user resets this */
 	rights->changed = true;
 	if (rights->n < 0 || initgroups(core->username, core->group) || setegid(core->group) ||
 	    seteuid(core->user)) {
