@@ -29,7 +29,7 @@ void name_text(struct name *out, const unsigned char *wire, size_t bytes);
 
 struct weir_filter;
 
-/* Return: true if the filter's keys can be domains. Addresses (--cidr) cannot. */
+/* Return: true if the filter's keys may be domains; false if they are addresses (--cidr). */
 int match_serves(const struct weir_filter *f);
 
 /* Return: the first label of the longest suffix in the set, 0 for the whole name; -1: the set has

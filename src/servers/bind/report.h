@@ -14,7 +14,7 @@ enum count {
 	COUNT_NODATA,    /* queries blocked with an empty answer */
 	COUNT_ADDRESS,   /* queries blocked with a configured address */
 	COUNT_ALLOWED,   /* queries for blocked names that the allow list has */
-	COUNT_NOT_READY, /* queries before the first image was loaded */
+	COUNT_NOT_READY, /* queries before each image was loaded once */
 	COUNTS,
 };
 
@@ -55,8 +55,8 @@ void report_leave(struct report_part *part);
 struct report_part;
 
 /* @parts: the first part of a linked list
- * Return: the metrics of the parts, which the caller frees; NULL: no memory, or weir_error_detail()
- *   has a sentence. */
+ * Return: the metrics of the parts, which the caller frees; NULL: memory is short, or the library
+ *   failed, and weir_error_detail() has the reason. */
 char *text_of(const struct report_part *parts);
 
 #endif

@@ -35,7 +35,7 @@ struct set {
 	struct weir_follower *follower;
 	_Atomic bool ready;
 	_Atomic bool stuck; /* [SET-KIND]; relaxed: it publishes no other memory */
-	char first_error[WEIR_SENTENCE_BYTES]; /* error of the first read in open_set(); "": none */
+	char first_error[WEIR_SENTENCE_BYTES]; /* the error that open_set() logged; "": none */
 	double lines;           /* number of log lines that might be written at the time `when` */
 	double when;            /* seconds of CLOCK_MONOTONIC */
 	unsigned long suppressed; /* lines suppressed since the last logged line */
@@ -97,7 +97,8 @@ static void image_loaded(struct set *s)
 		         filter.keys_estimated, (double)filter.bytes / 1048576);
 }
 
-/* Runs on the follower's thread. The first read may repeat the error that open_set() has logged. */
+/* Runs on the follower's thread. The follower's first read may fail with the error that open_set()
+ * has logged already. Then do not log the error again. */
 static void report(void *context, int result, const char *sentence)
 {
 	struct set *s = context;

@@ -96,7 +96,8 @@ static void add_part(struct lines *to, const struct report_part *p)
 	add_counts(to, p, ",answer=\"address\"", 5, 1);
 }
 
-/* The first call only measures. If counts gain digits before the second call, retry. */
+/* The first call of weir_metrics_write() only measures the text. Counts may gain digits until
+ * a later call writes the text. If the buffer is too small by then, retry. */
 static char *write_text(const struct lines *lines)
 {
 	char *text = NULL;
