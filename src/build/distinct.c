@@ -19,7 +19,7 @@ struct work {
 	weir__step_fn *step;
 	void *arg;
 	uint64_t factor;
-	atomic_uint next; /* the next bin for a thread */
+	atomic_uint next; /* the first bin that no thread has taken */
 	pthread_mutex_t lock;
 };
 

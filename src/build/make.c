@@ -177,7 +177,7 @@ static int check_values(struct weir_builder *b)
  * If more keys passed, a filter with the widest fingerprint, 32 bits, would be smaller. */
 static uint64_t may_pass(const struct weir_params *p, uint64_t keys)
 {
-	if (p->layered.fingerprint_bits) /* creation checked: at most 32 */
+	if (p->layered.fingerprint_bits) /* at most 32: weir_builder_create() checked it */
 		return p->layered.exclude_keys >> p->layered.fingerprint_bits;
 	return p->layered.exclude_keys / 2 / 64 < keys ? p->layered.exclude_keys / 2 : 64 * keys;
 }

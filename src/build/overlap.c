@@ -11,7 +11,7 @@
 struct work {
 	const struct weir_distinct *a, *b;
 	uint64_t factor;
-	atomic_uint next; /* the next bin for a thread */
+	atomic_uint next; /* the first bin that no thread has taken */
 	pthread_mutex_t lock;
 	uint64_t equal, least;
 };

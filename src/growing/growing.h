@@ -11,7 +11,7 @@
  *    sets next, once, from NULL to that record. The published pointer moves only from a record to
  *    the next record. So a later load of the pointer gets at least the layers that any earlier load
  *    got. By [BITS-ONLY-SET] a lookup sees every insert that happens-before it, because the
- *    coherence of each single word (the pointer, or a word of bits) is enough for both steps. With
+ *    coherence of each word is enough for the load of the pointer and for the loads of bits. With
  *    a plain store instead of the swap, two threads that append at the same time could lose a
  *    published layer with its keys.
  * [LAYERS-STAY]  No layer or record moves, and none is freed before the filter. So lookups never

@@ -94,7 +94,7 @@ int weir__growing_adopt(struct weir_filter *f, const struct weir_member *m, unsi
 		set_counts(f, m, n);
 		return 0;
 	}
-	/* On failure the caller still owns the filters. */
+	/* On failure the caller still owns the members' filters, so f must not free them. */
 	for (unsigned i = 1; i < weir__layers_now(f)->n; i++)
 		weir__layers_now(f)->layer[i]->f = NULL;
 	return err;

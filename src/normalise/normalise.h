@@ -36,7 +36,8 @@ int weir__text_address(unsigned char key[WEIR_TEXT_CIDR_BYTES], const void *addr
  * Return: the number of keys. */
 int weir__text_covering(const struct weir_text *t, const unsigned char *key, size_t bytes,
                         unsigned char *room, struct iovec *keys);
-/* Like weir_text_key() and weir_text_lookups(), without error sentence and lowercasing. */
+/* As weir_text_key() and weir_text_lookups(), but they write no error sentence and do not turn the
+ * text into lowercase. */
 int weir__text_key_quiet(const struct weir_text *t, const void *text, size_t len, void *room,
                          struct iovec *key);
 int weir__text_lookups_quiet(const struct weir_text *t, const void *text, size_t len, void *room,

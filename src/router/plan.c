@@ -10,7 +10,7 @@
 
 #define LEAST_RATE 1e-6
 #define SLACK 1.01 /* fewer rows are faster, so accept 1 % more memory */
-#define FULL 64    /* most inserts per row of a column; exp(-64) of the rows stay empty then */
+#define FULL 64    /* most bits set per row of a column; only exp(-64) of the rows stay empty */
 
 enum { SHARD_PAGES = 256, MOST_STEPS = 60, NARROWEST = 8 /* columns */ };
 
