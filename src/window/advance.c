@@ -46,7 +46,7 @@ static void note_time(struct weir_window *w, uint32_t slot)
 	weir__figure_store_relaxed(&w->since[slot], now ? now : 1);
 }
 
-/* Advance. The caller has claimed the window. */
+/* Advance the window, which the caller has claimed. */
 static void advance(struct weir_window *w)
 {
 	uint64_t state = weir__window_load_acquire(&w->state);

@@ -55,8 +55,8 @@ static void set_ages(struct weir_window *w, const struct weir_parts *parts)
 		                           parts->own[WEIR_WINDOW_COUNTED] / (w->sampled + 1));
 }
 
-/* Subtract the duration of the load from the ages. Do not call this for forget_older, which counts
- * all time since the save. */
+/* Subtract the duration of the load from the ages. Do not call this if run.forget_older is set,
+ * since then the ages count all time since the save. */
 static void set_later(struct weir_window *w)
 {
 	const uint64_t took = w->clock(w->clock_arg) - w->began;

@@ -76,7 +76,7 @@ static int check_shape(struct weir_params *p)
 	return 0;
 }
 
-/* Fill in the parameters that follow from others. */
+/* If the number of generations or the capacity is 0, fill it in. Check the other parameters. */
 int weir__window_settle(struct weir_params *p)
 {
 	if (!p->window.generations)
@@ -107,7 +107,7 @@ uint64_t weir__window_bytes(uint32_t layout, uint32_t generations, uint64_t one)
 	return times(layout, generations) * one;
 }
 
-/* Return: the rate of one of @n generations. */
+/* Return: the rate of each of @n generations if the whole window has @rate. */
 static double rate_of_one(double rate, double n)
 {
 	return -expm1(log1p(-rate) / n);

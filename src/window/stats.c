@@ -59,7 +59,8 @@ static double keys_of(const struct weir_window_bits *b, double fill)
 	return words * -log1p(-fmin(fill, 1 - 0x1p-20)) / -expm1(b->g * log1p(-1 / 64.0));
 }
 
-/* Test whether the hashes are uniform. The blocks of a slot are those of a blocked filter. */
+/* Test whether the hashes are uniform, by the test for blocked filters, since a slot has the blocks
+ * of a blocked filter. */
 static void judge_slot(struct weir_stats *s, const struct weir_window_bits *b, uint32_t slot,
                        uint64_t most)
 {

@@ -130,8 +130,8 @@ struct weir_window_kernel {
 	                      uint32_t live);
 };
 
-/* A window, at f->own. create() makes it, and begin() or thaw() completes it while it is
- * private. */
+/* The state of a window, to which f->own points. create() makes it, and begin() or thaw() completes
+ * it while the window is private. */
 struct weir_window {
 	/* Once the window is complete, functions only read these fields. */
 	struct weir_window_bits bits;
