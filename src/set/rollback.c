@@ -10,14 +10,15 @@
 #include "ground/threads.h"
 #include "set/generation.h"
 
-/* [REFUSED-KEY]: decide the standby for the rollback. Return: false if previous is void already. */
+/* [REFUSED-KEY]: decide that previous returns. Return: false if previous is void already. */
 static bool decide_rollback(const struct weir_generation *g)
 {
 	return weir__standby_decide_relaxed(&g->previous->standby, WEIR_STANDBY_RETURNS) ==
 	       WEIR_STANDBY_RETURNS;
 }
 
-/* Free current (rollback) or previous (drop). The caller has claimed the handle. */
+/* Publish previous and free current (rollback), or free previous (drop). The caller has claimed the
+ * handle. */
 static int leave(struct weir_handle *h, bool rolls_back, const char *verb)
 {
 	const struct weir_generation *g = h->generation;

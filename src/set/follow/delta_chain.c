@@ -155,7 +155,7 @@ int weir__chain_heads(struct weir_chain *chain)
 	return err;
 }
 
-/* The deltas to apply, in order: step lists the indices of @n heads in the chain. */
+/* The deltas to apply, in order. step has @n indices into the heads of the chain. */
 struct walk {
 	size_t *step;
 	size_t n;
@@ -166,7 +166,8 @@ static bool is_end(const struct weir_delta_info *head, uint64_t id, uint64_t byt
 	return head->new_id == id && head->new_bytes == bytes;
 }
 
-/* Continue with delta @i. If it leads back to an earlier state, drop the steps after that state. */
+/* Add delta @i to the steps. But if the delta leads back to an earlier state, do not add it, and
+ * drop the steps after that state. */
 static void walk_on(struct walk *w, const struct weir_chain *chain, size_t i,
                     const struct weir_plain *image)
 {

@@ -97,7 +97,7 @@ static void add(struct weir_stats *all, const struct weir_stats *one)
 		all->hashes_uneven = one->hashes_uneven;
 		all->uneven_why = one->uneven_why;
 	}
-	all->nearly_full |= one->nearly_full; /* one full shard refuses keys */
+	all->nearly_full |= one->nearly_full; /* even one full shard refuses keys */
 	all->capacity += one->capacity;
 	all->max_capacity += one->max_capacity;
 }
