@@ -131,7 +131,7 @@ int weir_builder_exclude_keys(struct weir_builder *b, struct weir_keys keys)
 	return weir__builder_take(b, keys, exclude);
 }
 
-/* ---- the second stage ---- */
+/* ---- finishing ---- */
 
 static int fail_in_both(const struct weir_build_report *report)
 {

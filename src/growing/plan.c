@@ -12,7 +12,7 @@
 enum {
 	COUNTED = 8192,     /* the fewest keys that a full layer counts ([SAMPLED-COUNT]) */
 	MOST_SAMPLE = 15,
-	SOLVED = 1 << 20,   /* weir__layer_bits() plans this capacity: rounding is below 1e-4 */
+	SOLVED = 1 << 20,   /* weir__layer_bits() plans this capacity; rounding adds under 1e-3 */
 };
 /* The lowest rate that a plan gives a layer, far above the error of the blocked kind's formula,
  * about 1e-13. */

@@ -130,7 +130,7 @@ static bool overfull(const struct weir_stats *s)
 }
 
 /* The checks of weir_handle_refresh(), on every bit, so that no attacker can predict a sample. If
- * all bits are set, the number of keys is unknown. */
+ * all bits of the set in use are set, its number of keys is unknown and is not compared. */
 static void check_stats(struct reading *r, const struct weir_stats *s)
 {
 	bool full = overfull(s);
