@@ -17,7 +17,8 @@ namespace {
 struct Case {
 	const Kind *kind;
 	size_t n;
-	double rate, bits; /* the wanted rate and 0, or 0 and the wanted bits per key */
+	/* one of these is 0: the case asks for a rate, or for a number of bits per key */
+	double rate, bits;
 	const char *op;
 	Verb verb;
 	size_t batch;
@@ -118,8 +119,9 @@ constexpr size_t most_points = 12;
 /* The report compares the kinds at the operator's rate, or by default at this rate. */
 constexpr double usual_rate = 0.01;
 
-/* Return: true if the report compares kinds by this row. If the row has a given number of words per
- * key, it must be the row of the blocked kind with the default layout. */
+/* Return: true if the report compares kinds by this row. These rows look up absent keys at
+ * @first_rate. A row with a given number of words per key is such a row only for the blocked kind
+ * with the default layout. */
 bool is_first(const Case &c, double first_rate)
 {
 	return c.rate == first_rate && c.op == std::string("miss") &&

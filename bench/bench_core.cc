@@ -74,7 +74,7 @@ std::string size_name(size_t n)
 	return n % 1000000 ? std::to_string(n / 1000) + "k" : std::to_string(n / 1000000) + "M";
 }
 
-/* Keeps only the keys of the last size, since cases are ordered by size. */
+/* Keeps only the keys that the previous case used, since cases are ordered by size. */
 const Keys &keys_of(size_t n)
 {
 	static std::unique_ptr<Keys> keys;
@@ -92,7 +92,8 @@ void report(benchmark::State &state, const Facts &facts)
 	state.counters["fp_%"] = facts.rate * 100;
 }
 
-/* The filled filter of the last contender. The cases that use it follow each other. */
+/* The filled filter of the previous case. Cases with the same contender, size and rate follow each
+ * other, so they share the filter. */
 struct Filled {
 	std::string name;
 	size_t n = 0;

@@ -50,7 +50,8 @@ struct Case {
 	unsigned threads;
 };
 
-/* The filled set of the last contender. The cases that use it follow each other. */
+/* The filled set of the previous case. Cases with the same contender, size and rate follow each
+ * other, so they share the set. */
 struct Filled {
 	const Contender *contender = nullptr;
 	size_t bytes = 0;

@@ -30,7 +30,8 @@ struct Case {
 	bool beside; /* the loader has its own CPU */
 };
 
-/* The target of the last case. The cases that use it follow each other. */
+/* Return: the previous case's target, if this case needs the same target; otherwise a new target.
+ * Cases that need the same target follow each other. */
 Target &target_of(const Case &c)
 {
 	static std::unique_ptr<Target> last;

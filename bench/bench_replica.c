@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Compares a replicated set of three nodes with filters in redis: bench_replica SOCKET KEYS. SOCKET
- * is the Unix socket of an empty redis, best with weir's module. replica.sh starts one. Prints the
- * median of 9 rounds, with the shortest and the longest round. */
+ * is the Unix socket of an empty redis. If this redis has loaded weir's module, the program also
+ * measures BF.MEXISTS. replica.sh starts such a redis, and then this program. Prints the median of
+ * 9 rounds, with the shortest and the longest round. */
 #include "bench_replica.h"
 #include <math.h>
 #include <unistd.h>
@@ -327,5 +328,5 @@ int main(int argc, char **argv)
 	measure("likewise of a node's set, which all have", 1, publish);
 	close_nodes();
 	redisFree(direct);
-	return misses == 0; /* a failure, because half of the keys are absent */
+	return misses == 0; /* half of the keys are absent, so a run without a miss has failed */
 }

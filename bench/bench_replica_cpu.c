@@ -141,8 +141,8 @@ int main(int argc, char **argv)
 	const double read = (c[IDLE].cpu - c[SELDOM].cpu) / (c[IDLE].reads - c[SELDOM].reads);
 	const double beat = (c[SELDOM].cpu - c[NONE].cpu - c[SELDOM].reads * read) /
 	                    c[SELDOM].beats;
-	/* CPU seconds of redis for 1,000 inserts: the time of redis while nodes insert, minus its
-	 * time while as many nodes are idle. many: with n nodes; few: with FEW nodes. */
+	/* The CPU seconds that redis needs for 1,000 inserts, with n nodes (many) and with FEW
+	 * nodes (few). The CPU time while the same number of nodes is idle is subtracted. */
 	const double many = (c[INSERTS].cpu - c[IDLE].cpu) / c[INSERTS].inserts * 1000;
 	const double few = (c[FEW_INSERT].cpu - c[FEW_IDLE].cpu) / c[FEW_INSERT].inserts * 1000;
 	const double follower = (many - few) / (n - FEW);

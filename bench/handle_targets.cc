@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The comparisons behind the handle's promises. bench_handle is bench_targets with this file. */
+ * The comparisons behind the handle's promises. The program bench_handle is made from
+ * bench_targets.cc and this file, which replaces targets.cc. */
 #include "sets/handle.h"
 #include "targets.h"
 

@@ -53,7 +53,7 @@ struct Question {
 	const char *help;
 	Pace quick, normal, full;
 	const char *smoke; /* --benchmark_filter for --smoke, applied to the cases of --quick */
-	/* the program's options: none, --keys, --size, or (set) both --size and --rate */
+	/* the options that the program accepts: none, --keys, --size, or (set) --size and --rate */
 	enum { nothing, keys, size, set } takes;
 	void (*add_all)(const Options &options);
 };

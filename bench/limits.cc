@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The machine's own limits, as contenders, so that they are measured along with the others:
- * - reads of independent random 64-byte lines, in as many bytes and on the same pages as the
- *   filter has, prefetched as is best on this machine;
+ * The machine's own limits. They are contenders, so that one run measures them and the filters:
+ * - reads of independent random 64-byte lines, in as many bytes as the filter has and on pages of
+ *   the same size, with the prefetches that are fastest on this machine;
  * - a call through a pointer, which is expensive if indirect branches are not predicted;
  * - arithmetic alone, which two idle cores do twice as fast as one core. */
 #include <cstdint>

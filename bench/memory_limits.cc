@@ -78,8 +78,8 @@ void run_array(benchmark::State &state, const Size &size, bool huge, unsigned th
 void run_word(benchmark::State &state, bool own, unsigned threads)
 {
 	Team &team = team_of(threads);
-	std::vector<uint64_t> words(threads * 16); /* two lines a thread: CPUs prefetch pairs of
-	                                              lines */
+	/* a word in every second line, because CPUs prefetch pairs of lines */
+	std::vector<uint64_t> words(threads * 16);
 	report(state, rounds(state, [&] {
 		       return timed(team, a_round, [&](unsigned thread) {
 			       uint64_t *word = &words[own ? thread * 16 : 0];

@@ -38,7 +38,8 @@ class Beside {
 public:
 	/* @alone: runs a round with one thread. */
 	Beside(Team &team, std::function<Tally()> alone);
-	/* Call this before each round. Most calls do nothing. */
+	/* Call this before each round. Most calls do nothing, because these measurements get only a
+	 * small part of the benchmark's time. */
 	void take();
 	void report(benchmark::State &state) const;
 

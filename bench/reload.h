@@ -48,13 +48,14 @@ public:
 	/* Replaces the set once, in the calling thread. Throws if that fails.
 	 * @pace: the share of a core that the replacement may use; 0: all of it. */
 	virtual void replace(double pace) = 0;
-	/* Return: the number of hashes found; for Read::insert, of successful inserts. */
+	/* Looks up @n hashes, or inserts them if @read is Read::insert. Return: the number of
+	 * hashes found, or the number of successful inserts. */
 	virtual uint64_t whole(Read read, const uint64_t *hashes, size_t n) = 0;
 	/* Works like whole(), and adds the time of each call to @times. */
 	virtual uint64_t one_by_one(Read read, const uint64_t *hashes, size_t n,
 	                            struct histogram *times) = 0;
 	virtual uint64_t bytes() = 0;
-	/* Return: how many of @n absent keys are found. */
+	/* Looks up @n absent keys. Return: the number of keys found, which are false positives. */
 	virtual uint64_t wrong(size_t n) = 0;
 };
 

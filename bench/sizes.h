@@ -21,15 +21,16 @@ struct Room {
 /* There are up to three sizes: half of the L2, half of the L3, and four times the largest cache.
  * Half of the L3 is left out if it is at most twice the L2. The third size is at least 64 MiB, but
  * at most a sixteenth of memory. If @seconds is not 0, a size that takes longer to fill and look up
- * is halved until it is fast enough or at most 16 MiB. A halved size that fits a cache counts as
- * the size for that cache. If two sizes count for one level, the larger size stays. */
+ * is halved until it is fast enough or at most 16 MiB. A halved size counts for the L2 if it fits
+ * the L2, and for the L3 if it is less than twice the largest cache. If two sizes count for one
+ * level, only the larger size is measured. */
 const std::vector<Size> &sizes(double seconds);
 /* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);
 /* Only half of the L2, which fills quickly. */
 const std::vector<Size> &smallest_size();
 /* Return: the number of keys, to two digits, for which a filter at 1 % has about @bytes bytes.
- * Every rate is measured with this number. */
+ * Filters with other rates get this number of keys, too. */
 size_t keys_for(size_t bytes);
 
 } // namespace bench

@@ -157,7 +157,7 @@ void large(std::vector<Comparison> &out)
 	                { "weir_contains", weir_single, Op::hit }, lines });
 }
 
-/* Hashing and loading, promised in nanoseconds instead of a ratio. */
+/* Adds comparisons of hashing and loading. weir's promise is a time per key here, not a ratio. */
 void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 {
 	Comparison c = { "hash and load : single inserts", n, 0.01,
@@ -170,7 +170,8 @@ void loads(std::vector<Comparison> &out, size_t n, double most_ns)
 	                { "weir_insert_keys", weir_batch, Op::insert } });
 }
 
-/* Batches of longer keys. The promise limits the time in addition to XXH3's own. */
+/* Adds lookups of batches of longer keys. Each lookup includes XXH3's time. weir promises a limit
+ * for the rest of the time. */
 void wide(std::vector<Comparison> &out)
 {
 	const Side alone = { "XXH3 alone", xxh3_wide, Op::hit, 1, nullptr, true };
@@ -181,7 +182,7 @@ void wide(std::vector<Comparison> &out)
 	                2.5 });
 }
 
-/* Kinds that remove keys. The counting filter fits the L2, so its larger words cost no cache
+/* Adds kinds that remove keys. The counting filter fits the L2, so its larger words cost no cache
  * misses. For the cuckoo filter weir promises nanoseconds, as long as at most 95 % of its slots are
  * in use. */
 void removing(std::vector<Comparison> &out)
@@ -213,9 +214,9 @@ void removing(std::vector<Comparison> &out)
 			                n == m1 ? 1.7 : 0, true });
 }
 
-/* Fuse with fingerprints of 8 bits. A build also hashes and sorts the keys. Filters of more
- * than two million keys have several parts, and one thread builds a part. So a second thread helps
- * only with such filters. */
+/* Adds fuse filters with fingerprints of 8 bits. A build also hashes and sorts the keys. A filter
+ * of more than two million keys has several parts, and each part is built by one thread. So a
+ * second thread helps only with such a filter. */
 void built(std::vector<Comparison> &out, size_t n)
 {
 	const double rate = 0.004;

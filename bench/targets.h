@@ -29,7 +29,8 @@ struct Comparison {
 	/* the promise is also met if the first side takes at most this much longer per key than the
 	 * second side; 0: only the ratio counts */
 	double slack_ns = 0;
-	double most_ns = 0;  /* limit for the first side's ns per key; 0: the ratio counts */
+	/* not 0: the promise is this limit for the first side's ns per key, and not a ratio */
+	double most_ns = 0;
 	double most_bits = 0; /* additional limit for the first side's bits per key; 0: none */
 	bool wall = false;   /* true: a side starts threads itself, so measure the clock's time */
 	/* true: measures a limit of the machine, for comparison with the promises */

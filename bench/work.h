@@ -73,8 +73,9 @@ private:
 	size_t n_;
 	size_t held_ = 0;        /* keys 0 to held_ - 1 are in the set */
 	bool empty_ = false;     /* the set was cleared, and no key was inserted since */
-	uint64_t asked_ = 0;     /* keys of all earlier rounds; the next round continues there */
-	size_t drawn_ = 0;       /* draws that earlier rounds have used */
+	/* number of keys in all earlier rounds, so that the next round looks up other keys */
+	uint64_t asked_ = 0;
+	size_t drawn_ = 0;       /* number of draws that earlier rounds have used */
 	std::vector<uint64_t> draws_;
 	std::vector<std::vector<uint64_t>> keys_, fresh_; /* one vector per thread */
 };

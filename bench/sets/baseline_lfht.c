@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * liburcu's lock-free hash table, with the flavor that needs no registration of threads. All nodes
- * are in one array, which favours it: a malloc per node would be slower and larger. */
+ * are in one array. This favours the table, since a malloc per node would be slower and larger. */
 #define _LGPL_SOURCE
 #include <stdatomic.h>
 #include <stdlib.h>

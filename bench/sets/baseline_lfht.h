@@ -21,7 +21,7 @@ void lfht_destroy(struct lfht *t);
 uint64_t lfht_bytes(const struct lfht *t);
 /* Any thread may call this. Each call has its own read-side section. */
 bool lfht_contains(struct lfht *t, uint64_t key);
-/* Aborts after more calls than the @n of lfht_create(). */
+/* Each call uses one of the @n nodes of lfht_create(). A call without a free node aborts. */
 void lfht_insert(struct lfht *t, uint64_t key);
 
 #ifdef __cplusplus

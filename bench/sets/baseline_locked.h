@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A split-block filter in 64 shards, each with a lock in its own cache line. Stores are plain, so
- * that only the lock's cost is added. */
+ * A split-block filter in 64 shards, each with a lock in its own cache line. The lock protects the
+ * shard's bits, so an insert stores without atomic operations. */
 #ifndef WEIR_BENCH_BASELINE_LOCKED_H
 #define WEIR_BENCH_BASELINE_LOCKED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The textbook Bloom filter, as many programs have it: m bits, k calls of murmur3 with k seeds,
- * each modulo m. Optimal m and k. Threads must not insert concurrently. */
+ * each modulo m. m and k are optimal for the rate. Threads must not insert concurrently. */
 #ifndef WEIR_BENCH_BASELINE_TEXTBOOK_H
 #define WEIR_BENCH_BASELINE_TEXTBOOK_H
 

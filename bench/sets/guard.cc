@@ -70,7 +70,9 @@ public:
 	}
 };
 
-constexpr double always = 0.9; /* above the share of absent keys, which is 0 in rounds of hits */
+/* A value of bypass_below at which the guard bypasses the filter in rounds of hits, because no key
+ * is absent in these rounds. */
+constexpr double always = 0.9;
 
 } // namespace
 

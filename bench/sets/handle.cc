@@ -21,8 +21,8 @@ extern "C" const struct rcu_flavor_struct urcu_memb_flavor, urcu_qsbr_flavor;
 namespace bench {
 namespace {
 
-/* The calls that each flavor requires of a thread. A thread is online only while it looks up or
- * inserts, so that the pauses of a team delay no grace period. */
+/* The calls that each flavor requires of a thread. A thread of qsbr is online only while it
+ * looks up or inserts keys, so a thread that waits for its team delays no grace period. */
 struct Bp {
 	static const struct rcu_flavor_struct *flavor() { return nullptr; }
 	static void enter() {}

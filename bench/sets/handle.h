@@ -16,7 +16,8 @@ std::unique_ptr<Set> handle_qsbr(size_t n, double rate);
 /* weir_handle_get in the caller's own section for each lookup. */
 std::unique_ptr<Set> handle_get_memb(size_t n, double rate);
 std::unique_ptr<Set> handle_get_qsbr(size_t n, double rate);
-std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate); /* a section for 16 lookups */
+/* 16 lookups in each section */
+std::unique_ptr<Set> handle_get_16_memb(size_t n, double rate);
 
 /* inserts during a reload, so each insert goes to two filters */
 std::unique_ptr<Set> handle_reloading(size_t n, double rate);

@@ -18,7 +18,7 @@ class Set {
 public:
 	virtual ~Set() = default;
 	virtual uint64_t bytes() const = 0;
-	/* Return: 0 if the layout lacks this number. */
+	/* Return: the number of words that a key touches; 0 if the layout has no such number. */
 	virtual unsigned words_per_key() const { return 0; }
 	/* Empties the set and touches every page. No other thread may use the set. */
 	virtual void clear() = 0;
@@ -67,8 +67,8 @@ inline uint64_t Set::mixed(const uint64_t *keys, size_t n, const uint64_t *fresh
 	return found;
 }
 
-/* Makes a contender's loops from its two functions for one key, which are inlined. @Self has
- * find(p, len) and add(p, len). */
+/* The loops of a contender. @Self has two functions for one key, find(p, len) and add(p, len), and
+ * the loops inline these functions. */
 template <class Self> class SingleKeySet : public Set {
 public:
 	uint64_t lookup(const uint64_t *keys, size_t n) override
@@ -171,9 +171,9 @@ private:
 };
 bool weir_has_isa(const char *isa);
 
-/* kinds.cc: kinds that remove keys, with single keys. blocked_as_counting(), for comparison, uses
- * the bytes and the words per key of counting, and sets as many bits per word as counting
- * increments counters per word. */
+/* kinds.cc: kinds that remove keys, with single keys. blocked_as_counting() is a blocked filter
+ * for comparison, with the bytes and the words per key of the counting filter. An insert sets one
+ * bit for each counter that the counting filter would increment. */
 std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
@@ -184,8 +184,8 @@ std::unique_ptr<Set> weir_fuse(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);
 
-/* inline.cc: with <weir/inline.h>, compiled for this machine. weir_inlined_fixed() has only the
- * layout for a rate of 0.1 %, which the compiler knows. */
+/* inline.cc: with <weir/inline.h>, compiled for this machine. weir_inlined_fixed() is compiled for
+ * a single layout, which is the layout for a rate of 0.1 %. */
 std::unique_ptr<Set> weir_inlined(size_t n, double rate);
 std::unique_ptr<Set> weir_inlined_fixed(size_t n, double rate);
 
@@ -207,8 +207,9 @@ std::unique_ptr<Set> mutex_per_shard(size_t n, double rate);
 std::unique_ptr<Set> rwlock_per_shard(size_t n, double rate);
 std::unique_ptr<Set> lfht(size_t n, double rate);
 
-/* limits.cc: limits of the machine. Reads random lines in as many bytes as weir's filter has, calls
- * an empty function through a pointer, or computes as much as a lookup without using memory. */
+/* limits.cc: limits of the machine. random_lines() reads random lines in as many bytes as weir's
+ * filter has. empty_calls() calls an empty function through a pointer. registers_only() computes
+ * about as much as a lookup, but reads no memory. */
 std::unique_ptr<Set> random_lines(size_t n, double rate);
 std::unique_ptr<Set> empty_calls(size_t n, double rate);
 std::unique_ptr<Set> registers_only(size_t n, double rate);

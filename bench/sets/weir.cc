@@ -29,7 +29,8 @@ public:
 	uint64_t bytes() const override { return region->bytes(); }
 	unsigned words_per_key() const override { return layout_words(); }
 	void clear() override { region->clear(); }
-	/* In the loops over numbers, the compiler knows len. */
+	/* The loops over numbers inline this function with a constant len of 8, so the compiler
+	 * removes the test of len from them. */
 	bool find(const void *key, size_t len) const
 	{
 		return len == 8 ? weir_contains_u64(filter, number(key)) :
@@ -91,7 +92,7 @@ public:
 	}
 };
 
-/* 4 Mi keys per call, which do not fit into the caches. */
+/* Looks up 4 Mi keys per call. The keys of one call do not fit into the caches. */
 class LongBatch final : public Batch {
 public:
 	using Batch::Batch;

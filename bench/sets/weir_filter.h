@@ -32,7 +32,8 @@ struct WeirFilter {
 		params.memory_bytes = plan.bytes;
 		check(weir_create(&filter, &params), "weir_create");
 	}
-	/* Empties the filter, and what its kind keeps in addition to the bits. */
+	/* Makes an empty filter in the same memory. This also clears the data that some kinds keep
+	 * outside the bits. */
 	void renew()
 	{
 		weir_destroy(filter);

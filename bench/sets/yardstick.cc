@@ -39,7 +39,8 @@ public:
 };
 
 #ifndef YARDSTICK_NATIVE
-/* Calls through pointers that the compiler cannot resolve. */
+/* Calls the filter's functions through pointers. The compiler cannot tell which functions these
+ * are, so it cannot inline them. */
 class Called final : public SingleKeySet<Called> {
 public:
 	Called(size_t n, double rate) : filter(n, rate)

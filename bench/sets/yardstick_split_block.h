@@ -149,9 +149,9 @@ struct SplitBlock {
 			words[i] |= want[i];
 	}
 
-	/* Returns answers as bits, as weir does. @n: at most a group. We measured groups of 16 to
-	 * 64 keys, a ring instead of groups, and block addresses that are kept or computed again.
-	 * This variant was the fastest over all sizes. */
+	/* Return: a bitmap with bit i set if key i is found. @n: at most 64 keys (group). We
+	 * measured groups of 16 to 64 keys, a ring instead of groups, and block addresses that are
+	 * computed again instead of kept. This variant was the fastest over all sizes. */
 	template <bool far> uint64_t contains_group(const uint64_t *keys, size_t n) const
 	{
 		uint64_t h[group], answers = 0;
