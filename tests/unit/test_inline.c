@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * <weir/inline.h> sets the same bits and gives the same answers as the library, with any compiler
- * flags, in C and in C++. PROBES lists the callers, each compiled with other flags. A caller that
- * is compiled for one layout refuses views of other layouts. */
+ * flags, in C and in C++. PROBES lists the callers. Each caller has its own compiler
+ * flags. A caller that is compiled for one layout refuses views of other layouts. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <weir/inline.h>

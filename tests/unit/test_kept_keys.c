@@ -224,7 +224,8 @@ static uint64_t bytes_for(size_t first, size_t second)
 	}
 }
 
-/* The limit includes what is stored with each key. A key that does not fit uses no bytes. */
+/* The handle stores some bytes in addition to each key, and these bytes count towards keep_inserts.
+ * A key that does not fit uses no bytes. */
 static void test_keep_inserts_is_exact_to_the_byte(void **state)
 {
 	static const char bytes[64];

@@ -242,7 +242,7 @@ static void params_shape_checks_its_arguments(void **state)
 	}
 }
 
-/* ---- [PARTITION-BITS] ---- */
+/* ---- [PARTITION-BITS], and measurements of lines and blocks ---- */
 
 enum { SHARDS = 16, LINES = SHARDS * 1024, HASHES = 8 };
 static uint64_t *words;

@@ -221,7 +221,7 @@ static void the_report_counts_bytes_spilled_before_the_seal(void **state)
 	weir_destroy(f);
 }
 
-/* ---- errors ---- */
+/* ---- errors, and lists that are hard to build ---- */
 
 static void calls_in_the_wrong_order_are_refused(void **state)
 {

@@ -57,7 +57,7 @@ static void with_a_rate_max_bytes_is_only_a_limit(void **state)
 	weir_destroy(f);
 }
 
-/* ---- progress ---- */
+/* ---- progress, known sizes, and shapes ---- */
 
 static uint64_t calls, stop_at, done_last, total_last;
 

@@ -47,7 +47,8 @@ static int plan(const struct weir_params *p, struct weir_plan *out)
 	return 0;
 }
 
-/* Return: true if the number of lines is even or still unknown. */
+/* Return: true if the shape has the toy's depth, and the number of lines is even or not known
+ * yet. */
 static bool legal(const struct weir_shape *shape, uint64_t lines)
 {
 	return shape->field[0] == DEPTH && (lines == UINT64_MAX || lines % 2 == 0);

@@ -164,7 +164,7 @@ static void test_another_lock_dir_does_not_bypass_the_lock(void **state)
 	               "WEIR_MAP_LIVE");
 }
 
-/* ---- another user's file at the lock file's name ---- */
+/* ---- lock files that other users created or may open ---- */
 
 static void put(const char *name, const char *bytes)
 {
@@ -300,8 +300,9 @@ static void test_with_an_access_list_the_group_cannot_lock(void **state)
 	assert_sealed(path);
 }
 
-/* Users outside the group must not be able to create files in the folder. An access control list
- * may allow them to, and a folder that the mapper cannot read may have such a list. */
+/* The lock file may be used only if users outside the image's group cannot create files in the
+ * folder. An access control list may give them this right. So the lock file is not used if the
+ * folder has such a list, or if the mapper cannot read the folder and look for a list. */
 static void test_a_lock_file_of_a_group_member_may_be_used(void **state)
 {
 	static const struct {

@@ -287,7 +287,7 @@ static void a_forged_mark_is_refused(void **state)
 	               "blocked");
 }
 
-/* ---- merges ---- */
+/* ---- merges, and batches that are refused ---- */
 
 static void merged(uint32_t kind)
 {

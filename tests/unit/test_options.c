@@ -17,8 +17,8 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* Two names are prefixes of longer names. One prefix is listed before the longer name, the other
- * after it. */
+/* "key" is a prefix of "keys" and precedes this name in the list. "rate" is a prefix of "rates" and
+ * follows this name. */
 static const struct option options[] = {
 	{ "key", required_argument, NULL, 'k' },
 	{ "keys", no_argument, NULL, 1000 },

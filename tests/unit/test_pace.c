@@ -206,8 +206,9 @@ static size_t absent_pages(const struct weir_filter *f)
 	return absent;
 }
 
-/* Inserts into touched pages never fault. The commit reads only a filter that may fit into a cache,
- * so the test has a smaller and a larger filter. */
+/* A reload with a pace touches all pages of the next filter, so inserts cause no page faults. The
+ * commit also reads a filter of at most 32 MiB into the cache, so the test has a
+ * smaller and a larger filter. */
 static void test_a_pace_touches_all_pages_first(void **state)
 {
 	(void)state;

@@ -163,7 +163,7 @@ static void large_imports_have_shards(void **state)
 	}
 }
 
-/* ---- errors ---- */
+/* ---- limits, headers and errors ---- */
 
 static void exports_suit_strict_readers_by_default(void **state)
 {

@@ -170,7 +170,7 @@ static void test_chunks_are_described(void **state)
 	weir_parquet_close(p);
 }
 
-/* ---- errors ---- */
+/* ---- errors, and unusual columns ---- */
 
 static void test_wrong_row_groups_and_columns_are_refused(void **state)
 {
@@ -426,7 +426,7 @@ static void test_a_wrong_declared_length_is_refused(void **state)
 	weir_parquet_close(p);
 }
 
-/* ---- damage ---- */
+/* ---- damaged files, and files without a recorded length ---- */
 
 /* Read every filter of a file. Return: the number of filters that could be read. */
 static unsigned use(const char *name)

@@ -167,7 +167,7 @@ static void test_overlapping_filters_are_refused(void **state)
 	weir__footer_free(&footer);
 }
 
-/* ---- counts ---- */
+/* ---- counts, depths and unknown values ---- */
 
 static void test_huge_counts_are_refused(void **state)
 {
@@ -325,7 +325,7 @@ static void test_unknown_values_are_skipped(void **state)
 	}
 }
 
-/* ---- fields ---- */
+/* ---- fields, columns and chunks ---- */
 
 static void test_wrong_fields_are_refused(void **state)
 {

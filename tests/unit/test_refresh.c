@@ -135,7 +135,8 @@ static void test_a_missing_file_is_reported_each_time(void **state)
 	assert_int_equal(weir_handle_refresh(h, folder, NULL), 0);
 }
 
-/* A refresh reports an unknown kind once, and an image that is mapped live each time. */
+/* Only the first refresh reports a file of an unknown kind. Every refresh reports an image that is
+ * mapped live. */
 static void test_live_images_and_unknown_kinds_are_refused(void **state)
 {
 	struct weir_filter *live;

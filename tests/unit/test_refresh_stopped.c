@@ -14,7 +14,9 @@ static struct weir_gate gate;
 
 /* The calls of the progress function. Each step begins to count the bytes from 0. */
 static struct {
-	unsigned steps, stop_in; /* stop_in: the step whose second call stops the refresh, or 0 */
+	/* steps: number of steps that have begun. stop_in: number of the step whose second call
+	 * stops the refresh; 0: no call stops it. */
+	unsigned steps, stop_in;
 	unsigned calls;          /* calls in the current step */
 	uint64_t done, longest;  /* longest: most bytes between two calls */
 } seen;

@@ -84,7 +84,8 @@ static void half_of_the_available_memory_is_used(void **state)
 	assert_int_equal(room_half(folder), 512 * MIB);
 }
 
-/* A refused sysinfo() must not become a limit of 0 bytes (from 0) or of 2^64 - 4096 (from -1). */
+/* If a sandbox refuses sysinfo(), the size of the memory is unknown. Then there must be no limit,
+ * and not a limit from values that sysinfo() has not set. */
 static void a_refused_sysinfo_is_no_limit(void **state)
 {
 	(void)state;

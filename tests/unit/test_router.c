@@ -97,7 +97,7 @@ static void answers_equal_the_plain_layout(void **state)
 		}
 }
 
-/* ---- functions that must agree ---- */
+/* ---- functions that must agree, secrets, names, and sets that do not exist ---- */
 
 static void every_function_agrees(void **state)
 {

@@ -297,7 +297,8 @@ static void if_seeds_may_differ_a_hash_is_in_every_set(void **state)
 	}
 }
 
-/* The next filter has another seed and one set. */
+/* The next filter is a blocked filter, which acts as a router with one set. Its seed differs from
+ * the current filter's seed. */
 static void inserts_during_a_reload_reach_set_0(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;

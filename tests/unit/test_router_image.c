@@ -115,7 +115,7 @@ static void without_its_secret_a_router_answers_every_set(void **state)
 	weir_destroy(r);
 }
 
-/* ---- hostile images: complete, and with valid checksums ---- */
+/* ---- hostile and damaged images ---- */
 
 static unsigned char *slurped(size_t *n)
 {
@@ -127,7 +127,7 @@ static unsigned char *slurped(size_t *n)
 	return image;
 }
 
-/* Asserts that every call that reads the image refuses it. */
+/* Repair the checksums of the image. Asserts that every call that reads the image refuses it. */
 static void assert_hostile(unsigned char *image, size_t n, const char *a, const char *b)
 {
 	struct weir_filter *r = NULL;

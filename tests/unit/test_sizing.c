@@ -200,6 +200,8 @@ static void classic_has_the_textbook_s_rate(void **state)
 		}
 }
 
+/* ---- lines and shards ---- */
+
 static void lines_are_divided_into_shards(void **state)
 {
 	uint64_t random = 0;

@@ -187,6 +187,8 @@ static void a_handle_accepts_only_the_split_kind(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
+/* ---- parameters and shapes ---- */
+
 static void parameters_of_a_filter_create_its_like(void **state)
 {
 	(void)state;
@@ -252,7 +254,7 @@ static void odd_numbers_of_blocks_lose_no_key(void **state)
 	}
 }
 
-/* Several partitions would share the middle block. */
+/* Two partitions would share the middle block, so such a filter has only one partition. */
 static void odd_numbers_of_blocks_fill_as_one_partition(void **state)
 {
 	(void)state;

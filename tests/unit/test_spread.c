@@ -212,6 +212,8 @@ static void there_is_no_verdict_while_keys_are_inserted(void **state)
 	}
 }
 
+/* ---- tolerances ---- */
+
 /* The blocks have one word each. There are a billion blocks, so chance adds little to a sum, and
  * only the tolerance decides. */
 enum { CELLS = 64, COUNTED = 1000000000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys as people write them, through a handle. Each filter applies its own normalisation steps.
- * Files with other steps are accepted only if the program allows it. */
+ * Keys as people write them, through a handle. Each filter applies its own normalisation steps. A
+ * refresh accepts a file whose steps differ from the current filter's only if the program allows
+ * it. */
 #include <weir/follow.h>
 #include <weir/refresh.h>
 #include <weir/reload.h>
@@ -237,7 +238,8 @@ static void test_a_reload_cannot_change_the_steps(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* A closed set refuses new addresses. A key that cannot be an address is ignored. */
+/* The first set is closed (WEIR_TEXT_CLOSED). A kept key of 4 or 16 bytes becomes an address of a
+ * new length, so the set refuses it. The set ignores a kept key that cannot be an address. */
 static void test_kept_fixed_keys_become_addresses(void **state)
 {
 	static const unsigned char four[] = { 192, 0, 3, 9 };
@@ -305,7 +307,8 @@ static void test_a_file_with_other_steps_needs_a_flag(void **state)
 	unlink(path);
 }
 
-/* The file may have other steps, and prefix lengths that differ from those of the kept texts. */
+/* The handle keeps the texts before it knows the normalisation steps of the file. The file has no
+ * key with the prefix length of a kept text. */
 static void test_kept_texts_are_found_in_the_first_file(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -398,7 +401,8 @@ static void test_the_first_set_has_the_lengths_of_kept_texts(void **state)
 	}
 }
 
-/* The next filter has no other key of the text's prefix length. */
+/* A lookup probes only prefix lengths that the filter has recorded. The next filter has no key of
+ * the text's length, so the replay must record this length. */
 static void test_replaying_a_kept_text_records_its_length(void **state)
 {
 	struct weir_handle_options o = WEIR_HANDLE_OPTIONS_INIT;
@@ -429,7 +433,8 @@ static void test_replaying_a_kept_text_records_its_length(void **state)
 	weir_destroy(placeholder);
 }
 
-/* The set would also refuse the hashes, but the error says that the set is read-only. */
+/* A set that normalises texts refuses hashes even if it takes inserts. Nevertheless the error says
+ * that the set is read-only. */
 static void test_a_read_only_set_reports_that_it_is_read_only(void **state)
 {
 	const struct iovec text = { (char[]){ "a.example" }, 9 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A test kind that supports only lookups, builds with missing arguments, and filter sizes that
- * the planner never chooses. */
+ * Tests of a kind that supports only lookups, of builds with missing arguments, and of filter sizes
+ * that the planner never chooses. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

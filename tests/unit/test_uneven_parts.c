@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Hashes that are not uniform in one place only ([SPREAD]): in one word of a block, in the first
- * or last blocks, or in one layer. The tests also cover filters without a verdict. */
+ * Hashes that are uneven only in one part of a filter ([SPREAD]): in one word of each block, in the
+ * first or last blocks, or in one layer. The tests also cover filters without a verdict. */
 #include "../folder.h"
 
 enum { KEYS = 30000 };
@@ -14,7 +14,7 @@ static struct weir_stats figures(const struct weir_filter *f)
 	return s;
 }
 
-/* Uniform and uneven hashes set almost the same bits. */
+/* In nearly full blocks, uniform hashes and uneven hashes set almost the same bits. */
 static void nearly_full_blocks_give_no_verdict(void **state)
 {
 	struct weir_filter *f = test_filter(WEIR_BLOCKED, KEYS, asked);

@@ -72,7 +72,7 @@ static void test_lookups_equal_the_sets(void **state)
 	}
 }
 
-/* A view is valid as long as the set. */
+/* A view stays valid until its set is destroyed. */
 static void test_a_view_sees_new_shards(void **state)
 {
 	(void)state;

@@ -52,7 +52,7 @@ static void test_the_timer_advances_by_time_and_number(void **state)
 /* A window that advances only after a number of keys lets the timer sleep without a timeout. */
 static void test_the_timer_sleeps_until_an_advance_is_due(void **state)
 {
-	struct weir_params o = options(4, 0); /* a period of 2 s, rounded up */
+	struct weir_params o = options(4, 0); /* the period is 2 s and 1 ns, by rounding up */
 	struct weir_filter *w = make(&o);
 	uint64_t wait;
 	(void)state;
@@ -249,8 +249,8 @@ static void test_destroy_wakes_an_idle_timer(void **state)
 
 static atomic_bool advanced;
 
-/* Advances until ADVANCES advances are done, including the timer's. How often an advance meets the
- * timer thread at work depends on scheduling. */
+/* Advances until the window has made ADVANCES advances, including those that the timer thread made.
+ * How often an advance meets the timer thread at work depends on scheduling. */
 static void *advance_by_hand(void *window)
 {
 	urcu_qsbr_flavor.register_thread();
