@@ -10,7 +10,7 @@
 enum { ROUNDS = 9, NODES = 3, BATCH = 1000 };
 
 static struct weir_replica *node[NODES];
-static struct weir_handle *plain; /* for comparison */
+static struct weir_handle *plain; /* a handle without a replica, for comparison */
 static redisContext *direct;
 static uint64_t keys, misses;
 

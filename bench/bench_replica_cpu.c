@@ -119,7 +119,7 @@ static void measure(unsigned n, struct cost out[CASES])
 			all[i][round] = measure_once(cases[i].nodes, cases[i].poll_ms,
 			                             cases[i].rate);
 	for (unsigned i = 0; i < CASES; i++) {
-		qsort(all[i], ROUNDS, sizeof all[i][0], by_size); /* by cpu, the first field */
+		qsort(all[i], ROUNDS, sizeof all[i][0], by_size); /* compares the field cpu */
 		out[i] = all[i][ROUNDS / 2];
 	}
 }

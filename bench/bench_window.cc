@@ -116,7 +116,7 @@ void compare(const char *what, Verb verb, const std::vector<Contender> &all,
 	for (int round = 0; round < kRounds; round++) {
 		for (size_t i = 0; i < all.size(); i++)
 			ns[i].push_back(nanoseconds(all[i], verb, keys));
-		// the blocked filter of the same bytes precedes each window
+		// in the list, each window follows the blocked filter with as many bytes
 		for (size_t i = 1; i < all.size(); i += 2)
 			ratios[i].push_back(ns[i].back() / ns[i - 1].back());
 	}

@@ -210,9 +210,9 @@ std::string name_of(const Pair &pair)
 	       std::to_string(cpus[pair.second]);
 }
 
-/* Adds a time to @ns. If @how is NULL, this is the time for a line to get from one CPU to the
- * other. Otherwise it is how much longer a visit takes if both CPUs visit the same lines than if
- * each CPU visits lines of its own. */
+/* Adds a time to @ns. If @how is NULL, this is the time that a line needs from one CPU to the
+ * other. Otherwise this is the additional time of a visit if both CPUs visit the same lines,
+ * compared with visits of each CPU to its own lines. */
 Tally visit_pair(Team &team, Parts &parts, const Visit *how, double &ns)
 {
 	Tally t;

@@ -183,7 +183,7 @@ private:
 	Phase phase_;
 	const struct rcu_flavor_struct *rcu_;
 	struct weir_handle *handle_ = nullptr;
-	std::optional<Folder> folder_; /* for the phase refresh */
+	std::optional<Folder> folder_; /* for Phase::refresh only */
 	unsigned turn_ = 0;
 };
 

@@ -39,7 +39,8 @@ size_t l2_bytes()
 	return known ? known : size_t(1) << 20;
 }
 
-/* Return: the level of the memory hierarchy that a filter of @bytes fits. */
+/* Return: the level of the memory hierarchy for which a filter of @bytes counts. A filter of less
+ * than twice the largest cache still counts for the L3. */
 const char *place_of(size_t bytes, const Room &room)
 {
 	return bytes <= room.l2                          ? "L2" :

@@ -25,9 +25,10 @@ struct Room {
  * the L2, and for the L3 if it is less than twice the largest cache. If two sizes count for one
  * level, only the larger size is measured. */
 const std::vector<Size> &sizes(double seconds);
-/* As sizes(), but for any machine. @each: seconds per byte, which sizes() measures. */
+/* Works like sizes(), but for a machine with @room. @each: the seconds to fill one byte and look up
+ * its keys, which sizes() measures. */
 std::vector<Size> sizes_of(const Room &room, double seconds, double each);
-/* Only half of the L2, which fills quickly. */
+/* Return: a single size, half of the L2, because a filter of this size is filled quickly. */
 const std::vector<Size> &smallest_size();
 /* Return: the number of keys, to two digits, for which a filter at 1 % has about @bytes bytes.
  * Filters with other rates get this number of keys, too. */

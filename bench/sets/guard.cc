@@ -18,7 +18,7 @@ public:
 	{
 		struct weir_guard_options options = WEIR_GUARD_OPTIONS_INIT;
 		check(weir_handle_create(&handle_, filter_.filter, nullptr), "weir_handle_create");
-		filter_.filter = nullptr; /* the handle owns it now */
+		filter_.filter = nullptr; /* the handle owns the filter now */
 		options.handle = handle_;
 		options.bypass_below = bypass_below;
 		options.resume_above = bypass_below > 0 ? 1 : 0;

@@ -71,7 +71,7 @@ public:
 		struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 		options.flavor = Flavor::flavor();
 		check(weir_handle_create(&handle, filter_.filter, &options), "weir_handle_create");
-		filter_.filter = nullptr; /* the handle owns it now */
+		filter_.filter = nullptr; /* the handle owns the filter now */
 	}
 	~Handled() override { check(weir_handle_destroy(handle), "weir_handle_destroy"); }
 	uint64_t bytes() const override { return filter_.region->bytes(); }
@@ -136,7 +136,7 @@ public:
 /* The last CPU that this process may use, read before the first pin narrows the list. */
 const int loaders_cpu = allowed_cpus().back();
 
-/* A reload has begun and does not end, so every insert goes to two filters. */
+/* Inserts during a reload that never ends, so every insert goes to two filters. */
 class Reloading final : public Handled<Reloading, Bp> {
 public:
 	Reloading(size_t n, double rate) : Handled(n, rate), next_(filter_.region->bytes())

@@ -33,7 +33,8 @@ public:
 	/* Inserts in the fastest way. No thread may read the set at the same time. Several threads
 	 * may load at once if concurrent() is true. */
 	virtual void load_keys(const uint64_t *keys, size_t n) { insert(keys, n); }
-	/* Call this after the last load_keys(): builds the filter of a kind that is built once. */
+	/* Call this after the last load_keys(). If the kind is built once, the call builds the
+	 * filter. */
 	virtual void settle() {}
 	/* As lookup and insert, for strings. */
 	virtual uint64_t lookup(const struct iovec *keys, size_t n) = 0;
@@ -178,8 +179,8 @@ std::unique_ptr<Set> weir_counting(size_t n, double rate);
 std::unique_ptr<Set> blocked_as_counting(size_t n, double rate);
 std::unique_ptr<Set> weir_cuckoo(size_t n, double rate);
 
-/* fuse.cc: fuse filters, which insert() builds from all keys, with one thread or with two. Lookups
- * take one key, or with weir_fuse_batch() a batch. */
+/* fuse.cc: fuse filters, which insert() builds from all keys, with one thread or with two. The
+ * filter of weir_fuse_batch() looks up batches, the filters of the others look up single keys. */
 std::unique_ptr<Set> weir_fuse(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_by_two(size_t n, double rate);
 std::unique_ptr<Set> weir_fuse_batch(size_t n, double rate);

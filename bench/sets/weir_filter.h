@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A weir filter in the benchmark's own memory, so that each round of inserts can begin with the
- * same filter, emptied. */
+ * A weir filter in the benchmark's own memory, so that the benchmark can empty the filter before
+ * each round of inserts. */
 #ifndef WEIR_BENCH_WEIR_FILTER_H
 #define WEIR_BENCH_WEIR_FILTER_H
 
