@@ -154,7 +154,8 @@ static void test_access_lists_widen_nothing(void **state)
 	/* the save does not give the image the permissions of the folder's default list */
 	assert_int_equal(mode_after_save(), 0640);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
-	assert_ok(save_with(0660)); /* an image with the caller's mode gets no list either */
+	/* the folder's default list does not apply to a mode from the caller, either */
+	assert_ok(save_with(0660));
 	assert_int_equal(stat_of(path).st_mode & 07777, 0660);
 	assert_int_equal(getxattr(path, "system.posix_acl_access", NULL, 0), -1);
 }

@@ -125,7 +125,7 @@ static void use_in_place(uint64_t n, bool takes_inserts)
 		assert_ok(weir_measure(f, WEIR_EXACT, &a));
 		assert_true(a.bytes == b.bytes && a.capacity == b.capacity && a.fill == b.fill);
 		assert_ok(weir_verify(f));
-		/* the last byte of an image is one of the filter's bits, for every kind */
+		/* in an image of any kind, the last byte belongs to the filter's bits */
 		memory[plain_bytes - 1] ^= 1;
 		assert_refused(weir_verify(f), -EBADMSG, "the image in memory", "sum");
 		weir_destroy(f);
@@ -332,7 +332,7 @@ static void test_an_overwritten_file_is_reported(void **state)
 	o.progress_arg = plain;
 	plain = NULL;
 	f = test_filter(WEIR_BLOCKED, 4000000, 0.01);
-	assert_true(save_both(f)); /* an image without keys */
+	assert_true(save_both(f)); /* saves an image without keys */
 	weir_destroy(f);
 	assert_refused(copy(memory, ROOM, path, &o), -EBUSY, path, "while it was read");
 	free(o.progress_arg);

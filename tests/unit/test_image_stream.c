@@ -146,7 +146,7 @@ static void test_images_in_the_middle_of_a_file(void **state)
 	char after[6] = "";
 	assert_int_equal(read(fd, after, 5), 5);
 	assert_string_equal(after, "after");
-	/* no bytes remain */
+	/* no bytes remain in the stream, so another load fails */
 	assert_refused(weir_load(&untouched, weir_location_fd(fd), NULL), -EBADMSG,
 	               "file descriptor", "byte 0");
 	assert_int_equal(lseek(fd, 1 << 30, SEEK_SET), 1 << 30);

@@ -54,7 +54,7 @@ static void test_a_keyed_filter_hashes_by_siphash(void **state)
 		message[i] = (unsigned char)i;
 	for (size_t k = 0; k < COUNT_OF(test_kinds); k++) {
 		if (!test_seed(test_kinds[k], 1))
-			continue; /* a kind with a fixed hash */
+			continue; /* the kind has a fixed hash */
 		struct weir_filter *f = keyed(test_kinds[k], key), *copy;
 		struct weir_filter *g = keyed(test_kinds[k], key);
 		uint64_t out;
@@ -88,8 +88,8 @@ static void fill_keys(void)
 	}
 }
 
-/* Keys inserted by one function are found by every function that takes the same form, and by their
- * hashes. */
+/* Each key is inserted by a function for single keys and by a function for batches. All lookup
+ * functions find the key, and also its hash. */
 static void every_verb(uint32_t kind)
 {
 	struct weir_filter *one = keyed(kind, key), *many = keyed(kind, key);

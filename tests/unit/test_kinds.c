@@ -148,7 +148,7 @@ static void a_shape_in_the_parameters_is_planned(void **state)
 			struct weir_plan plan = WEIR_PLAN_INIT, again = WEIR_PLAN_INIT;
 			params.kind = unknown[0];
 			params.blocked.words_per_key = params.classic.probes = 99;
-			if (kind->id != WEIR_WINDOW) { /* fields of other kinds */
+			if (kind->id != WEIR_WINDOW) { /* only the kind window has these fields */
 				params.window.span_seconds = 60;
 				params.window.run.timer = true;
 				params.window.run.clock = no_clock;

@@ -342,7 +342,7 @@ static void equal_lists_are_refused(void **state)
 }
 
 /* The excluded hashes are small numbers, so their upper bits are equal. All of them select the same
- * first cells, and the second level cannot be built at any size. */
+ * first cells, so the second level cannot be built at any size. */
 static void uneven_excluded_hashes_are_refused(void **state)
 {
 	const struct weir_params p = params(1);

@@ -42,7 +42,8 @@ static struct weir_stats exact(const struct weir_filter *f)
 }
 
 /* Asserts that @a and @b have equal bits: the same number of bits is set in both, and a merge of @b
- * into @a sets no further bit. For a kind that cannot merge, only the numbers are compared. */
+ * into @a sets no further bit. Without a merge, only the numbers of set bits are compared. Growing
+ * filters are not compared. */
 static void assert_same_bits(struct weir_filter *a, const struct weir_filter *b)
 {
 	double fill = exact(a).fill;
@@ -290,7 +291,7 @@ static void factors_that_do_not_divide_are_refused(void **state)
 			struct weir_filter *f = with(&params);
 			assert_refused(weir_fold(&out, f, cases[i].factor), -EINVAL, cases[i].text,
 			               "power of two");
-			assert_ptr_equal(out, &params); /* unchanged on failure */
+			assert_ptr_equal(out, &params); /* a failed fold leaves out unchanged */
 			weir_destroy(f);
 		}
 }

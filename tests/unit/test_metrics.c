@@ -278,7 +278,7 @@ static void test_malformed_labels_are_refused(void **state)
 	strcpy(labels + 701, "\"");
 	assert_ok(exposition_of(weir_metrics_handle(h, labels), text, sizeof text));
 	assert_true(exposition_read(&e, text));
-	labels[700] = 'x'; /* splits a character */
+	labels[700] = 'x'; /* overwrites the second byte of a character */
 	assert_refused(exposition_of(weir_metrics_handle(h, labels), text, sizeof text), -EINVAL,
 	               "labels: byte 699: ", "printable");
 	assert_refused(exposition_of(weir_metrics_handle(NULL, NULL), text, 1), -EINVAL,

@@ -200,7 +200,7 @@ static void kept_by(uint32_t kind)
 	assert_true(once(g));
 	weir_destroy(g);
 	assert_ok(weir_params_of(f, &p));
-	p.max_bytes = 1 << 14; /* a size that can be folded */
+	p.max_bytes = 1 << 14; /* a filter of this size can be folded */
 	assert_ok(weir_create(&g, &p));
 	assert_true(once(g));
 	if (weir_kind_can(kind, WEIR_CAN_FOLD)) {

@@ -264,7 +264,8 @@ static void wrong_memory_is_refused(void **state)
 		snprintf(value, sizeof value, "%zu", params.memory_bytes);
 		assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", value);
 		snprintf(value, sizeof value, "%llu", (unsigned long long)plan.bytes);
-		assert_non_null(strstr(weir_error_detail(), value)); /* the required size */
+		/* the error message has the required size */
+		assert_non_null(strstr(weir_error_detail(), value));
 	}
 	params.memory_bytes = 0;
 	assert_refused(weir_create(&f, &params), -EINVAL, "memory_bytes", "0");

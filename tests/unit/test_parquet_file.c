@@ -63,7 +63,7 @@ static size_t id(char room[64], int64_t n)
 
 static const struct {
 	const char *file, *path;
-	struct weir_parquet_column is; /* without struct_size */
+	struct weir_parquet_column is; /* the wanted values of all fields except struct_size */
 	value_fn *value;
 } columns[] = {
 	{ "numbers", "i32", { 0, WEIR_PARQUET_INT32, 0, WEIR_PARQUET_NONE, 0 }, i32 },
@@ -306,7 +306,7 @@ static void test_limits_are_checked(void **state)
 	assert_ok(weir_parquet_open(&p, path, &o));
 	assert_ok(weir_parquet_read(&f, p, 0, 0));
 	weir_destroy(f);
-	assert_int_equal(truncate(path, 100), 0); /* while the file is open */
+	assert_int_equal(truncate(path, 100), 0); /* the file is still open */
 	f = NULL;
 	assert_refused(weir_parquet_read(&f, p, 0, 0), -EBADMSG, path, "it was longer");
 	assert_null(f);

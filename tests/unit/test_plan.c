@@ -24,12 +24,12 @@ static void assert_round_trip(struct weir_params params)
 	double asked = params.fp_rate;
 	assert_true(size.fp_rate <= asked);
 	assert_ok(weir_params_shape(&params, &size.shape));
-	params.max_bytes = size.bytes, params.fp_rate = 0; /* the rate of the size */
+	params.max_bytes = size.bytes, params.fp_rate = 0; /* plan the rate for this size */
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
 	assert_int_equal(other.shards, size.shards);
 	assert_true(other.fp_rate == size.fp_rate);
-	/* the capacity: the most keys within the rate */
+	/* plan the capacity for this size, which is the largest number of keys within the rate */
 	params.fp_rate = asked, params.capacity = 0;
 	other = plan_of(&params);
 	assert_int_equal(other.bytes, size.bytes);
@@ -148,7 +148,8 @@ static void contradictory_parameters_are_refused(void **state)
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "flags 0x3", "exclude");
 	params.flags = 0, params.kind = WEIR_CLASSIC, params.classic.probes = 33;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 33", "32");
-	params.classic.probes = 0, params.blocked.words_per_key = 7; /* a field of another kind */
+	/* the kind classic has no words per key */
+	params.classic.probes = 0, params.blocked.words_per_key = 7;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "words_per_key 7", "classic");
 	params.kind = WEIR_BLOCKED, params.blocked.words_per_key = 0, params.classic.probes = 7;
 	assert_refused(weir_plan_make(&params, &plan), -EINVAL, "probes 7", "blocked");

@@ -107,7 +107,7 @@ static void test_a_damaged_file_is_reported_once(void **state)
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	damage();
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "");
-	/* a damaged file is reported once */
+	/* only the first refresh reports a damaged file */
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 	assert_int_equal(missing_in(h, 0, 1000), 0);
@@ -124,7 +124,7 @@ static void test_a_missing_file_is_reported_each_time(void **state)
 	(void)state;
 	unlink(path);
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
-	/* a missing file is reported each time */
+	/* every refresh reports a missing file */
 	assert_refused(weir_handle_refresh(h, path, NULL), -ENOENT, path, "no such file");
 	save(0, 10);
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
@@ -347,7 +347,7 @@ static void test_a_refusal_names_its_remedy(void **state)
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, "shard 0",
 	               "build it anew with weir build --force");
 	save(0, 10);
-	assert_int_equal(truncate(path, 4), 0); /* cut within the first 8 bytes */
+	assert_int_equal(truncate(path, 4), 0); /* the file has fewer than 8 bytes */
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path,
 	               "build it anew with weir build --force");
 	save(0, 10);

@@ -190,9 +190,9 @@ static void test_a_file_is_checked_again_with_another_current_filter(void **stat
 	assert_int_equal(times_checked, 1);
 	reload_with("in the current one");
 	options.keep_previous = true;
-	passes(); /* the same file */
+	passes(); /* a refresh of the same file, with a new current filter */
 	assert_int_equal(times_checked, 2);
-	assert_ok(weir_handle_drop_previous(h)); /* keeps the current filter */
+	assert_ok(weir_handle_drop_previous(h)); /* the current filter stays */
 	assert_int_equal(refresh(), 0);
 }
 

@@ -115,7 +115,7 @@ static void deltas_apply_one_after_another(void **state)
 	assert_swaps_to(2);
 	publish("2", 2, 3);
 	assert_swaps_to(3);
-	publish("10", 4, 5); /* sorts after 9 */
+	publish("10", 4, 5); /* this name must sort after "9" */
 	assert_swaps_to(3);
 	publish("9", 3, 4);
 	assert_swaps_to(5);
@@ -180,7 +180,7 @@ static void other_files_are_ignored(void **state)
 	(void)state;
 	publish_image(1);
 	publish("1", 1, 2);
-	snprintf(name, sizeof name, "%s.delta", path); /* without the "-" */
+	snprintf(name, sizeof name, "%s.delta", path); /* not a delta: no "-" */
 	assert_true(image_spit(name, "nothing", 7));
 	snprintf(name, sizeof name, "%s/other.weir.delta-1", folder);
 	assert_true(image_spit(name, "nothing", 7));
@@ -523,7 +523,7 @@ static void without_a_descriptor_for_the_folder_a_refresh_fails(void **state)
 	close(next);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
-	none.rlim_cur = (rlim_t)next + 1; /* enough for the image */
+	none.rlim_cur = (rlim_t)next + 1; /* one descriptor, for the image */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	const int answer = weir_handle_refresh(h, path, &how);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);

@@ -28,7 +28,7 @@ static void test_a_reload_replaces_the_keys(void **state)
 		assert_true(stats_of(h).reloading);
 		assert_int_equal(stats_of(h).bytes, 2 * figures_of(h).bytes);
 		assert_false(next_has(r, 0));
-		insert_into(h, 1000, 2000); /* into current and next */
+		insert_into(h, 1000, 2000); /* into the current and the next filter */
 		assert_int_equal(missing_in(h, 0, 2000), 0);
 		for (uint64_t i = 1000; i < 2000; i++)
 			assert_true(next_has(r, i));

@@ -41,7 +41,7 @@ static void test_a_given_filter_is_completed_and_published(void **state)
 		assert_ok(begin_with(&r, h, next, NULL));
 		assert_ptr_equal(weir_reload_next(r), next);
 		assert_true(stats_of(h).reloading);
-		insert_into(h, 2000, 3000); /* into current and next */
+		insert_into(h, 2000, 3000); /* into the current and the next filter */
 		for (uint64_t i = 2000; i < 3000; i++)
 			assert_true(weir_contains_hash(next, test_key(i)));
 		for (uint64_t i = 3000; i < 4000; i++)
@@ -108,7 +108,7 @@ static void test_an_aborted_or_refused_filter_is_freed(void **state)
 	(void)state;
 	insert_into(h, 0, 1000);
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), NULL));
-	weir_reload_abort(r); /* frees the filter */
+	weir_reload_abort(r); /* frees the caller's filter */
 	gate.min_keys = 500;
 	o.gate = &gate;
 	assert_ok(begin_with(&r, h, loaded(WEIR_BLOCKED, 1000, 0, 10), &o));

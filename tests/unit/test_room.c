@@ -102,7 +102,7 @@ static void limits_of_version_2_are_read(void **state)
 	(void)state;
 	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file exists */
 	put(MOUNTS, NEWER);
-	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no memory controller */
+	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no files of a memory controller */
 	left_with(OF_2 "a/b/memory.max", "max\n", ROOM_MOST);
 	left_with(OF_2 "a/b/memory.max", "268435456\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "max\n", 256 * MIB);
@@ -125,7 +125,8 @@ static void limits_of_version_1_are_read(void **state)
 	(void)state;
 	put(MOUNTS, OLDER);
 	put(OF_1 "memory.limit_in_bytes", NO_LIMIT);
-	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n"); /* another controller */
+	/* the folder of another controller is not read */
+	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n");
 	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n", ROOM_MOST);
 	left_with(OF_1 "a/b/memory.limit_in_bytes", "33554432\n", 32 * MIB);
 	left_with(OF_1 "a/b/memory.usage_in_bytes", "16777216\n", 16 * MIB);

@@ -108,7 +108,7 @@ static void every_function_agrees(void **state)
 	                   *c = router_of(40, 2000, 0), *d = router_of(40, 2000, 0);
 	(void)state;
 	for (uint64_t i = 0; i < N; i++) {
-		keys[i] = test_key(i % 1400); /* some keys twice */
+		keys[i] = test_key(i % 1400); /* some keys occur twice */
 		hashes[i] = weir_hash(a, &keys[i], 8);
 		vectors[i] = (struct iovec){ &keys[i], 8 };
 	}
@@ -302,7 +302,8 @@ static void statistics_count_each_set(void **state)
 		double is = 1100.0 * set;
 		assert_true(fabs(s.keys[set] - is) <= 0.03 * is);
 		rates += s.fp_rates[set];
-		assert_int_equal(s.saturated >> set & 1, set == 19); /* 20900 keys of 20000 */
+		/* set 19 has 20900 keys at a capacity of 20000 */
+		assert_int_equal(s.saturated >> set & 1, set == 19);
 	}
 	/* the figures of the router are those of the fullest set */
 	assert_true(fabs(whole.keys_estimated - s.keys[19]) < 1e-6);

@@ -60,7 +60,7 @@ static void aborts_and_rollbacks_lose_nothing(void **state)
 	assert_int_equal(weir_handle_rollback(h), -ENOENT);
 	o.keep_previous = true;
 	assert_ok(weir_reload_begin(&r, h, &o));
-	assert_ok(weir_reload_commit(r)); /* all sets are empty */
+	assert_ok(weir_reload_commit(r)); /* publishes empty sets */
 	assert_true(weir_handle_route_u64(h, 2000) == 0);
 	assert_ok(weir_handle_insert_into_u64(h, 7, 2001));
 	assert_ok(weir_handle_rollback(h));

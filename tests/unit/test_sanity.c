@@ -163,7 +163,7 @@ static void test_the_claimed_capacity_does_not_matter(void **state)
 	save_some(1000, 4000, 0);
 	unsigned char *image = image_slurp(path, &n);
 	assert_non_null(image);
-	image_put64(image + 32, UINT64_C(1) << 48); /* the field capacity */
+	image_put64(image + 32, UINT64_C(1) << 48); /* sets the field "capacity" */
 	image_repair(image, n);
 	assert_true(image_spit(path, image, n));
 	free(image);
@@ -243,7 +243,8 @@ static void test_a_file_is_checked_again_with_another_current_filter(void **stat
 	assert_ok(weir_reload_begin(&r, h, NULL));
 	assert_ok(weir_reload_insert_hash(r, test_key(7000)));
 	assert_ok(weir_reload_commit(r));
-	assert_int_equal(weir_handle_refresh(h, path, NULL), 1); /* the same file */
+	/* the same file is accepted with another current filter */
+	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(missing_in(h, 0, 100), 0);
 	assert_int_equal(stats_of(h).refused, 1);
 }

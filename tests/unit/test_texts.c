@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Keys as people write them, through a handle. Each filter applies its own normalisation steps. A
- * refresh accepts a file whose steps differ from the current filter's only if the program allows
- * it. */
+ * Keys as people write them, through a handle. Each filter applies its own normalisation steps. The
+ * steps of a file may differ from those of the current filter. A refresh accepts such a file only
+ * if the program allows this. */
 #include <weir/follow.h>
 #include <weir/refresh.h>
 #include <weir/reload.h>

@@ -50,7 +50,7 @@ static void no_whole(const struct weir_filter *f, struct weir_filter *other)
 	assert_says(weir_clone(&out, f), -ENOTSUP, "kind toy cannot be copied");
 	assert_says(weir_fold(&out, f, 2), -ENOTSUP, "kind toy cannot fold");
 	assert_says(weir_fold(&out, f, 3), -ENOTSUP, "kind toy cannot fold");
-	assert_ptr_equal(out, other); /* unchanged */
+	assert_ptr_equal(out, other); /* the failed calls leave out unchanged */
 	assert_says(weir_inline_init(&view, f), -ENOTSUP, "kind toy cannot be inlined");
 	assert_says(weir_inline_check_layout(f, 2, 3), -ENOTSUP, "kind toy cannot be inlined");
 }

@@ -44,7 +44,8 @@ static void a_verdict_needs_enough_keys(void **state)
 	}
 }
 
-/* The test makes the hashes uneven in each word in turn, and finally in no word. */
+/* Each filter of the test has uneven hashes in another word of its blocks. The last filter has
+ * uniform hashes. */
 static void uneven_hashes_in_one_word_are_reported(void **state)
 {
 	static const uint32_t salts[] = { 0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
@@ -65,8 +66,9 @@ static void uneven_hashes_in_one_word_are_reported(void **state)
 	}
 }
 
-/* In the first or last 64 of many blocks, the keys set only every other bit of a word, or for
- * comparison any bit. Each of these blocks has about as many keys as any other block. */
+/* In the first or last 64 of many blocks, the keys set only every other bit of a word. For
+ * comparison, the test also inserts keys that set any bit. Each of these blocks has about as many
+ * keys as any other block. */
 static void uneven_hashes_at_the_ends_are_reported(void **state)
 {
 	enum { MANY = 1500000, ENDS = 64 };

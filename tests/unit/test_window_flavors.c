@@ -71,7 +71,8 @@ static void a_timer_ends_in_each_flavor(void **state)
 	}
 }
 
-/* Inside a section of its own flavor, an advance would wait for itself. */
+/* An advance waits until read sections end. A thread inside a section of the window's flavor would
+ * wait for its own section, so the advance fails. */
 static void a_loaded_window_detects_its_sections(void **state)
 {
 	(void)state;

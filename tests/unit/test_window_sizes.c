@@ -3,7 +3,8 @@
 #include <sys/mman.h>
 #include "window.h"
 
-/* Lookups and the statistics show the same rate. */
+/* The share of absent keys that lookups find, and the rate in the statistics, are near the planned
+ * rate. */
 static void test_a_full_window_has_the_planned_rate(void **state)
 {
 	(void)state;
