@@ -38,8 +38,8 @@ class Beside {
 public:
 	/* @alone: runs a round with one thread. */
 	Beside(Team &team, std::function<Tally()> alone);
-	/* Call this before each round. Most calls do nothing, because these measurements get only a
-	 * small part of the benchmark's time. */
+	/* Call this before each round. The first calls measure each CPU once. A later call measures
+	 * only if take() has used at most 30 % of the time until then. */
 	void take();
 	void report(benchmark::State &state) const;
 
@@ -48,7 +48,7 @@ private:
 
 	Team &team_;
 	const std::function<Tally()> alone_;
-	std::vector<Tally> tallies_;          /* one per CPU */
+	std::vector<Tally> tallies_;          /* rounds of one thread, one tally per CPU */
 	double began_ = 0, spent_ = 0;        /* began_: start; spent_: time in take() */
 	double handoff_ = 0, step_ = 0, alone_step_ = 0;
 	unsigned taken_ = 0;
