@@ -9,7 +9,7 @@
 
 enum { STEP = sizeof(size_t) };
 
-static char *page, *end; /* end: the address of the unreadable page */
+static char *page, *end; /* page: a readable page; end: the unreadable page after it */
 static struct weir_filter *filter;
 static struct weir_handle *handle;
 static struct weir_handle *sharded;

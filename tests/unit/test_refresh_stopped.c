@@ -18,7 +18,7 @@ static struct {
 	 * stops the refresh; 0: no call stops it. */
 	unsigned steps, stop_in;
 	unsigned calls;          /* calls in the current step */
-	uint64_t done, longest;  /* longest: most bytes between two calls */
+	uint64_t done, longest;  /* longest: the largest number of bytes between two calls */
 } seen;
 
 static int watch(void *arg, uint64_t done, uint64_t total)

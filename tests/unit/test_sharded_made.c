@@ -114,7 +114,8 @@ static void wrong_arguments_are_refused(void **state)
 	struct weir_handle_stats stats = { 0 };
 	uint64_t memory[8];
 	assert_refused(sharded_create(NULL, &p, 8, NULL), -EINVAL, "out", "NULL");
-	static const uint32_t wrong[] = { 1, 3, 131072 }; /* 0 would make a set without shards */
+	/* the number 0 is not wrong: it makes a set without shards */
+	static const uint32_t wrong[] = { 1, 3, 131072 };
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		assert_refused(sharded_create(&set, &p, wrong[i], NULL), -EINVAL, "shards",
 		               "65536");
