@@ -16,7 +16,7 @@ static const uint64_t KIB = 1 << 10, MIB = 1 << 20;
 struct stop {
 	uint64_t calls, most_calls;
 	uint64_t done,    /* bytes reported by the last call */
-	         longest; /* the most bytes between two calls */
+	         longest; /* the largest number of bytes between two calls */
 };
 
 static inline int count(void *arg, uint64_t done, uint64_t total)
@@ -55,8 +55,9 @@ static inline uint64_t most_resident(void)
 	return (uint64_t)used.ru_maxrss * KIB;
 }
 
-/* Call @run in a child process, so that its memory is counted from zero. The test fails if the
- * child takes @memory bytes or more. @growth: the most growth of the address space; 0: no limit. */
+/* Call @run in a child process, so that the memory is counted from zero. The test fails if the
+ * child takes @memory bytes or more. @growth: the number of bytes by which the child's address
+ * space may grow; 0: no limit. */
 static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 {
 	int status;
@@ -89,8 +90,8 @@ static inline void within(void (*run)(void), uint64_t growth, uint64_t memory)
 		} \
 	} while (0)
 
-/* Check that the image at path has the bits @bits if it is loaded and, unless it is packed, if it
- * is mapped. Check also that a load notices a changed bit in the image's last byte. */
+/* Check that a load of the image at path gives the bits @bits. If the image is not packed, check
+ * the same for a mapping. Then check that a load notices a changed bit in the image's last byte. */
 static inline void assert_image_bits(const unsigned char *bits, uint64_t bytes, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

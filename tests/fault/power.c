@@ -63,9 +63,9 @@ static void put_all(unsigned char *trial, const struct file *f, bool from_now)
 		put(trial, f, at, from_now);
 }
 
-/* Try an image with all pieces from one side, the kernel's file or the disk's. Then try images in
- * which one piece comes from the other side, for each piece in which the two files differ.
- * @from_now: the single piece comes from the kernel's file. */
+/* Try an image whose pieces all come from one file: the disk's file if @from_now is true, otherwise
+ * the kernel's file. Then, for each piece in which the two files differ, try an image in which only
+ * this piece comes from the other file. */
 static void each_alone(unsigned char *trial, const struct file *f, bool from_now, const char *when)
 {
 	put_all(trial, f, !from_now);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * A disk whose power is cut at every step that the shim sees.
  *
- * After a cut the disk has all bytes for which an fsync or msync returned. Each other byte may be
- * the disk's or the kernel's. So each step tries many cuts. The kernel and the disk differ in some
- * pieces (pages, or 64-bit words of a mapping). A cut leaves on the disk none of these pieces, all,
- * one, all but one, or some at random; every single piece gets its turn. The path may name any file
- * that it has named since its folder was synced. */
+ * After a cut the disk has all bytes for which an fsync or msync returned. Every other byte may
+ * have the value that the disk had before, or the value that the kernel has. So each step tries
+ * many cuts. The files of the kernel and the disk differ in some pieces (pages, or 64-bit words of
+ * a mapping). A cut writes to the disk none of these pieces, all of them, one piece, all pieces but
+ * one, or some pieces at random. For every single piece there is a cut that writes only this piece,
+ * and a cut that omits only this piece. The path may name any file that it has named since its
+ * folder was synced. */
 #ifndef WEIR_TESTS_FAULT_POWER_H
 #define WEIR_TESTS_FAULT_POWER_H
 

@@ -159,7 +159,7 @@ int __wrap_openat64(int fd, const char *path, int flags, ...)
 	       __real_openat64(fd, path, flags, mode);
 }
 
-/* A build with _FORTIFY_SOURCE calls these functions instead of the plain ones. */
+/* A build with _FORTIFY_SOURCE calls these checked variants instead of the plain functions. */
 #define FORTIFIED(type, name, parameters, plain) \
 	type __wrap___##name parameters; \
 	type __wrap___##name parameters \

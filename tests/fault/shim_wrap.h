@@ -10,7 +10,8 @@ static inline bool strikes(const char *what)
 	return shim_strikes(&(struct shim_call){ .what = what, .fd = -1 });
 }
 
-/* Define __wrap_NAME, which returns @failed if the shim strikes, and else calls the C library. */
+/* Define __wrap_NAME. The function returns @failed if shim_strikes() tells the call to fail.
+ * Otherwise it calls the C library. */
 #define WRAP(type, name, failed, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \
@@ -19,7 +20,8 @@ static inline bool strikes(const char *what)
 		return strikes(#name) ? (failed) : __real_##name arguments; \
 	}
 
-/* Define __wrap_NAME for a call whose failure does not matter. The shim can only kill there. */
+/* Define __wrap_NAME for a call whose failure does not matter. The shim never lets such a call
+ * fail, but it can kill the process before the call. */
 #define WRAP_KILL(type, name, parameters, arguments) \
 	type __real_##name parameters; \
 	type __wrap_##name parameters; \

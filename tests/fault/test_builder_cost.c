@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The memory of a builder whose announced numbers are far too high: an exclude list or a capacity
- * of 2^48 keys, followed by few keys. A builder once took gigabytes, whatever max_memory was. */
+ * of 2^48 keys, followed by few keys. The builder must not take memory for the announced
+ * numbers. */
 #include <malloc.h>
 #include <weir/build.h>
 #include "cost.h"
@@ -54,7 +55,7 @@ static void of_a_large_filter(void)
 	build(&p, -EFBIG, 0);
 }
 
-/* A builder once kept keys in the heap until its end, although it had sorted them. */
+/* The builder must free the unsorted keys as soon as it has sorted them. */
 static void of_many_hashes(void)
 {
 	enum { MANY = 6000000 }; /* large enough that malloc() maps the arrays */

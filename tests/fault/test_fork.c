@@ -35,7 +35,8 @@ static int serve(struct weir_handle *h, uint64_t first, bool defer_free)
 	return missing_in(h, 0, 100) || missing_in(h, first, first + KEYS) ? 4 : 0;
 }
 
-/* Serve in a child. It exits with the answer, or dies of SIGALRM if it hangs. */
+/* Serve in a child process. The child exits with 0 or with the number of the step that failed. If
+ * the child hangs, it dies of SIGALRM. */
 static pid_t fork_server(struct weir_handle *h, uint64_t first, bool defer_free)
 {
 	pid_t child = fork();
@@ -118,7 +119,8 @@ static void test_followers_after_fork(void **state)
 	close_handle(flavors, h);
 }
 
-/* The child lacks the follower's thread. A stop frees the follower; the child can start another. */
+/* The child lacks the follower's thread, so the child's weir_follower_stop() only frees the
+ * follower. Then the child can start another follower. */
 static int in_child(struct weir_handle *h, struct weir_follower *f)
 {
 	struct weir_filter *next = test_filter(WEIR_BLOCKED, 10000, 0.01);
@@ -485,8 +487,8 @@ int main(int argc, char **argv)
 		return cmocka_run_group_tests(tests, NULL, NULL);
 	(void)pthread_atfork(urcu_bp_before_fork, urcu_bp_after_fork_parent,
 	                     urcu_bp_after_fork_child);
-	/* Handlers that run before a fork run in reverse order, so call_rcu's thread is stopped
-	 * first and started last. */
+	/* Before a fork, handlers run in the reverse order of their registration. These come
+	 * last, so that call_rcu's thread is stopped first, and started last after the fork. */
 	(void)pthread_atfork(urcu_bp_call_rcu_before_fork, urcu_bp_call_rcu_after_fork_parent,
 	                     urcu_bp_call_rcu_after_fork_child);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void check_sparse(void)
 	}
 }
 
-/* A shard of 4 GiB once took 4 GiB of memory to read. */
+/* A check of a shard of 4 GiB takes less than 16 MiB of memory. */
 static void test_a_shard_is_checked_in_pieces(void **state)
 {
 	(void)state;
@@ -39,7 +39,7 @@ static void load_sparse(void)
 	}
 }
 
-/* WEIR_PREFAULT once touched all declared bytes before the first one was read. */
+/* A load touches only the memory of the bytes that it has read, even with WEIR_PREFAULT. */
 static void test_loading_touches_only_bytes_that_were_read(void **state)
 {
 	(void)state;

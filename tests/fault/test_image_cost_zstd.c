@@ -94,7 +94,7 @@ static void check_bomb(void)
 	must(weir_image_verify(weir_location_path(path), &o, NULL) == -EFBIG);
 }
 
-/* 36 KiB that unpack to 1 GiB once took 1 GiB of memory to check. */
+/* Although the image unpacks to 256 MiB, its check takes less than 16 MiB of memory. */
 static void test_a_compressed_image_is_checked_in_pieces(void **state)
 {
 	struct stat st;
@@ -139,8 +139,8 @@ static void test_a_large_window_is_refused(void **state)
 	within(check_window, 0, 16 * MIB);
 }
 
-/* zstd decodes the zeros of a sparse file as empty blocks. The frame has such blocks before its
- * first bit, or after its last bit. */
+/* zstd decodes the zeros of a sparse file as empty blocks. In the first round such blocks stand in
+ * place of the shard's bits. In the second round they follow the shard's bits. */
 static void test_empty_blocks_can_be_stopped(void **state)
 {
 	const unsigned char start[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 0x38 };

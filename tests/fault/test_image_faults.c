@@ -208,7 +208,8 @@ static void take_over(int answer)
 	weir_destroy(g);
 }
 
-/* The folder has a whole image and nothing else. After a failed first save it may be empty. */
+/* Check that the folder has a whole image and nothing else. After a failed first save the folder
+ * may be empty. */
 static void assert_whole(const struct verb *verb, int answer)
 {
 	char name[256];

@@ -174,7 +174,7 @@ static void second_sync_fails(const struct shim_call *call)
 		shim.refused = "fsync";
 }
 
-/* The error names the size of the image. It once named the 4096 bytes of the head. */
+/* The error names the size of the whole image, not the 4096 bytes of its head. */
 static void test_a_full_disk_names_the_image_s_bytes(void **state)
 {
 	char needs[80];

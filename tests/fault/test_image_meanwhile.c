@@ -130,7 +130,7 @@ static void count_opens(const struct shim_call *call)
 	calls += strcmp(call->what, "open") == 0;
 }
 
-/* weir_image_measure() opens the image once. A second open once found another file. */
+/* weir_image_measure() opens the image only once, because a second open may find another file. */
 static void test_statistics_open_the_image_once(void **state)
 {
 	(void)state;

@@ -297,7 +297,8 @@ static void litter_comes_at_the_link(const struct shim_call *call)
 		assert_true(image_spit(claimed, "x", 1));
 }
 
-/* A running saver has locked its claim file, and refuses other saves. A dead saver does not. */
+/* A running saver has locked its claim file, so other saves are refused. The claim file of a dead
+ * saver is unlocked, so it refuses no save. */
 static void test_is_a_save_kept_out_by_one_under_way_and_by_no_dead_one(void **state)
 {
 	char name[256];
