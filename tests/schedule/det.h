@@ -28,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DET_THREADS = 6 }; /* the most threads, the thread of the body included */
+enum { DET_THREADS = 6 }; /* the largest number of threads, including the thread of the body */
 
 enum det_order { DET_RELAXED, DET_ACQUIRE, DET_RELEASE, DET_ACQ_REL, DET_SEQ_CST };
 
@@ -43,9 +43,9 @@ enum det_strategy {
 
 struct det_options {
 	enum det_strategy strategy;
-	int preemptions;     /* DFS: the most preemptions in an execution */
+	int preemptions;     /* DFS: the largest number of preemptions in an execution */
 	int depth;           /* PCT: the depth d, at most 16 */
-	int stale;           /* the most stale reads in an execution; negative: no limit */
+	int stale;           /* the largest number of stale reads in an execution; < 0: no limit */
 	bool every_step;     /* allow a switch before each operation, loads included */
 	/* NULL, or a function that returns the bits at this address that matter to the running
 	 * thread. A load does not choose between values that differ only in other bits, which
@@ -56,7 +56,7 @@ struct det_options {
 	const void *local;
 	size_t local_bytes;
 	uint64_t seed;
-	uint64_t executions; /* the most executions of a run; 0: no limit */
+	uint64_t executions; /* the largest number of executions in a run; 0: no limit */
 	const char *replay;  /* a schedule that failed, or NULL */
 };
 
@@ -101,8 +101,8 @@ void det_fence(enum det_order order);
 /* Checks a plain access. A race is a failure. */
 void det_plain(const volatile void *address, bool write);
 void det_plain_range(const volatile void *address, size_t bytes, bool write);
-/* Allocates memory in which det detects use after free, double free and leaks. The end of an
- * execution frees all of it. */
+/* Allocates memory in which det detects use after free, double free and leaks. det frees all such
+ * memory at the end of an execution. */
 void *det_allocate(size_t bytes, size_t alignment);
 void det_free(void *block);
 size_t det_allocated(void); /* number of blocks not yet freed */
@@ -114,7 +114,8 @@ void det_lock(const void *mutex);
 void det_unlock(const void *mutex);
 
 /* Sleeps like futex(2) until det_wake() is called for the address. Return: false at once if the 32
- * bits there differ from @value. A wake orders no accesses; only the sleeper's later loads can. */
+ * bits at the address differ from @value. A wake does not order memory accesses, so a sleeper that
+ * needs an order must load with acquire order afterwards. */
 bool det_sleep(const void *address, uint32_t value);
 void det_wake(const void *address);
 

@@ -41,7 +41,7 @@ struct det_thread {
 	int priority;
 	/* the state of a wait */
 	enum det_wait wait;
-	const void *mutex; /* the mutex that the thread waits for, or the address of its sleep */
+	const void *mutex; /* the mutex or the futex address that the thread waits for */
 	bool woken;
 	/* A store that the thread first read at or before this clock cannot be read again if there
 	 * is a newer store. */
@@ -53,10 +53,9 @@ struct det_thread {
 	uint32_t sections[DET_THREADS];
 	/* joined clocks at the ends of the awaited sections and of all earlier sections */
 	struct det_clock sections_ended;
-	/* what the thread knows */
-	struct det_clock clock;
-	struct det_clock release_fence;
-	struct det_clock acquire_fence;
+	struct det_clock clock;         /* the steps that the thread knows */
+	struct det_clock release_fence; /* @clock at the thread's last release fence */
+	struct det_clock acquire_fence; /* the clock that an acquire fence would join */
 	bool freed; /* the thread has freed memory since its last store: see det_heap.c */
 	/* RCU */
 	struct det_sections rcu[DET_FLAVORS];

@@ -10,7 +10,7 @@ enum { HISTORY = 20, LOCATIONS = 8192 };
 struct store {
 	uint64_t value;
 	struct det_clock released;  /* the clock that an acquire load of this store joins */
-	uint32_t when;              /* clock of the storing thread; 0: before all threads */
+	uint32_t when;              /* clock of the storing thread; 0: the initial value */
 	/* for each thread, its clock when it first read this store; 0: not read */
 	uint32_t seen[DET_THREADS];
 	uint8_t thread;

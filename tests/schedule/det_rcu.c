@@ -94,7 +94,7 @@ void det_rcu_synchronize(enum det_flavor flavor)
 			det_clock_join(&t->sections_ended, &rcu->end);
 	}
 	if (!det_rcu_sections_over(t))
-		/* no other thread sees the end of the wait, so no other switch is needed */
+		/* no other thread sees the end of the wait, so no switch is needed after it */
 		det_wait(DET_FOR_READERS, NULL);
 	else
 		det_operation_ends();

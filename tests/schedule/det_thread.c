@@ -61,8 +61,8 @@ void det_operation_begins(void)
 		step();
 }
 
-/* If this thread has freed memory, lets det switch threads, so that another thread may access the
- * freed memory. */
+/* Lets det switch threads if this thread has freed memory, so that another thread may access the
+ * freed memory. With every_step, always lets det switch. */
 void det_write_begins(void)
 {
 	if (det.options.every_step || det_self()->freed) {
@@ -120,7 +120,8 @@ bool det_wait_over(int thread)
 	return false;
 }
 
-/* Without this fairness, a search would follow one waiting loop for ever. */
+/* Waits until every other thread that could run has moved. Otherwise a search would follow one
+ * waiting loop for ever. */
 void det_pause(void)
 {
 	struct det_thread *t = det_self();
@@ -146,7 +147,7 @@ static void spawn(void (*run)(void *), void *argument, bool reader)
 	bool parked = t->parked;
 	if (!stack)
 		stack = aligned_alloc(64, DET_STACK_BYTES);
-	/* The jump buffers are kept: a parked stack is resumed through them. */
+	/* Keep the jump buffers, because det resumes a parked stack through them. */
 	memset(&t->stack, 0, sizeof *t - offsetof(struct det_thread, stack));
 	t->stack = stack;
 	t->parked = parked;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Replaces liburcu: three flavors of RCU in liburcu's struct of functions, and urcu-bp's sections
- * by name. Outside of det_run() there is one thread, so no call waits. */
+ * Replaces liburcu. This file defines three flavors of RCU, each a struct rcu_flavor_struct, and
+ * the functions urcu_bp_read_lock() and urcu_bp_read_unlock() under their own names. Outside of
+ * det_run() there is one thread, so no call waits. */
 #include <stddef.h>
 #include <urcu/urcu-bp.h>
 #include "det.h"
@@ -79,7 +80,7 @@ const struct rcu_flavor_struct urcu_bp_flavor = {
 	.barrier = bp_barrier,
 };
 
-/* memb and mb. Registering is a no-op, because only real threads need it. */
+/* The flavor for memb and mb. Registering is a no-op, because only real threads need it. */
 FLAVOR(memb, DET_MEMB)
 SECTIONS(memb, DET_MEMB)
 

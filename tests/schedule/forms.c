@@ -80,7 +80,8 @@ static int one(int64_t count, const uint64_t *bitmap)
 	return (int)count;
 }
 
-/* Passes a single key to @name_hash() or @name(), or in other forms to the batch function @all. */
+/* Passes a single key to the function name_hash() in form HASH, to name() in the forms of a key,
+ * and to the batch function @all in the forms of batches. */
 #define ONE(name, all, on, hash) \
 	uint64_t key, bitmap = ~UINT64_C(0); \
 	if (form == HASH) \

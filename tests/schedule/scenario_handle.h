@@ -15,9 +15,9 @@
 extern struct weir_handle *handle;              /* the handle of the current execution */
 extern const struct rcu_flavor_struct *flavor;  /* the flavor of the handle */
 
-/* The application's record, a flag for each key. It is written before the insert and read after a
- * reload has begun, with no other order between the two. If filters hash differently, loaders read
- * the record, because a filter cannot be copied. */
+/* The application's record: a flag for each key. A thread writes the flag before it inserts the
+ * key, and a loader reads the flag after its reload has begun. Nothing else orders the two threads.
+ * If filters hash differently, loaders read the record, because a filter cannot be copied. */
 void record_key(unsigned key);
 void clear_record(unsigned key);
 bool is_recorded(unsigned key);

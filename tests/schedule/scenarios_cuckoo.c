@@ -104,7 +104,7 @@ static void two_movers(void)
 
 /* Moves of one fingerprint are serialised ([COPY-OWNER]). So a lookup during two moves by one
  * thread meets all states that it meets during moves by two threads. The only difference is what
- * the second mover knows of the first. */
+ * the second mover knows of the first mover. */
 static void insert_both(void *unused)
 {
 	cuckoo_insert_newcomer(unused);
@@ -156,8 +156,8 @@ static void removed_for_another(void)
 	det_assert(answer[0] == WEIR_SEEN && cuckoo_copies(&resident) == 1 && cuckoo_used() == 1);
 }
 
-/* ---- a filter of two cache lines, which has two stripes; the fingerprint belongs to the second
- * stripe ---- */
+/* ---- a filter of two cache lines, which has two stripes; the fingerprint of wide_resident and
+ * wide_twin belongs to the second stripe ---- */
 
 enum { WIDE = 2 * CUCKOO_BUCKETS, WIDE_WIDTH = 12, WIDE_TRIES = 10000000 };
 static uint64_t wide_words[WIDE] __attribute__((aligned(64)));

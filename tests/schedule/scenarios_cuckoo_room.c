@@ -39,13 +39,13 @@ static void no_room(void)
 	det_assert(answer[2] == 1 && cuckoo_copies(&resident) == 0);
 	det_assert(cuckoo_free_slots() == (unsigned)(answer[0] < 0));
 	det_assert(cuckoo_has(&newcomer) == (answer[0] == WEIR_NEW));
-	/* the refused insert does not block the next one */
+	/* a refused insert does not block a later insert */
 	det_assert(answer[0] >= 0 ||
 	           weir_insert_hash(subject->filter, newcomer.hash) == WEIR_NEW);
 }
 
-/* Bucket C has a free slot first, then B, and then A. One slot is always free, but a search that
- * visits each bucket before its slot becomes free finds none. */
+/* The free slot is in bucket C first, then in B, and then in A. One slot is always free, but a
+ * search that visits each bucket before its slot becomes free finds no free slot. */
 static void move_free_slot(void *unused)
 {
 	(void)unused;

@@ -55,7 +55,7 @@ static void load_recorded(void *unused)
 	promise(3);
 }
 
-/* @most: capacity of the next filter, equal to the current filter's */
+/* @most: the capacity of the next filter, which equals the capacity of the current filter. */
 static void load_by_copy(void *most)
 {
 	struct weir_reload *r = full_begin_into((uint32_t)(uintptr_t)most, false);
@@ -216,7 +216,7 @@ static void counting_copied_by(uint32_t words)
 	det_spawn(copy_counted, NULL);
 	det_join_all();
 	det_assert(weir_handle_count_hash(handle, hash_of(1)) >= TIMES - (answer[2] == 1));
-	/* 1 from the copy, and TIMES from the counters that key 1 shares */
+	/* the copy may add 1 to the count, and key 1, which shares counters, may add TIMES */
 	end_counting(TIMES + 1, 1 + TIMES);
 }
 

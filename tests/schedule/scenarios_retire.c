@@ -156,8 +156,8 @@ static void measured_at_once(void)
 	handle_end_with(1, 1);
 }
 
-/* Calls weir_handle_hash() and weir_handle_remove() during a reload. The removal fails, because the
- * kinds of this group cannot remove. */
+/* Calls weir_handle_hash() and weir_handle_remove() during a reload. The removal fails, because a
+ * reload is running (-EBUSY), or because the kinds of this group cannot remove (-ENOTSUP). */
 static void hash_and_remove(void *unused)
 {
 	uint64_t key = subject_key(subject, hash_of(0));

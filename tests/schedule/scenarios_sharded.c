@@ -25,8 +25,8 @@ static void copied_qsbr(void)
 	sharded_end_with(13, 1, 1);
 }
 
-/* A flag for each key, written before the insert and read by fill(). No other order holds between
- * the two. */
+/* A flag for each key. A thread writes the flag before it inserts the key, and fill() reads the
+ * flag. Nothing else orders the insert and fill(). */
 static uint32_t record[SUBJECT_KEYS];
 
 static void record_and_insert(void *insertion)

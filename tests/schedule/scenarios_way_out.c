@@ -20,7 +20,8 @@ static void begin_with(struct weir_filter *initial)
 	det_assert(weir_handle_measure(handle, &s, NULL) == 0 && s.nearly_full);
 }
 
-/* @room: free slots, to which the copy of key 0 can move. Key 1 needs the slot of that copy. */
+/* @room: the number of free slots, to which the copy of key 0 can move. Key 1 needs the slot of
+ * that copy. */
 static void begin_cuckoo(unsigned room)
 {
 	struct weir_filter *initial;

@@ -125,8 +125,8 @@ static void rollback_and_reload(void)
 	handle_end_with(1, 1u + (result[0] == 0) + (result[1] == 0));
 }
 
-/* While a writer works or after it, at most one of two threads begins a reload. A reload that has
- * begun stays open, so the other thread is refused. */
+/* While a writer works, or after it has finished, at most one of two threads begins a reload. A
+ * reload that has begun stays open, so the other thread is refused. */
 static int finished; /* the writer's result */
 
 static void lets_one_in(void (*writer)(void *))

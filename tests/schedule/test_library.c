@@ -105,11 +105,12 @@ static struct totals {
 	double seconds;
 } totals;
 
-/* Return: the preemption bound of a search. --preemptions sets every bound. Otherwise form HASH,
- * and every form under --each, has the scenario's own bound. So do batches of a scenario about
- * batches. Other forms have a lower bound: a key differs from a hash only in the hashing before its
- * insert begins, and batches take three times as many executions. A short run lowers by one each
- * bound above 1, but not the bound of form HASH and not the bounds under --each. */
+/* Return: the preemption bound of a search. --preemptions sets every bound. Without this option, a
+ * scenario has its own bound in form HASH, and under --each in every form. In the other forms the
+ * bound is lower, because a key differs from a hash only in the hashing before its insert begins,
+ * and because batches take three times as many executions. Scenarios about batches keep their own
+ * bound in the forms of batches. A short run lowers the bounds of all forms except HASH by one, if
+ * they are above 1. */
 static int preemptions_of(const struct scenario *scenario)
 {
 	if (settings.preemptions >= 0)
