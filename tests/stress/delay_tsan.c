@@ -81,8 +81,8 @@ TSAN_PLAIN(PLAIN_ACCESS, 16)
 RANGE(read)
 RANGE(write)
 
-/* The builtins need constant orders; with variable orders they use the strongest. Consume counts as
- * acquire, as in the compilers. */
+/* The builtins need a constant memory order, because they replace a variable order by the strongest
+ * order. Consume counts as acquire, as in the compilers. */
 #define RMW(bits, type, name, builtin) \
 	type __tsan_atomic##bits##_##name(volatile type *a, type operand, int order) \
 	{ \

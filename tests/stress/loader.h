@@ -49,7 +49,8 @@ static inline uint64_t reload_hash(const struct reloads *s, unsigned thread, uin
 	return weir_hash(s->hasher, &key, sizeof key);
 }
 
-/* A quarter more than the inserts, because some layouts are more than half full at capacity. */
+/* Return: a capacity that exceeds the number of keys by a quarter, because some layouts are more
+ * than half full at their capacity. */
 static inline uint64_t reload_capacity(const struct reloads *s)
 {
 	return s->keys * s->inserters * 5 / 4;

@@ -132,7 +132,7 @@ static bool load(struct weir_reload *r, uint64_t *random)
 	return true;
 }
 
-/* Roll back to the previous filter or drop it, because removals fail until then. */
+/* Roll back to the previous filter or drop it, because removals fail while the handle keeps it. */
 static void settle(uint64_t *random)
 {
 	stress_delay(random);

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	for (round_now = 0; round_now < rounds && !bad; round_now++) {
 		struct weir_params params = WEIR_PARAMS_INIT;
 		params.kind = WEIR_GROWING;
-		/* eight layers hold 21,845 times as many keys as the first */
+		/* eight layers hold 21,845 times as many keys as the first layer, which suffices */
 		params.capacity = round_now % 2 ? 4 * keys_each / 20000 + 64 :
 		                                  4 * keys_each / 300 + 1;
 		params.growing.max_capacity = round_now % 2 ? 0 : 4 * keys_each;

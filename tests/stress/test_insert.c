@@ -29,8 +29,8 @@ struct contest {
 	_Atomic uint64_t lookups;
 	/* At the end of each round one thread inserts into this filter the keys that were new. */
 	struct weir_filter *alone;
-	/* the number of keys that were new to two or more threads, and to no thread */
-	uint64_t new_twice, new_to_none;
+	uint64_t new_twice,   /* the number of keys that were new to two or more threads */
+	         new_to_none; /* the number of keys that were new to no thread */
 };
 
 static void insert_one(struct contest *c, unsigned thread, uint64_t key)

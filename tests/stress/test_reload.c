@@ -20,8 +20,8 @@ static void add(const struct reloads *s, struct keys *k, unsigned thread, uint64
 	keys_add(k, reload_key(s, thread, i), reload_hash(s, thread, i));
 }
 
-/* Return: @form. If @form passes hashes and the handle accepts any seed, and so refuses hashes: the
- * same form with keys. */
+/* Return: a form that the handle accepts. A handle that accepts any seed refuses hashes. For such a
+ * handle, a form that passes hashes becomes the same form with keys. */
 static enum form by_key(const struct reloads *s, enum form form)
 {
 	bool hashes = s->reseeds && (form == EACH_HASH || form == HASHES);
@@ -210,8 +210,8 @@ static void report(const struct reloads *s, uint64_t inserts, uint64_t rounds, d
 	printf("\n");
 }
 
-/* Return: true if the test has had many rounds and some action is still missing, as on a slow
- * machine. Then the test runs more rounds. */
+/* Return: true if the test must run more rounds: after MANY_ROUNDS rounds, some action of the
+ * loader has not happened yet. This happens on slow machines. */
 static bool goes_on(const struct reloads *s, uint64_t rounds)
 {
 	bool missing = false;

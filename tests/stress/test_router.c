@@ -14,7 +14,7 @@ struct race {
 	const struct rcu_flavor_struct *flavor;
 	uint64_t each;
 	unsigned threads;
-	/* counts, for each set, of the reloads that clear the set */
+	/* for each set, two counts of the reloads that clear this set */
 	_Atomic uint64_t beginning[SETS], /* rises before weir_reload_begin() */
 	        begun[SETS];              /* rises after weir_reload_begin() */
 	atomic_uint working;
@@ -80,7 +80,7 @@ static void clear(struct race *r, uint64_t turn, uint64_t *random)
 	atomic_fetch_add_explicit(&r->reloads, 1, memory_order_relaxed);
 }
 
-/* The last thread clears, the others insert and look up. */
+/* The last thread clears sets. All other threads insert and look up. */
 static void work(void *shared, unsigned thread)
 {
 	struct race *r = shared;
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	how.flavor = r.flavor;
 	o.kind = WEIR_ROUTER;
 	o.router.sets = SETS;
-	/* the sets are cleared again and again, but the test does not know how often */
+	/* room for every key, because the test cannot know how often a set will be cleared */
 	o.capacity = r.each * r.threads / SETS + 1;
 	o.fp_rate = 0.001;
 	int err = weir_create(&first, &o);

@@ -49,7 +49,7 @@ static void load_lightly(struct swaps *s, unsigned thread)
 		      weir_error_detail());
 		check(weir_handle_contains_hash(s->handle, stress_hash(key)),
 		      "a key that was just inserted is missed");
-		/* few different keys, which fit however long the test takes */
+		/* choose among few keys, so that they fit, however long the test takes */
 		key = stress_random(&random) % (CAPACITY / 10);
 		if (key % 64)
 			continue;

@@ -19,7 +19,7 @@ static struct round {
 	const struct rcu_flavor_struct *flavor;
 	unsigned inserters;
 	uint64_t seed;
-	uint32_t limit;        /* capacity of the previous filter, less than all keys */
+	uint32_t limit;        /* capacity of the previous filter: less than the number of keys */
 	uint32_t rolls_after;  /* the rollback waits for this many inserts */
 	atomic_uint acknowledged;
 	atomic_bool rolls;
@@ -132,7 +132,7 @@ static void verify(void)
 			totals.refused += !has;
 			all += (uint64_t)n;
 		}
-	/* a copy during inserts reads the total before the counters */
+	/* a copy during inserts reads the total before the counters, so the two may differ */
 	check(s.copied || all == *bounded_word(f, 0), "%" PRIu64 " copies in all, %" PRIu64
 	      " by counters", (uint64_t)*bounded_word(f, 0), all);
 	totals.returned += s.returned;

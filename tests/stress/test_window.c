@@ -31,8 +31,8 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* All threads offer the same nonces, close together, so that they meet. A slot of the table is
- * reused when no thread works near that slot. */
+/* Wait until no thread is more than CLOSE nonces behind nonce @i. So all threads offer a nonce at
+ * nearly the same time, and no thread is near the slots of accepted[] that are cleared. */
 static void wait_for_others(const struct race *r, uint64_t i)
 {
 	for (unsigned t = 0; t < r->threads; t++)
@@ -49,13 +49,13 @@ static void offer(struct race *r, uint64_t i)
 	if (weir_insert_hash(r->w, stress_hash(i)) != WEIR_NEW)
 		return;
 	uint64_t ended = now(), before = atomic_exchange(accepted, began);
-	/* clear_slot_ahead() has removed the entry of the slot's former nonce */
+	/* the entry belongs to nonce @i, because clear_slot_ahead() removes older entries */
 	check(!before || ended >= before + SPAN_NS, "nonce %llu is accepted twice within %llu ns",
 	      (unsigned long long)i, (unsigned long long)(ended - before));
 	atomic_fetch_add_explicit(&r->news, 1, memory_order_relaxed);
 }
 
-/* Clear the slot half a table ahead, where no thread is near. */
+/* Clear the slot that is half of accepted[] ahead, because no thread is near that slot. */
 static void clear_slot_ahead(struct race *r, uint64_t i)
 {
 	atomic_store(&r->accepted[(i + NONCES / 2) % NONCES], 0);
