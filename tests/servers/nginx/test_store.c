@@ -10,7 +10,7 @@
 
 enum { ROOM = 1 << 20, KEYS = 500 };
 
-/* Called once, just before a reader's next lock. */
+/* A function that __wrap_fcntl64() calls once, just before the next lock of a reader; or NULL. */
 static void (*before_lock)(void);
 int __real_fcntl64(int fd, int command, ...);
 int __wrap_fcntl64(int fd, int command, ...);
@@ -28,7 +28,7 @@ int __wrap_fcntl64(int fd, int command, ...)
 	return __real_fcntl64(fd, command, argument);
 }
 
-/* Loading a filter from memory fails with -ENOMEM. */
+/* If true, weir_load() of a filter in memory fails with -ENOMEM. */
 static bool no_memory;
 int __real_weir_load(struct weir_filter **out, struct weir_location from,
                      const struct weir_load_options *options);
@@ -64,7 +64,7 @@ static bool has_set(struct store *s, uint64_t n)
 	return true;
 }
 
-/* All steps of a leader. Return: as store_begin(), or the error of the read. */
+/* Take all steps of a leader. Return: 0, the error of store_begin(), or the error of the read. */
 static int put_set(struct store *s)
 {
 	static struct reading r;
