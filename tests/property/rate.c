@@ -26,7 +26,8 @@ struct measured {
 	double rate, interval; /* interval: half the width of the 99 % interval, relative */
 };
 
-/* The number of a filter's first key. If the kind takes no seed, each filter has other keys. */
+/* The number of a filter's first key. If the kind takes no seed, this number differs from filter to
+ * filter, so that no two filters have equal keys. */
 static uint64_t from;
 
 static void make_keys(const struct sample *s, uint64_t first, uint64_t n)

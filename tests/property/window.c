@@ -37,7 +37,7 @@ struct model {
 	                                   and the test advances the window early */
 	uint64_t turn;                  /* number of the newest generation, from 0 */
 	uint64_t since[1 << 16];        /* when each generation became the newest */
-	uint64_t advances, counted;     /* advances and keys_counted of the window's statistics */
+	uint64_t advances, counted;     /* expected weir_window_stats.advances, .keys_counted */
 	uint64_t keys;                  /* number of inserted keys; key i is test_key(i) */
 	uint64_t in[12 * STEPS],        /* the generation of each key */
 	         at[12 * STEPS];        /* the time of each key's last insert */
