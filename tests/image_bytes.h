@@ -52,7 +52,7 @@ static inline uint64_t image_table(const unsigned char *image)
 }
 
 /* Set the header's three checksums to match its contents, within the first @n bytes. The table does
- * not change, and an image that is marked live stays so. */
+ * not change, and an image that is marked live stays marked. */
 static inline void image_repair(unsigned char *image, size_t n)
 {
 	if (n < IMAGE_TABLE)

@@ -47,16 +47,16 @@ static inline void test_assert_ok(int64_t answer, const char *call, const char *
 	_fail(file, line);
 }
 
-/* @bytes: the answer of a call that returns the number of written bytes. Return: 0, or the
- * error. */
+/* @bytes: the answer of a call that returns the number of written bytes or an error. Return: 0 if
+ * bytes were written, -EIO if the call wrote no byte, otherwise the error. */
 static inline int test_done(int64_t bytes)
 {
 	return bytes < 0 ? (int)bytes : bytes == 0 ? -EIO : 0;
 }
 
 /* Check that the call answers @err, and that its error text contains @a and @b, mostly the
- * parameter and its value. The error text of an earlier call counts only if @call is a stored
- * answer. */
+ * parameter and its value. @call: a call, which must write its own error text, or a variable with
+ * the answer of an earlier call, whose error text is then checked. */
 #define assert_refused(call, err, a, b) \
 	(strchr(#call, '(') ? (void)weir_fail(-EIO, "no sentence of this call") : (void)0, \
 	 test_assert_refused((call), (err), (a), (b), #call, __FILE__, __LINE__))
@@ -119,7 +119,7 @@ static inline struct weir_builder *test_builder(uint32_t kind, double fp_rate)
 static const uint32_t test_kinds[] __attribute__((unused)) = { WEIR_KINDS(TEST_KIND) };
 #undef TEST_KIND
 
-/* Return: the number of a shape with this name, or 0 if the kind has no such number. */
+/* Return: the value of the shape's field @name, or 0 if the kind has no such field. */
 static inline uint32_t test_number(const struct weir_shape *shape, const char *name)
 {
 	const char *field;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The calls that a compiler inserts with -fsanitize=thread, for a file that replaces
- * ThreadSanitizer's run time. This header defines the calls that need not do anything, and names
- * the plain accesses, which that file defines. A program includes this header once. */
+ * ThreadSanitizer's run time. This header defines the calls that need not do anything, and lists
+ * the calls for plain accesses, which that file defines. A program includes this header once. */
 #ifndef WEIR_TESTS_TSAN_CALLS_H
 #define WEIR_TESTS_TSAN_CALLS_H
 
@@ -34,7 +34,7 @@ void __tsan_release(void *address)
 	(void)address;
 }
 
-/* ACCESS(name, bytes, write) for each plain access of @bytes bytes. */
+/* Expands ACCESS(name, bytes, write) for each sort of plain access of @bytes bytes. */
 #define TSAN_PLAIN(ACCESS, bytes) \
 	ACCESS(read, bytes, false) \
 	ACCESS(write, bytes, true) \
