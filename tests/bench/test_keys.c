@@ -70,7 +70,7 @@ static void distinct(void **unused)
 	(void)unused;
 }
 
-/* The values are pinned, so that figures of all machines and years are for the same keys. */
+/* The values are pinned, so that results of different machines and years are for the same keys. */
 static void the_same_for_ever(void **unused)
 {
 	static const uint64_t wanted[] = {

@@ -39,8 +39,8 @@ void usual_caches_are_measured_whole()
 	CHECK(words(room, 3.5, 0.02 / mib) == "L2:1 memory:64!");
 }
 
-/* On a machine with 480 MiB of L3 a run once inserted 1.2 billion keys, so that even --quick took
- * half an hour. */
+/* On a machine with 480 MiB of L3, filters chosen by the caches alone would take 1.2 billion
+ * inserts, so that even --quick would take half an hour. */
 void a_large_L3_is_capped_by_time()
 {
 	bench::Room room = { 2 * mib, 480 * mib, 24 * 1024 * mib };
