@@ -14,12 +14,12 @@ struct shim_call {
 	int fd;         /* for fsync: the file */
 	const void *at; /* for msync: the first byte */
 	size_t n;       /* for msync: the number of bytes */
-	bool done;      /* true: the call has succeeded; false: it is about to be made */
+	bool done;      /* true: the call has succeeded; false: the call is about to be made */
 };
 
 struct shim {
 	bool armed;
-	unsigned at;      /* number of the call that fails, from 1; 0: none */
+	unsigned at;      /* number of the call that fails, from 1; 0: no call fails */
 	int error;        /* the errno of the failing call */
 	bool die;         /* call @at does not fail: the process is killed before it */
 	bool trickle;     /* every other read or write is interrupted, and the rest are short */
@@ -30,7 +30,7 @@ struct shim {
 	bool same_times;  /* fstat() shows the same times for every file, even if armed is false */
 	bool no_waiting;  /* usleep returns at once */
 	const char *refused;  /* calls of this name fail, as in a sandbox, even if armed is false */
-	const char *refused2; /* a second name that is refused */
+	const char *refused2; /* a second name whose calls fail in the same way */
 	int refused_error;    /* the errno of refused calls */
 	/* Called before each wrapped call, and again after a successful fsync or msync. Two sorts
 	 * of calls are left out: the calls that look() makes and, unless die is set, close,
@@ -43,7 +43,7 @@ struct shim {
 	const char *ignored;  /* one call of this name is skipped and returns 0 */
 	unsigned ignored_at;  /* number of the skipped call, from 1; 0: none */
 	_Atomic unsigned calls; /* number of calls so far, on all threads */
-	const char *what;       /* name of the call that failed */
+	const char *what;       /* name of the call that has failed; NULL: no call has failed */
 	_Atomic long allocated; /* blocks allocated by weir and not freed yet */
 	_Atomic long mapped;    /* bytes mapped and not unmapped yet */
 };

@@ -186,7 +186,7 @@ static const struct verb {
 	{ "of a sharded set", of_a_sharded_set, 60 },
 };
 
-/* Return: true if the n-th call was reached. */
+/* Run the verb while its n-th system call fails. Return: false if there are fewer than n calls. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char name[256];

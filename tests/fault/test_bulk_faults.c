@@ -67,7 +67,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Return: true if the n-th call was reached. */
+/* Load keys while the n-th system call fails. Return: false if there are fewer than n calls. */
 static bool load_failing_at(unsigned n)
 {
 	struct weir_filter *f = make(memory);

@@ -259,7 +259,7 @@ static void again(const struct verb *verb)
 	assert_int_equal(missing_in(h, 0, KEYS), 0);
 }
 
-/* Return: true if the n-th call was reached. */
+/* Run the verb while its n-th system call fails. Return: false if there are fewer than n calls. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char what[64];

@@ -239,7 +239,7 @@ static int run(const struct verb *verb)
 	return answer;
 }
 
-/* Return: true if the n-th call was reached. */
+/* Run the verb while its n-th system call fails. Return: false if there are fewer than n calls. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	char sentence[600], what[64];

@@ -216,7 +216,7 @@ static void test_only_images(void **state)
 	assert_ok(weir_save(f, weir_location_path(link_path), &o));
 	assert_int_equal(unlink(path), 0);
 	assert_ok(weir_save(f, weir_location_path(path), &o));
-	assert_int_equal(truncate(path, 7), 0); /* an image's first eight bytes identify it */
+	assert_int_equal(truncate(path, 7), 0); /* an image is known by its first eight bytes */
 	assert_refused(weir_save(f, weir_location_path(link_path), &o), -EEXIST, link_path,
 	               "neither empty nor an image");
 	write_text(path);

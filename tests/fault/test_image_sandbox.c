@@ -72,7 +72,7 @@ static void saves_without(const char *one, const char *other, int error)
 static void test_saves_without(void **state)
 {
 	static const char *const calls[][2] = {
-		{ "linkat", "linkat ." }, /* seccomp refuses both */
+		{ "linkat", "linkat ." }, /* seccomp refuses both calls */
 		{ "linkat", NULL },       /* only the link itself is refused */
 		{ "linkat .", NULL },     /* the file has a temporary name from the start */
 		{ "linkat .", "renameat2" },

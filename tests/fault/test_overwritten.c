@@ -49,7 +49,7 @@ static void test_a_file_overwritten_after_it_was_taken_over(void **state)
 	(void)state;
 	assert_int_equal(weir_handle_refresh(h, path, NULL), 1);
 	assert_int_equal(truncate(path, 0), 0);
-	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* this once ended with SIGBUS */
+	assert_int_equal(missing_in(h, 0, 2 * KEYS), 0); /* lookups must not raise SIGBUS */
 	insert_into(h, 5000, 5100);
 	assert_refused(weir_handle_refresh(h, path, NULL), -EBADMSG, path, "empty");
 	overwrite(second, 0, length);

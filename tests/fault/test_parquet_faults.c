@@ -26,7 +26,7 @@ static int use(void)
 	return err;
 }
 
-/* Return: true if the n-th call was reached. */
+/* Open and read while the n-th system call fails. Return: false if there are fewer than n calls. */
 static bool fail_at(unsigned n, int error)
 {
 	unsigned descriptors = open_descriptors();

@@ -179,7 +179,7 @@ static void assert_whole(const struct verb *verb, int answer)
 	assert_ok(do_load());
 }
 
-/* Return: true if the n-th call was reached. */
+/* Run the verb while its n-th system call fails. Return: false if there are fewer than n calls. */
 static bool fail_at(const struct verb *verb, unsigned n, int error)
 {
 	fresh(verb);
