@@ -36,8 +36,9 @@ enum det_strategy {
 	/* every schedule with at most @preemptions preemptions (Musuvathi, Qadeer 2007), and every
 	 * stale read */
 	DET_DFS,
-	DET_RANDOM, /* every choice at random */
-	/* random priorities, changed at depth - 1 random steps (Burckhardt et al. 2010) */
+	DET_RANDOM, /* makes every choice at random */
+	/* gives threads random priorities, and changes priorities at depth - 1 random steps
+	 * (Burckhardt et al. 2010) */
 	DET_PCT,
 };
 

@@ -39,7 +39,8 @@ static inline unsigned cuckoo_free_slots(void)
 bool cuckoo_has(const struct cuckoo_key *l);
 int64_t cuckoo_copies(const struct cuckoo_key *l);
 
-/* Threads. The first three record answers 0, 1 and 2 and promise slots 0, 1 and 2. */
+/* Thread functions. The first three functions record answers 0, 1 and 2, and promise slots 0, 1
+ * and 2. */
 void cuckoo_insert_newcomer(void *unused);
 void cuckoo_insert_second(void *unused);
 void cuckoo_remove_resident(void *unused);

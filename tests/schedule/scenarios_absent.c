@@ -59,7 +59,7 @@ static void kept_deferred(void)
 	kept_with(load_first, &defer_free);
 }
 
-/* After the first set, the handle has no previous filter: the placeholder does not become one. */
+/* After the first set, the handle has no previous filter, because the placeholder is not kept. */
 static void kept_no_previous(void)
 {
 	kept_with(load_first, &keep_previous);

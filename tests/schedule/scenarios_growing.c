@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A growing filter while layers are appended ([LAYER-RECORD] to
- * [LAYER-AHEAD] in src/growing/growing.h). Its first layer has a capacity of one key, and its
- * second a capacity of four. Each execution makes its own filter, whatever the subject. A key has
+ * [LAYER-AHEAD] in src/growing/growing.h). The first layer has a capacity of one key, and the
+ * second layer of four keys. Each execution makes its own filter, whatever the subject. A key has
  * only one or two bits in one cache line, so that the search is mostly about the layers. */
 #include <errno.h>
 #include "forms.h"

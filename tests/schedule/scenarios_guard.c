@@ -61,7 +61,8 @@ static void come_ask_both_and_go(void *unused)
 	weir_guard_leave(t);
 }
 
-/* Checks the figures at any moment. @threads: upper bound on the threads that come and go. */
+/* Checks what holds for the figures at any moment. @threads: an upper bound on the number of
+ * threads that come and go. */
 static void plausible(const struct weir_guard_stats *s, uint64_t threads)
 {
 	const uint64_t closed = s->stopped + s->true_positives;

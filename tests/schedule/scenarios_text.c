@@ -13,7 +13,7 @@ static const struct weir_reload_options keep = { .struct_size = sizeof keep,
 	                                         .gate = &any_hashes,
 	                                         .keep_previous = true };
 
-static struct weir_filter *empty; /* made once, since sizing takes longer than a scenario */
+static struct weir_filter *empty; /* made only once, because this takes longer than a scenario */
 
 static bool make_empty(void)
 {

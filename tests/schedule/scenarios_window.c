@@ -254,7 +254,8 @@ static void advance_if_free(void *slot)
 	result[*(int *)slot] = weir_window_advance(window);
 }
 
-/* Only one advance runs at a time, and each successful advance counts. */
+/* Two threads advance the window. An advance that meets the other advance fails with -EBUSY, and
+ * the statistics count each successful advance. */
 static void two_advance(void)
 {
 	begin(WEIR_WINDOW_COLUMNS, 1);

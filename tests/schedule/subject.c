@@ -252,7 +252,7 @@ uint64_t subject_bits(const struct subject *s, const volatile void *word, unsign
 {
 	uint64_t mask = 0;
 	size_t index = ((uintptr_t)word - (uintptr_t)s->bits[0]) / 8;
-	/* a word of another filter of this layout */
+	/* @word may belong to another filter of this layout, so take its place in its line */
 	if (s->bytes == LINE && det_block_bytes(word) == LINE)
 		index = (uintptr_t)word % LINE / 8;
 	if (index >= s->bytes / 8)

@@ -47,7 +47,7 @@ struct subject {
 };
 
 /* Return: true if exactly one of several threads that insert a new key gets WEIR_NEW. Other layouts
- * promise only that at least one does. */
+ * promise only that at least one thread gets WEIR_NEW. */
 static inline bool subject_one_new(const struct subject *s)
 {
 	return s->row->one_new;

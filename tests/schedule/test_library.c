@@ -38,14 +38,14 @@ static struct settings {
 /* If a key has NARROWED_FROM words or more, loads choose only between values that differ in bits of
  * the thread's own keys. */
 enum { PREEMPTIONS = 3, NARROWED_FROM = 8 };
-/* divides the random executions of all forms but the first */
+/* divides the number of random executions in each form except HASH */
 enum { OTHER_FORMS = 6 };
 
 const struct subject *subject;
 int answer[PROMISES];
 static uint32_t flags[PROMISES];
 static unsigned seeds_given;
-static unsigned keys_of[DET_THREADS]; /* the keys that each thread acts on; 0: all */
+static unsigned keys_of[DET_THREADS]; /* the keys that each thread acts on (bit i: key i); 0: all */
 
 void scenario_begin(void)
 {
@@ -256,8 +256,9 @@ static void look_up(void)
 	(void)weir_contains_hash(subject->filter, hash_of(0));
 }
 
-/* Return: true if det sees the library's accesses. A kernel compiled without the instrumentation
- * would pass any test. A lookup of an inserted key reads all of the key's words. */
+/* Return: true if det sees the library's accesses. This check is needed, because a kernel compiled
+ * without the instrumentation would pass any test. The check looks up an inserted key, because such
+ * a lookup reads all of the key's words. */
 static bool instrumented(void)
 {
 	scenario_begin();
@@ -338,7 +339,7 @@ int main(int argc, char **argv)
 	printf("%llu runs, %llu executions, %.1f s, %llu failed\n", (unsigned long long)totals.rows,
 	       (unsigned long long)totals.executions, totals.seconds,
 	       (unsigned long long)totals.failed);
-	/* Without any row, the options match nothing. That is a failure, except with --form: a
-	 * scenario need not run in every form. */
+	/* If no scenario has run, the options match nothing, which is a failure. With --form it is
+	 * not a failure, because a scenario need not run in every form. */
 	return totals.failed || (!totals.rows && !settings.form);
 }
