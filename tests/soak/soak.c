@@ -263,7 +263,7 @@ static void make(struct subject *s)
 	s->keys = 300 + next_random(&random) % 30000;
 	p.capacity = s->keys * s->threads;
 	if (p.kind == WEIR_WINDOW)
-		p.capacity *= 7; /* the window never advances here */
+		p.capacity *= 7; /* one generation takes all keys, as the window never advances */
 	if (p.kind == WEIR_CUCKOO)
 		p.capacity += p.capacity / 4; /* a full filter refuses slowly */
 	p.fp_rate = next_random(&random) % 2 ? 0.01 : 0.001;

@@ -100,10 +100,10 @@ RANGE(write)
 		return old; \
 	}
 
-/* Compare-exchange has the memory orders that the library passes. The library uses it for the marks
- * of owners, for limits and for the stack of kept keys ([OWNED-PART], [PLAIN-FIGURE] and
- * [EARLY-KEYS] in atomic.h), and for words of counters. Any other pair of orders becomes the
- * strongest. gcc calls the first function, and clang calls the second function. */
+/* A compare-exchange keeps the library's memory orders if they are a pair that the library uses:
+ * for the marks of owners, for limits and for the stack of kept keys ([OWNED-PART], [PLAIN-FIGURE]
+ * and [EARLY-KEYS] in atomic.h), and for words of counters. Any other pair becomes seq_cst. gcc
+ * calls the first function, and clang calls the second function. */
 #define COMPARE_EXCHANGE(bits, type) \
 	int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected, \
 	                                                  type desired, int success, int failure) \

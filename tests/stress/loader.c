@@ -45,7 +45,7 @@ static int insert_some(struct weir_reload *r, const struct reloads *s, unsigned 
 	return answer < 0 ? (int)answer : 0;
 }
 
-/* Load the keys that the inserters have recorded, after weir_reload_begin() has returned. */
+/* After weir_reload_begin() has returned, load all keys that the inserters have recorded so far. */
 static void load_source(const struct reloads *s, struct weir_reload *r, uint64_t *random)
 {
 	for (unsigned t = 0; t < s->inserters; t++) {
@@ -107,7 +107,8 @@ static void leave_previous(struct reloads *s, enum reload_action how)
 	s->done[how] += stats.previous_kept;
 }
 
-/* Save the handle's set, and refresh the handle from this image with the keys inserted since. */
+/* Save the handle's set, then refresh the handle from this image. The refresh carries over the keys
+ * that were inserted after the save. */
 static void refresh(struct reloads *s, uint64_t *random)
 {
 	struct weir_refresh_options options = WEIR_REFRESH_OPTIONS_INIT;

@@ -25,7 +25,7 @@ static struct built {
 	atomic_bool over;
 	_Atomic uint64_t lookups;
 	/* A sequence counter, odd while a commit or a rollback may change the current set. If the
-	 * counter is even and has one value before and after a lookup, the lookup used the set that
+	 * counter has the same even value before and after a lookup, the lookup used the set that
 	 * @round names. */
 	_Atomic uint64_t changes;
 	_Atomic uint64_t round;

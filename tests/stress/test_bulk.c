@@ -35,8 +35,8 @@ uint64_t __wrap_weir__last_cache_bytes(void)
 	return last_cache;
 }
 
-/* Simulated other threads. They always own exactly one part. When the load waits for this part,
- * they drop it and take the next part. */
+/* Simulated other threads. They always own exactly one part. When the load waits for this part, the
+ * simulated threads drop the part and take the next part. */
 static struct {
 	struct weir_filter *f; /* NULL: no other threads */
 	uint32_t owned;
@@ -205,7 +205,7 @@ static void by_several_threads(void **state)
 	for (unsigned i = 0; i < 3 * COUNT_OF(calls); i++) {
 		struct subject s = make(shape);
 		last_cache = i % 3 == 1 ? 0 : UINT64_MAX;
-		no_memory = i % 3 == 2; /* there is no memory for buckets of hashes */
+		no_memory = i % 3 == 2; /* the load gets no memory for buckets of hashes */
 		load_together(s.f, calls[i / 3]);
 		no_memory = false;
 		assert_as_inserted(shape, &s);
@@ -274,8 +274,8 @@ static void load_in_rounds(struct weir_filter *f, const uint64_t *of, size_t n)
 	no_memory = false;
 }
 
-/* Load in calls of each length from 0 to 599, which is more hashes than a round collects on the
- * stack. Then load the rest in one call. */
+/* Load in calls of each length from 0 to 599. The longest calls have more hashes than a round
+ * collects on the stack. Then load the rest in one call. */
 static void rounds_of_every_length(void **state)
 {
 	const struct test_shape *shape = *state;

@@ -16,7 +16,7 @@ struct application {
 	struct weir_handle *_Atomic set; /* read in a section; NULL: no handle at the moment */
 	uint64_t rounds;
 	atomic_bool over;
-	_Atomic uint64_t found; /* lookups in the current handle */
+	_Atomic uint64_t found; /* number of times that a reader has found the current handle */
 	_Atomic uint64_t lookups, nothing;
 };
 

@@ -62,7 +62,7 @@ static void insert_chunk(struct contest *c, unsigned thread, uint64_t key, uint6
 	for (unsigned i = 0; i < CHUNK; i += n) {
 		n = CHUNK - i < BATCH ? CHUNK - i : BATCH;
 		stress_delay(random);
-		if (key / CHUNK % 4 == 3) { /* every fourth chunk in batches */
+		if (key / CHUNK % 4 == 3) { /* insert every fourth chunk in batches */
 			insert_batch(c, thread, key + i, n);
 		} else {
 			n = 1;

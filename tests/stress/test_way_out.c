@@ -14,8 +14,8 @@
 enum { FIRST = 1000, TIMES = 64 /* at the end there are TIMES * FIRST keys */ };
 
 struct thread {
-	_Alignas(64) atomic_uint recorded, /* keys that are inserted or about to be inserted */
-	        promised;                  /* keys whose inserts have returned */
+	_Alignas(64) atomic_uint recorded, /* number of keys inserted or about to be inserted */
+	        promised;                  /* number of keys whose inserts have returned */
 	uint64_t refused;
 };
 
@@ -24,7 +24,7 @@ static struct way {
 	struct weir_params params;
 	struct weir_handle *handle;
 	const struct rcu_flavor_struct *flavor;
-	unsigned inserters, keys; /* keys: keys of each inserter */
+	unsigned inserters, keys; /* keys: the number of keys of each inserter */
 	uint64_t seed, commits, lookups;
 	atomic_uint inserting;
 	struct thread threads[MOST_THREADS];

@@ -168,8 +168,9 @@ int main(int argc, char **argv)
 	struct stress options = stress_read(argc, argv, 2000000);
 	for (size_t i = 0; i < stress_layouts(); i++) {
 		struct layout layout = stress_layout(i);
-		/* a kind with removals allows no insert during a copy, unless the kind delays the
-		 * insert (filter.h), and the fill of a growing filter may decrease */
+		/* Skip kinds with removals that allow no insert during a copy. A kind that stores
+		 * copies delays the insert instead (filter.h). Skip growing filters too, because
+		 * their fill may decrease. */
 		if ((layout.kind->reference.remove && !layout.kind->copies) || layout.kind->grows)
 			continue;
 		run(&layout, &options,

@@ -16,7 +16,7 @@ enum { SPAN_NS = 30000000, RECENT = 4096, NONCES = 1 << 16, CLOSE = 64, LOOKS = 
 struct race {
 	struct weir_filter *w;
 	const struct rcu_flavor_struct *flavor;
-	uint64_t each;  /* nonces that a thread offers */
+	uint64_t each;  /* the number of nonces that a thread offers */
 	unsigned threads;
 	_Atomic uint64_t at[MOST_THREADS];         /* the next nonce of each thread */
 	/* for each nonce, the time at which the accepted insert began; 0: none was accepted */
