@@ -96,7 +96,7 @@ static int serve(char what, uint64_t n)
 	case 'r': return store_resign(store), 1;
 	case 'b': return store_begin(store);
 	case 'a': return store_abandon(store), 1;
-	case 'd': return memset(store->filling, 0xa5, store->room / 2), 1; /* fill a half */
+	case 'd': return memset(store->filling, 0xa5, store->room / 2), 1; /* half fill a slot */
 	case 'p': return put_set(store);
 	case 'n': return store_filter(store) == NULL;
 	default: abort();
@@ -194,7 +194,7 @@ static void test_a_slot_in_use_is_not_filled(void **state)
 		assert_int_equal(put_set(store), 0);
 		assert_int_equal(ask(&reader, 'h', 1), 1);
 		save_set(2);
-		assert_int_equal(put_set(store), 0); /* fills the other slot */
+		assert_int_equal(put_set(store), 0); /* fills the slot that no reader uses */
 		save_set(3);
 		for (unsigned i = 0; i < 3; i++)
 			assert_int_equal(put_set(store), -EBUSY);
