@@ -27,7 +27,8 @@ static const char *command(const char *name)
 	return whole;
 }
 
-/* Add items. Items answered with 1 must be found, and for BF also items answered with 0. */
+/* Add items, then look them up. An item that was answered with 1 must be found. For BF.*, an item
+ * that was answered with 0 was in the key before, so it must be found too. */
 static void add_and_look(void)
 {
 	struct redis_string words[ITEMS + 4], found[ITEMS + 2];

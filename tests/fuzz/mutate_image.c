@@ -36,7 +36,7 @@ static uint64_t random_of(unsigned *state)
 	return XXH3_64bits(state, sizeof *state);
 }
 
-/* Return: a number that is small, near a power of two, or anything. */
+/* Return: a small number, a number near a power of two, or any random number. */
 static uint64_t number(unsigned *state)
 {
 	uint64_t r = random_of(state);

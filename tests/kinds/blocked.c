@@ -83,7 +83,7 @@ static const struct test_subject subjects[] = {
 	{ ASK("z=2", 2, 2), .bytes = LINE, .handles = true },
 	{ ASK("z=4", 4, 2), .bytes = LINE },
 	{ ASK("z=8", 8, 1), .bytes = LINE },
-	/* these two use the kernel for shapes without their own kernel */
+	/* the next two filters use the kernel for shapes without their own kernel */
 	{ ASK("any z=1", 1, 2), .bytes = LINE, .one_new = true },
 	{ ASK("any z=2", 2, 1), .bytes = LINE },
 	{ ASK("z=2 shards", 2, 2), .bytes = TWO_SHARDS },

@@ -26,7 +26,7 @@ struct test_shape {
 /* Parameters for stress/, property/ and unit/. The library chooses each number that is 0. */
 struct test_layout {
 	const char *name;
-	struct weir_params ask; /* only the shape's numbers; the test sets the others */
+	struct weir_params ask; /* only the shape's numbers; the test sets other parameters */
 	bool one_new;         /* as in struct test_shape */
 	/* the number of keys for which the array has more than 2^32 bits; 0: no such test */
 	uint64_t huge_keys;

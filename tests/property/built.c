@@ -118,8 +118,8 @@ static void two_lists(void **state)
 	layered(20000, 300, 0.01, 6);
 	layered(300000, 5000000, 0.5, 4);
 	layered(300000, 5000000, 0.0005, 10);
-	layered(2300000, 9000000, 0.5, 1); /* two parts in level 1, four in level 2 */
-	layered(1100000, 2300000, 0.5, 1); /* one part in level 1, two in level 2 */
+	layered(2300000, 9000000, 0.5, 1); /* two parts in level 1, four parts in level 2 */
+	layered(1100000, 2300000, 0.5, 1); /* one part in level 1, two parts in level 2 */
 }
 
 static void more_than_2_to_the_32_bits(void **state)

@@ -231,7 +231,8 @@ static int compare(const void *a, const void *b)
 	return one < two ? -1 : one > two;
 }
 
-/* @between: insert every second key, and take absent keys from those between them. */
+/* @between: insert every second key, and take absent keys from the keys between the inserted
+ * keys. */
 static struct keys make(const struct hash *h, uint64_t n, bool between)
 {
 	const uint64_t most = 20000, step = between && n > most ? n / most : 1;

@@ -15,7 +15,7 @@ static bool slow;
 
 struct sample {
 	const struct test_kind *kind;
-	struct weir_params ask; /* only the numbers of the shape */
+	struct weir_params ask; /* only the numbers of the shape are set */
 	double fp_rate;
 	uint64_t capacity;
 	bool sequential; /* keys 0, 1, 2, ... instead of random keys */
@@ -23,7 +23,7 @@ struct sample {
 
 struct measured {
 	struct weir_plan plan;
-	double rate, interval; /* interval: half the width of the 99 % interval, relative */
+	double rate, interval; /* interval: half of the 99 % confidence interval, over the rate */
 };
 
 /* The number of a filter's first key. If the kind takes no seed, this number differs from filter to
