@@ -8,8 +8,8 @@
 #include "folder.h"
 #include "handles.h"
 
-/* In seconds. A test of inotify polls at the interval never, so only inotify can tell the follower
- * of a change. */
+/* Times in seconds. Followers poll at the interval @never or @often. A test of inotify uses @never,
+ * so that only inotify can tell the follower of a change. A wait fails after @patience. */
 static const double never = 600, often = 0.02, patience = 60;
 
 static char other[4200];
@@ -48,7 +48,7 @@ static inline double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Wait until the condition holds, but no longer than patience. */
+/* Wait until the condition holds, but for at most @patience seconds. */
 #define WAIT_UNTIL(condition) \
 	for (double begun_ = now(); !(condition) && now() - begun_ < patience;) \
 		usleep(1000)
@@ -93,8 +93,8 @@ static inline bool has_heard(unsigned swaps, unsigned failures)
 	return there;
 }
 
-/* Wait for @swaps swaps and @failures failures, and check that there are no more. With the flavor
- * qsbr this thread is offline during the wait. */
+/* Wait until @swaps swaps and @failures failures were reported, and check that neither number is
+ * larger. With the flavor qsbr this thread is offline during the wait. */
 static inline void expect(const struct flavor *flavor, unsigned swaps, unsigned failures)
 {
 	double begun = now();

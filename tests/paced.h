@@ -18,7 +18,7 @@ enum {
 	BURST = 2000000,    /* ns of work between sleeps */
 	AWAKE = 40000,      /* ns of CPU that a sleep takes */
 	LEAST = 500000,     /* ns: the shortest sleep */
-	PUT_OFF = 100000000, /* ns: the most sleep that may be postponed */
+	PUT_OFF = 100000000, /* ns: the longest sleep that the library may postpone */
 	MOST = 20000000,    /* ns: the longest sleep; the library splits longer sleeps */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Gives normalisation to a filter that already has raw keys, as older images have. No public call
- * does that. */
+ * Gives normalisation to a filter that already contains raw keys, as filters from older images do.
+ * No public call can do that. */
 #ifndef WEIR_TESTS_TEXTS_H
 #define WEIR_TESTS_TEXTS_H
 
