@@ -10,7 +10,7 @@ enum { MOST_CALLS = 1000 };
 static char *inputs, old_image[4200], new_image[4200], delta[4200], made[4200];
 static uint64_t new_id;
 
-/* ---- the verbs ---- */
+/* ---- the calls under test ---- */
 
 static int do_save(void)
 {
@@ -61,7 +61,7 @@ static const struct verb {
 	{ "identity", do_id, false, false },
 };
 
-/* ---- the files ---- */
+/* ---- the files of a test, and the tests ---- */
 
 static void save_keys(const char *name, uint32_t kind, uint64_t n)
 {

@@ -241,7 +241,7 @@ static void test_children_of_a_fork_in_a_load(void **state)
 	free(l.hashes);
 }
 
-/* ---- a fork while threads hold liburcu's locks ---- */
+/* ---- a fork while liburcu or a reload is busy ---- */
 
 struct busy {
 	struct weir_handle *h;

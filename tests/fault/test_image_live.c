@@ -61,7 +61,7 @@ static void test_sealing_against_a_new_live_mapper(void **state)
 	assert_true(sealed());
 }
 
-/* ---- another mapper comes while the image is mapped ---- */
+/* ---- the image's path and its lock file while a mapper maps the image ---- */
 
 static unsigned unmarked;
 
@@ -224,7 +224,7 @@ static void test_sealed_and_live_while_it_is_loaded(void **state)
 	}
 }
 
-/* ---- the lock and the end of the seal ---- */
+/* ---- a mapping's lock, and its seal ---- */
 
 static void test_the_lock_was_closed(void **state)
 {

@@ -359,7 +359,7 @@ static void test_mapped_inserts_survive_a_save_under_a_readers_lock(void **state
 	}
 }
 
-/* ---- two savers, while a reader has locked the image and its folder ---- */
+/* ---- saves that are refused or killed, also while a reader has locked the image ---- */
 
 static int status_of(pid_t child)
 {

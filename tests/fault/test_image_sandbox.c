@@ -216,7 +216,7 @@ static void test_no_random_numbers_and_no_descriptors(void **state)
 	assert_refused(answer, -ENOSYS, "no such call", "too many open files");
 }
 
-/* ---- temporary names without O_TMPFILE ---- */
+/* ---- temporary files, claim files and leftover files ---- */
 
 static unsigned times;
 
