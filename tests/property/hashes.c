@@ -46,7 +46,7 @@ static uint64_t user_and_mixed(uint64_t i)
 	return mixed(i / 1024) >> 32 << 32 | mixed(i % 1024) >> 32;
 }
 
-/* ---- identifiers ---- */
+/* ---- identifiers, addresses and coordinates ---- */
 
 static const uint64_t address = UINT64_C(0x7f3a12400000), milliseconds = UINT64_C(1764435600000);
 

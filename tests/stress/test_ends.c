@@ -9,7 +9,7 @@
 
 enum { KEYS = 200, AT_ONCE = 4, FOUND = 5 };
 
-/* ---- handles ---- */
+/* ---- a handle is destroyed while readers find it ---- */
 
 struct application {
 	const struct rcu_flavor_struct *flavor;
@@ -100,7 +100,7 @@ static void arrive_or_own(void *shared, unsigned thread)
 	a->flavor->unregister_thread();
 }
 
-/* ---- threads ---- */
+/* ---- threads end while reloads run ---- */
 
 struct work {
 	const struct rcu_flavor_struct *flavor;
