@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * A log entry: names and values in this order.
  *
- *     t HEX      its tag, unique to the entry: random, drawn by its node; or weir__tag_next() of
- *                the old tag if its node sends an entry again for nodes that lack it
+ *     t HEX      its tag, which no other entry has. Its node draws the tag at random, or derives
+ *                it from the old tag (weir__tag_next()) to send an entry again for nodes that
+ *                lack it
  *     a HEX      the tag of the previous entry; 16 zeros in the log's first entry ([LOG-READING])
  *     then one of
  *     b BYTES    a batch: node, fingerprint of the seed, hashes; each 8 bytes, little-endian

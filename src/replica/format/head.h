@@ -17,11 +17,11 @@ struct weir_head {
 	struct weir_version version; /* the newest generation; 0.0: none */
 	uint64_t generation;        /* id of the newest generation; 0: none */
 	uint64_t now_ms;            /* the server's clock */
-	uint32_t replicas;          /* most replicas that were connected at the same time within
-	                               the last replica_grace_ms */
-	uint32_t connected;         /* replicas connected now */
-	bool full;                  /* touch.lua refused the entries, to leave memory for an
-	                               image */
+	uint32_t replicas;          /* the largest number of replicas that were connected at the
+	                               same time within the last replica_grace_ms */
+	uint32_t connected;         /* the number of replicas that are connected now */
+	bool full;                  /* touch.lua refused the entries of this touch, to leave memory
+	                               for an image */
 };
 
 #endif

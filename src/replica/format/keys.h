@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Names of a set's keys in redis. All have one hash tag, so a Cluster keeps them on one server. */
+ * Names of a set's keys in redis. All keys have the same hash tag, so a Cluster keeps them
+ * on one server. */
 #ifndef WEIR_REPLICA_KEYS_H
 #define WEIR_REPLICA_KEYS_H
 

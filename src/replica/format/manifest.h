@@ -13,8 +13,9 @@
  *     seen HEX ID              only if redis once lost the set: the mark of the lost epoch, and
  *                              the last entry of its log that the image has
  *     source NAME              set: a node's set; record: the application's record; rollback
- *     pure                     the image has only its parent and the log up to the position, so a
- *                              node that has both need not fetch the image ([HEAD-JOIN])
+ *     pure                     the image has only keys of its parent and of the log up to the
+ *                              position, so a node that has these keys need not fetch the image
+ *                              ([HEAD-JOIN])
  *     image HEX64 BYTES CHUNKS BLAKE2b-256 of the whole image, which is also part of the name of
  *                              each chunk; each chunk but the last has WEIR_CHUNK bytes
  *     kind NAME                the filter's kind

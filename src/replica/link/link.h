@@ -39,7 +39,8 @@ struct weir_link_options {
 	bool insecure;               /* accept any certificate */
 	uint32_t connect_ms;         /* limit of one attempt: lookup, TCP, TLS, login; 0: 1000 */
 	uint32_t answer_ms;          /* longest wait for the next bytes of an answer; 0: 10000. The
-	                                whole answer may take 1 s more for each 10 KB */
+	                                whole answer may take this time, plus 1 s for each
+	                                10 KB */
 	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
 	/* Called by the waiting thread after each piece of an answer, unless this is a second link;
 	 * NULL: no call. */
@@ -66,7 +67,8 @@ void weir__link_close(struct weir_link *l);
  *   the limits of lines and arrays (wire.h); -E2BIG the command is too large; -EKEYREJECTED the
  *   certificate is refused; -ECANCELED after weir__link_interrupt(). All but LOADING, BUSY,
  *   TRYAGAIN, ASK, NOAUTH, WRONGPASS and -E2BIG close the connection. The next call connects again.
- *   If the URL names several servers of redis, the call tries the next one first. */
+ *   If the URL names several servers of redis, that call first tries the server that the URL names
+ *   after the failed server. */
 int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n,
                     struct redisReply **reply);
 

@@ -239,7 +239,7 @@ static void skip_generation(struct weir_node *n, const struct weir_manifest *m)
 static int merge_lower(struct weir_node *n, const struct weir_manifest *m,
                        struct weir_filter *image)
 {
-	/* If the sizes differ, the image's keys are lost. */
+	/* If the sizes differ, the merge fails, and the image's keys are lost. */
 	(void)weir__node_note_error(n, merge_into_set(n, image));
 	weir_destroy(image);
 	skip_generation(n, m);
@@ -310,7 +310,7 @@ static int fill_next(struct weir_node *n, const struct weir_manifest *m, struct 
 	*own = *part || owes(n, m);
 	if (err || !*own)
 		return err;
-	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* then keys of the old set are lost */
+	if (weir_reload_copy(next, WEIR_ALL_SETS) < 0) /* the keys of the old set are lost */
 		(void)weir__node_note_error(n, -EINVAL);
 	return 0;
 }
@@ -380,8 +380,8 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 		return 0;
 	if (err == -ENOENT || err == -EBADMSG || err == -EKEYREJECTED)
 		return image_missing(n, m, err);
-	if (err == -EFBIG || err == -ENOTSUP) /* other nodes may be able to use it, so
-	                                           do not call them */
+	if (err == -EFBIG || err == -ENOTSUP) /* other nodes may be able to use the image,
+	                                           so do not call them */
 		return put_off_image(n, err, true);
 	if (err)
 		return err;

@@ -28,8 +28,8 @@ enum {
 	WEIR_NODE_BATCHES = 16,        /* most batches in a touch; most entries in a read */
 	WEIR_NODE_ENTRY = 72,          /* bytes in redis of an entry without hashes */
 	WEIR_NODE_DEBTS = 32,          /* slots for debts; extra debts share the last slot */
-	WEIR_NODE_SUPERSEDED = 8,      /* limit of consecutive publications that redis refuses with
-	                                  -ESTALE or -EEXIST */
+	WEIR_NODE_SUPERSEDED = 8,      /* after this many publications that ended with -ESTALE or
+	                                  -EEXIST, a new one does not count as progress */
 };
 
 enum weir_node_state {
@@ -59,10 +59,10 @@ struct weir_node_options {
 /* A debt: a generation or token whose keys are in the set but not in the ring. If the head does not
  * include the generation or token, the node must publish its set ([RING-FIRST], [RING-RELEASE]). */
 struct weir_debt {
-	uint64_t id;    /* of the generation or token; 0: several debts, which only a publication of
-	                   this node pays */
-	uint64_t stamp; /* flushes of this number or above wait for the head to include the id. The
-	                   debt of a generation has 0 or WEIR_NODE_STAMP_OTHERS */
+	uint64_t id;    /* the id of the generation or token, or ~id of a rollback whose log the
+	                   node owes; 0: only a publication of this node pays the debt */
+	uint64_t stamp; /* flushes with this number or a higher one wait until the head includes
+	                   the id. A generation's debt has 0 or WEIR_NODE_STAMP_OTHERS here */
 };
 
 /* The stamp of a debt for keys that other nodes inserted. No flush waits for such a debt. */
@@ -173,12 +173,13 @@ struct weir_node {
 	                                       publication began */
 	uint64_t record_id;                /* the record being uploaded; 0: none */
 	struct weir_record publication;
-	unsigned superseded;               /* number of consecutive publications that ended with
-	                                      -ESTALE or -EEXIST */
-	uint64_t stale_mark,               /* the head's mark in the consecutive publications that
-	                                      redis refused with -ESTALE or -EEXIST */
-	         stale_at;                 /* time of the first refusal; 0: none */
-	struct weir_version stale_base;    /* base version of these publications */
+	unsigned superseded;               /* number of publications that ended with -ESTALE or
+	                                      -EEXIST since the last publication that succeeded */
+	uint64_t stale_mark,               /* the mark of the publication that redis refused last
+	                                      with -ESTALE or -EEXIST */
+	         stale_at;                 /* time of the first such refusal with stale_mark and
+	                                      stale_base; 0: none since the last success */
+	struct weir_version stale_base;    /* the base version of the refused publication */
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch has written to redis; the owner resets this */
 	int publish_error;                 /* error of the last publication; 0: none */

@@ -94,8 +94,9 @@ static size_t reserve(struct weir_ring *r, size_t wanted)
 	return fits;
 }
 
-/* Append a chunk after the newest one, which is full. Return: false if the budget is used up.
- * @wake: set if enough hashes are pending for a send. */
+/* Append a chunk to @list, which has no chunk or a full newest chunk.
+ * @wake: set to true if the node's thread should wake up and send hashes.
+ * Return: false if the budget or the memory is used up. */
 static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 {
 	struct weir_chunk *old = list->newest;

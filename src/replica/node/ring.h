@@ -20,8 +20,8 @@ struct weir_batch {
 	struct weir_log_id id; /* id of its log entry; valid after the acknowledgment */
 	uint64_t tag,          /* tag of its log entry */
 	         before;       /* tag of the previous log entry; 0: unknown */
-	uint64_t stamp;        /* flushes of this number or above wait for the batch */
-	bool replaces;         /* its next log entry has weir__tag_next(tag) */
+	uint64_t stamp;        /* flushes with this number or a higher number wait for the batch */
+	bool replaces;         /* the tag of its next log entry is weir__tag_next(tag) */
 	size_t n, capacity;
 	unsigned char hashes[]; /* little-endian, as in an entry */
 };

@@ -20,8 +20,9 @@ struct weir_touch {
 	const struct weir_entry *entries; /* batches and calls; each has a tag, but no `id` and no
 	                                     `before` yet */
 	size_t n;
-	bool give_up;                    /* begin an epoch without prev, and set lost to the log's
-	                                    last id ([GIVE-UP]); only if the mark is still @mark */
+	bool give_up;                    /* begin an epoch if the head still has @mark. In the new
+	                                    head, prev is 0 and lost is the log's last id
+	                                    ([GIVE-UP]) */
 	uint64_t mark;
 	uint64_t epoch;                  /* the last epoch that the node saw. If redis has neither
 	                                    log nor head, the next epoch is above this one */
@@ -39,8 +40,8 @@ struct weir_publication {
 
 struct weir_store {
 	void *context;
-	/* Return: 0: redis appended the entries, and the last entry is @head->last; but if
-	 *   @head->full is set, redis appended no entry. */
+	/* Return: 0: if @head->full is set, redis appended none of the entries. Otherwise redis
+	 *   appended all of them, and @head->last is the id of the last entry of the log. */
 	int (*touch)(void *context, const struct weir_touch *touch, struct weir_head *head);
 	/* Pass up to @most entries after @after to @entry, in order. If weir__entry_read() refuses
 	 * an entry, pass it as WEIR_ENTRY_UNREAD, so the node knows its id. @n: receives the number

@@ -12,10 +12,10 @@ enum {
 
 /* ---- the thread ---- */
 
-/* With WEIR_REPLICAS_ALL an insert is confirmed when it is on as many replicas as were connected at
- * the same time within the grace period. After a failover this number counts the old master's
- * replicas until the grace period ends. The promoted server was one of those replicas, so wait for
- * one replica fewer. */
+/* With WEIR_REPLICAS_ALL an insert is confirmed when weir_head.replicas replicas have it. That is
+ * the largest number that was connected at the same time within the grace period. After a failover
+ * this number counts the old master's replicas until the grace period ends. The promoted server was
+ * one of those replicas, so wait for one replica fewer. */
 static uint32_t replicas_needed(const struct weir_replica *r)
 {
 	const struct weir_head *h = &r->node.head;
@@ -210,7 +210,7 @@ int64_t weir_replica_insert_keys(struct weir_replica *r, struct weir_keys keys, 
 	int err = check(r, wait);
 	if (err)
 		return err;
-	if (!form) /* the handle refuses that form */
+	if (!form) /* the handle refuses keys without a known form */
 		return weir_handle_insert_keys(r->handle, keys, bitmap);
 	return finish_insert(r, weir__node_insert_keys(&r->node, keys, bitmap), wait);
 }

@@ -11,13 +11,13 @@
 #include "service.h"
 
 enum {
-	WAIT_MS = 3000,    /* limit of waiting for a running node to publish the set again */
-	CALL_MS = 10000,   /* limit of waiting for a node that has the set or the lost image */
+	WAIT_MS = 3000,    /* time that a running node gets to publish the lost set again */
+	CALL_MS = 10000,   /* time that a node with the lost set or image gets to publish it */
 	LIVING_MS = 10000, /* a node without a report for this long may have ended */
-	LEASE_MS = 60000,  /* limit of waiting for another node's upload */
+	LEASE_MS = 60000,  /* longest wait for another node's upload */
 	POLL_MS = 50,      /* interval of polls of redis */
-	ONE_TRY_MS = 1000, /* limit of waiting for pending inserts at close */
-	NO_PROGRESS_MS = 60000,  /* limit of waiting without progress */
+	ONE_TRY_MS = 1000, /* longest wait for pending inserts if an offline node is closed */
+	NO_PROGRESS_MS = 60000,  /* longest wait without progress */
 };
 
 /* ---- the node of a handle ---- */
@@ -110,7 +110,8 @@ static void compare(struct weir_replica *r, const struct weir_params *params,
 	         weir_kind_name(asked.shape.kind), asked.capacity, asked.bytes);
 }
 
-/* The node's progress, and the time of the last progress. */
+/* The progress of a node: the generation that it joined last, the bytes that it has fetched of an
+ * image, and its cursor. @since: the time of the last progress; 0: no check yet. */
 struct progress {
 	uint64_t since, joined, image;
 	struct weir_log_id cursor;
@@ -260,8 +261,8 @@ static int check_living(struct weir_replica *r, uint64_t now_ms, uint64_t begun)
 /* Check that this node may begin a set. An empty set never replaces a version that this machine
  * accepted.
  * Return: 0; -EINPROGRESS another node may still publish the set again; -EKEYREJECTED this machine
- *   accepted a version; -ENOENT the caller gave no params. A signer that gets -ENOENT may open with
- *   the handle of a file. */
+ *   accepted a version, and the caller gave params or cannot sign; -ENOENT the caller gave no
+ *   params. After -ENOENT a signer may open with the handle of a file instead. */
 static int may_begin(struct weir_replica *r, const struct weir_params *params, uint64_t begun)
 {
 	struct weir_redis_status s = { .lease = 0 };

@@ -29,8 +29,8 @@ enum {
 	WEIR_SERVICE_REPORT_MS = 5000, /* interval of reports to other nodes */
 	WEIR_SERVICE_MASTER_MS = 5000, /* interval of requests to a Sentinel */
 	WEIR_SERVICE_WATCH_MS = 15000, /* interval of checks of memory, expiry and clock */
-	WEIR_SERVICE_LACKS_MS = 10000, /* a request's limit of waiting for missing inserts */
-	WEIR_SERVICE_LEASE_MS = 15000, /* a request's limit of waiting for the lease */
+	WEIR_SERVICE_LACKS_MS = 10000, /* how long a request waits for inserts, a head or redis */
+	WEIR_SERVICE_LEASE_MS = 15000, /* how long a request waits for the lease */
 	WEIR_SERVICE_SLOW_MS = 30000,  /* a node that lacks something this long reports it */
 	WEIR_SERVICE_REPORT = 300,     /* bytes of a report */
 	WEIR_SERVICE_PEER = 320,          /* bytes of an address */
@@ -91,15 +91,16 @@ struct weir_replica {
 	pthread_cond_t done;           /* signals changes of the fields below */
 	bool stopping, stopped;
 	uint64_t waiting;              /* number of calls that wait for a flush */
-	uint64_t confirmed;            /* flushes up to this one are confirmed */
-	uint64_t refused;              /* flushes up to this one are refused because of `refusal` */
+	uint64_t confirmed;            /* flushes up to this number are confirmed */
+	uint64_t refused;              /* flushes up to this number that are not confirmed are
+	                                  refused because of `refusal` */
 	struct weir_failure refusal;
 	struct weir_failure too_few;   /* error if the last WAIT found too few replicas */
 	struct weir_request *requests, **requests_end;
 	struct weir_replica_stats stats;
 	uint64_t synced_ms,            /* time of the last heartbeat with successful reads */
-	         complete_ms;          /* synced_ms when the node was complete last
-	                                  (weir_replica_stats.complete) */
+	         complete_ms;          /* the value of synced_ms at the last check that found the
+	                                  node complete (weir_replica_stats.complete) */
 
 	/* Owned by the thread. */
 	uint64_t master_at, watch_at, report_at, take_at, link_number;

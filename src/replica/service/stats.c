@@ -35,8 +35,8 @@ static int foreign_failure(struct weir_replica *r)
 	                 "filter of this name", r->o.set, n->foreign);
 }
 
-/* No call fails, but this node has lacked something for long: an image comes slowly, or log entries
- * are missing. A server that holds back data causes this. */
+/* Return: an error if this node has been incomplete for 30 s although no call fails. An image may
+ * come slowly, or log entries may be missing, for example if a server holds back data. */
 static int lag_failure(const struct weir_replica *r, const struct weir_replica_stats *s)
 {
 	char what[100] = "the log is not here up to its end";

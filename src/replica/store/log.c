@@ -6,7 +6,7 @@
 
 enum {
 	EACH = 3,
-	READ = 16,          /* entries in an answer of at most 1 MiB */
+	READ = 16,          /* most entries to ask for, so that an answer is about 1 MiB at most */
 	FIELDS = 8,         /* most strings to read of an entry; a valid entry has fewer */
 	ANSWER = 12,
 };

@@ -19,8 +19,9 @@ struct weir_redis_options {
 	 * Return: 0; or a negative errno, after which redis may or may not have run the command. */
 	int (*call)(void *link, const struct iovec *args, size_t n, struct redisReply **reply);
 	void *link, *image_link;
-	/* interrupt() soon ends the call in flight on @image_link, and each later call until
-	 * rest(). Any thread may call interrupt(). NULL: calls end soon anyway. */
+	/* After interrupt(), the call in flight on @image_link fails soon, and so does each later
+	 * call, until rest() is called. Any thread may call interrupt(). NULL: each call on
+	 * @image_link ends soon without it. */
 	void (*interrupt)(void *image_link);
 	void (*rest)(void *image_link);
 	/* Check that a manifest may be used, as weir__trust_accept(). NULL: no check. */
@@ -37,7 +38,7 @@ struct weir_redis_options {
 	uint64_t reserve;             /* bytes of redis's memory that batches leave free for an
 	                                 image; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
-	uint32_t grace_ms;            /* time for which weir_head.replicas counts a lost replica */
+	uint32_t grace_ms;            /* how long weir_head.replicas counts a lost replica */
 	int zstd_level;               /* 0: no compression */
 	const void *secret;           /* secret key of keyed filters */
 };
@@ -82,8 +83,8 @@ struct weir_redis_status {
 	uint64_t lease;             /* the owner's node id; 0: none */
 	uint64_t used, max_memory;  /* used: bytes that redis uses; max_memory: limit; 0: none */
 	char policy[24];            /* maxmemory-policy; the set is safe only with noeviction */
-	size_t len, signature_len;  /* bytes of text, 0: no manifest; bytes of signature. The call
-	                               checks neither the text nor the signature */
+	size_t len, signature_len;  /* len: bytes of `text`; 0: no manifest. signature_len: bytes of
+	                               `signature`. The call checks neither */
 	char text[WEIR_MANIFEST_TEXT], signature[WEIR_SIGNATURE_ROOM];
 };
 /* All fields of the head are from one moment. The other fields are read later. */
