@@ -123,7 +123,7 @@ static void test_command(void **state)
 	assert_memory_equal(got, "*2\r\n$3\r\nGET\r\n$0\r\n\r\n", 19);
 	assert_refused(weir__wire_send(&w, args, 0, patient), -E2BIG, "0 arguments", "");
 	assert_refused(weir__wire_send(&w, many, COUNT_OF(many), patient), -E2BIG, "1048577", "");
-	/* these bytes are not accessed */
+	/* the refused call must not read these bytes, which do not exist */
 	args[1].iov_len = SIZE_MAX / 2;
 	args[2] = args[1];
 	assert_refused(weir__wire_send(&w, args, 3, patient), -E2BIG, "less than", "");
@@ -140,7 +140,7 @@ static void test_a_write_to_a_stalled_reader_times_out(void **state)
 	assert_int_equal(weir__wire_send(&w, args, 2, patient), -ECANCELED);
 }
 
-/* SIGPIPE would kill the test. */
+/* A write to a closed connection must not raise SIGPIPE, which would kill the test. */
 static void test_closed(void **state)
 {
 	const struct iovec args[] = { weir__wire_text("PING") };
@@ -150,7 +150,9 @@ static void test_closed(void **state)
 	assert_refused(weir__wire_call(&w, args, 1, patient, &r), -ECONNRESET, "closed", "");
 }
 
-/* Each piece restarts the time limit. The whole answer gets one more second for each 10 KB. */
+/* Each piece of an answer must come within limit.ms after the piece before. The whole answer must
+ * end by limit.end. If limit.end is 0, the answer must end within limit.ms, plus 1 s for each
+ * 10 KB. */
 static void test_the_end_of_all_pieces(void **state)
 {
 	const struct weir_limit limit = { 1000, 0 }, fixed = { 1000, 7010 };

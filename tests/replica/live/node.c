@@ -16,9 +16,9 @@
  *                            the keys of a batch that may be in flight
  *     rollback ERA NUMBER
  *
- * Keys are numbers. Two threads insert in the background, from the keys plain= and confirmed= on,
- * and repeat a key that was refused. COUNTS is a mapped file with the number of keys that were
- * accepted, so a test can read the number after it has killed the program. */
+ * Keys are numbers. Two threads insert in the background. Their first keys are the options plain=
+ * and confirmed=. They repeat a key that was refused. COUNTS is a mapped file with the number of
+ * keys that were accepted, so a test can read the number after it has killed the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

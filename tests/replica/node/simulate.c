@@ -204,7 +204,7 @@ static void die(unsigned i)
 	const unsigned server = s->seats[i].store->server;
 	stand(i);
 	sit(i, server);
-	for (size_t k = 0; k < s->n_keys; k++) /* the owner of these keys is dead now */
+	for (size_t k = 0; k < s->n_keys; k++) /* the node that inserted these keys is dead now */
 		s->keys[k].owner += s->keys[k].owner == i ? MOST : 0;
 }
 
@@ -238,7 +238,7 @@ static void publish_record(unsigned i)
 		return;
 	s->replaced = true;
 	for (size_t k = 0; k < of; k += 3) {
-		s->keys[k].removed = true; /* or not: after -EIO redis may lack the record */
+		s->keys[k].removed = true; /* unless redis lacks the record after -EIO */
 		s->keys[k].gone = s->keys[k].at + 1000 < now; /* the key's node had time to
 		                                                 read the key's entry */
 	}

@@ -50,7 +50,8 @@ static void test_a_redis_that_refuses_every_generation_is_reported(void **state)
 	assert_true(has(1, 1));
 }
 
-/* One publication really was superseded, so the time limit starts at that publication. */
+/* Node 1 really publishes 1.2. So the time limit starts again, with the first refusal of a
+ * generation above 1.2. */
 static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 {
 	(void)state;
@@ -72,7 +73,7 @@ static void test_a_refusal_over_another_head_is_another_refusal(void **state)
 	store->publish = publish;
 	run(10000);
 	assert_int_equal(status(0).joined.number, 3);
-	assert_int_equal(node[0].superseded, 0); /* only consecutive refusals count */
+	assert_int_equal(node[0].superseded, 0); /* a success resets the count */
 }
 
 int main(void)

@@ -309,8 +309,8 @@ static void test_node_publishes_what_a_deleted_log_had_while_the_head_stays(void
 	assert_publishes_once(3);
 }
 
-/* The other nodes also read past the restart, so all nodes have the first entry of the second
- * epoch. @touches: node 1 sends a heartbeat in the second epoch before it reads that entry. */
+/* Redis restarts, and node 0 begins the second epoch. Node 1 reads the first entry of that epoch
+ * before its own heartbeat. @touches: node 1 then sends a heartbeat at once. */
 static void read_after_a_restart(bool touches)
 {
 	sit_all();

@@ -158,7 +158,8 @@ static struct weir_filter *lowercase(void)
 	return f;
 }
 
-/* The log has hashes, so nodes with different text steps would not find each other's keys. */
+/* The log has hashes. Nodes that change texts by different steps before they hash them would not
+ * find each other's keys. */
 static void test_a_generation_of_other_steps_is_refused(void **state)
 {
 	(void)state;
@@ -352,7 +353,8 @@ static void test_a_rollback_keeps_what_was_inserted_since(void **state)
 	assert_true(status(0).joined.number >= 2); /* 2.2 has the keys that only the log had */
 }
 
-/* A rollback is complete only with the log after its position, which node 1 has not read. */
+/* The image of a rollback needs the log after its position. Node 1 has not read that log, so it has
+ * not joined the rollback. */
 static void test_a_node_that_starts_with_a_rollback_has_not_joined_it(void **state)
 {
 	(void)state;

@@ -87,7 +87,8 @@ static void test_a_rollback_past_a_given_up_entry_keeps_the_set(void **state)
 	roll_back_past_an_entry_that_does_not_read(true);
 }
 
-/* Only reads fail, as without a permission. A replica uses synced_at to tell if it is complete. */
+/* Only the reads of node 1 fail, as if it had no permission to read. A replica uses synced_at to
+ * tell if it is complete. */
 static void test_a_heartbeat_alone_does_not_make_a_node_complete(void **state)
 {
 	(void)state;

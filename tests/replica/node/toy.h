@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Two toy servers that run the two scripts, and lose what redis may lose. Server 1 is the first
- * master. Server 0 is its fallback: a saved state, or a replica that is promoted. Each node has a
- * store. The faults are those of tests/model/union.pml. */
+ * Two toy servers that do in C what the two scripts of redis do (touch.lua and publish.lua), and
+ * that lose data as redis may. Server 1 is the first master. Server 0 is its fallback: a saved
+ * state, or a replica that is promoted. Each node has a store. The faults are those of
+ * tests/model/union.pml. */
 #ifndef WEIR_TESTS_REPLICA_TOY_H
 #define WEIR_TESTS_REPLICA_TOY_H
 
@@ -40,7 +41,8 @@ struct toy {
 	struct toy_server server[2];
 	uint64_t clock, random;
 	unsigned failing;                /* number of calls in 1000 that fail */
-	unsigned slow;                   /* most calls that a transfer of an image takes */
+	unsigned slow;                   /* the largest number of calls that a transfer of an
+	                                    image takes; 0: one call */
 	uint64_t bytes_in,               /* bytes that nodes wrote */
 	         bytes_out,              /* bytes that nodes read */
 	         calls;
@@ -58,13 +60,13 @@ void toy_fall_back(struct toy *t, bool restart); /* server 1 becomes a copy of s
                                                     false: server 1 keeps running */
 void toy_flush(struct toy_server *s);
 void toy_drop_log(struct toy_server *s);
-void toy_delete(struct toy_server *s, size_t i); /* @i: the index of a batch */
+void toy_delete(struct toy_server *s, size_t i); /* @i: a batch's index in the log */
 void toy_spoil(struct toy_server *s, size_t i);  /* nodes cannot read entry @i afterwards */
 void toy_lose_image(struct toy_server *s);
 
-/* Return: true if an entry of the log has the hash. */
+/* Return: true if an entry of the log has @hash. */
 bool toy_log_has(const struct toy_server *s, uint64_t hash);
-/* Return: true if the head's image has the hash. */
+/* Return: true if the head's image has @hash. */
 bool toy_image_has(const struct toy_server *s, uint64_t hash);
 /* Return: the manifest of the head, the manifest of kept generation @i, or the image of the head;
  *   NULL: missing. */

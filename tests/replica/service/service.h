@@ -11,7 +11,8 @@ static struct server server;
 static char url[320];
 static struct weir_params params;
 
-/* Counts of report() calls by kind, and the last result and sentence. */
+/* The calls of report(): the number of calls with result 1 (swaps), 0 (news) and below 0
+ * (failures), and the result and sentence of the last call. */
 static struct { int swaps, news, failures, result; char sentence[WEIR_SENTENCE_BYTES]; } heard;
 static pthread_mutex_t hearing = PTHREAD_MUTEX_INITIALIZER;
 

@@ -92,7 +92,8 @@ static void test_a_new_connection_confirms_nothing_of_the_old_one(void **state)
 }
 
 /* [CONFIRMED]. The server accepts the insert and is killed before the insert is confirmed. The
- * node sends the lost insert to the next server, which alone can confirm it. */
+ * node sends the lost insert again to the restarted, empty server. Only then can the insert be
+ * confirmed. */
 static void test_an_epoch_that_ends_confirms_nothing(void **state)
 {
 	(void)state;
@@ -116,7 +117,8 @@ static void test_an_epoch_that_ends_confirms_nothing(void **state)
 	server_end(&replica);
 }
 
-/* The head still has the old master's number of replicas. */
+/* The head still has the old master's number of replicas, 1. The promoted server was this replica,
+ * so the node needs no replica. */
 static void test_a_promoted_replica_is_not_waited_for(void **state)
 {
 	(void)state;
@@ -197,8 +199,8 @@ static void test_a_promoted_replica_does_not_stand_for_another(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* One replica fewer is enough during the grace period, and during the 3 s after it, until redis
- * counts the replicas again. */
+/* One replica fewer is enough until 3 s after the grace period, because redis has then counted its
+ * replicas again. This insert comes 5 s after the failover, so it needs the old master. */
 static void test_a_promoted_replica_is_one_fewer_for_the_grace_alone(void **state)
 {
 	struct weir_replica_options o = options();

@@ -93,7 +93,7 @@ static void test_wrong_options_are_named(void **state)
 	WRONG(url, "unix:///no/such", -ENOENT, "/no/such", "");
 }
 
-/* Each process would choose its own seed for the set. */
+/* Each process opens the set with its own seed, but both must end with the same set. */
 static void test_two_that_begin_at_once_have_one_set(void **state)
 {
 	(void)state;
@@ -116,8 +116,9 @@ static void test_two_that_begin_at_once_have_one_set(void **state)
 	assert_ok(weir_replica_close(r[0]));
 }
 
-/* If the owner of the lease publishes nothing, the set begins when the lease expires. This lease
- * lasts longer than the 13 s that open() and a running node wait without a lease. */
+/* If the owner of the lease publishes nothing, open() begins the set when the lease expires after
+ * 18 s. If open() ignored the lease, it would begin the set after 3 s, and its node would publish
+ * despite the lease 10 s later. */
 static void test_no_set_begins_while_another_node_has_the_lease(void **state)
 {
 	char lease[4096];
@@ -306,7 +307,8 @@ static void test_close_reports_an_owed_generation(void **state)
 	server_start(&server, NULL, NULL);
 }
 
-/* Merged keys are not in the ring, so close() finds no pending insert. It finds a debt instead. */
+/* Merged keys are not in the ring, so close() finds no pending insert. But it finds that the node
+ * still owes a generation with these keys. */
 static void test_close_reports_an_unpublished_merge(void **state)
 {
 	(void)state;

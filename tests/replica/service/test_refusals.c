@@ -11,7 +11,8 @@ static int open_wrong(const struct weir_replica_options *o)
 	return err;
 }
 
-/* A dump from before 1.2 is restored, and another node publishes a second 1.2. */
+/* A node publishes 1.2. Then the head from before 1.2 is put back, and another node publishes a
+ * second 1.2. */
 static void make_twin(void)
 {
 	struct weir_replica_options o = signer(), f = follower();
@@ -92,7 +93,7 @@ static void test_a_signer_publishes_above_the_version_that_it_took(void **state)
 	weir_destroy(more);
 	struct weir_replica *b = open_with(&f);
 	assert_int_equal(stats(b).joined.number, 4);
-	assert_true(has(b, 1) && has(b, 4)); /* key 1 came from redis, key 4 from @more */
+	assert_true(has(b, 1) && has(b, 4)); /* key 1 came from redis, key 4 from `more` */
 	assert_ok(weir_replica_close(b));
 	assert_ok(weir_replica_close(a));
 	assert_ok(weir_handle_destroy(o.handle));

@@ -329,7 +329,8 @@ static void test_an_older_head_is_refused(void **state)
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "");
 	ask(&server, NULL, "DEL old {weir:test}:2:head");
 	assert_refused(weir_replica_open(&b, &o), -EKEYREJECTED, "1.2", "test");
-	/* With an older file a signer may begin the set again, above the accepted version. */
+	/* A signer may open with a handle instead. It then publishes the handle's set, with a
+	 * version above the accepted one. */
 	struct weir_filter *f;
 	params.seed = 7;
 	assert_ok(weir_create(&f, &params));
@@ -386,7 +387,7 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Without this check, a rollback would sign a manifest that a client wrote. */
+/* A rollback that did not check the signature would sign a manifest that a client wrote. */
 static void test_a_rollback_needs_a_signed_manifest(void **state)
 {
 	(void)state;

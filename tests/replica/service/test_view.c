@@ -253,8 +253,8 @@ static void test_a_node_whose_redis_hangs_is_not_complete(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* Wait for a report with this @complete. An incomplete node must have lacked something for 3 s.
- * Return: how long it has lacked something, in seconds. */
+/* Wait for a report with this @complete. If @complete is false, wait until the report says that the
+ * node has lacked something for more than 3 s. Return: this time, in seconds. */
 static double reported_lacking(bool complete)
 {
 	for (;; usleep(20000)) {

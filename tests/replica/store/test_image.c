@@ -138,7 +138,7 @@ struct gate {
 	unsigned gets,          /* number of GET and SET calls so far */
 	         allowed;       /* number of GET and SET calls that may pass; others wait */
 	unsigned expires;
-	bool cut, interrupted;  /* cut: the next call fails */
+	bool cut, interrupted;  /* cut: the next GET or SET call fails; interrupted: each fails */
 	unsigned wakes;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * The attacks of The Update Framework that a manifest can prevent: which manifests may be used. The
- * version in the state file never goes back. */
+ * Attacks that The Update Framework describes, and that signed manifests prevent: which manifests a
+ * node may use. The version in the state file never goes back. */
 #include "trusted.h"
 
 static struct weir_trust *t;
@@ -86,7 +86,7 @@ static void a_second_generation_of_a_version_is_told_apart(void **state)
 	assert_ok(take(t, &one, after(0)));
 	assert_refused(take(t, &other, after(0)), -EEXIST, "version 1.5", "twice");
 	assert_ok(take(t, &one, after(0)));
-	/* A generation with the same id and another expiry is another generation. */
+	/* The same generation with another expiry counts as a second generation of version 1.5. */
 	other = one;
 	other.m.expires_ms++;
 	sign_it(&other, signer);
@@ -137,7 +137,7 @@ static void a_clock_that_is_set_back_makes_no_version_younger(void **state)
 	restart(past);
 	assert_refused(weir__trust_recheck(t, past), -EKEYEXPIRED, "clock is behind", "");
 	assert_refused(take(t, &p, past), -EKEYEXPIRED, "clock is behind", "");
-	/* The file has the version's age, so a restart loses less than an hour of the 23 hours. */
+	/* The state file has the version's age, so 23 restarts make the version no younger. */
 	p = publication(1, 2, NOON);
 	assert_ok(take(t, &p, past));
 	for (unsigned hour = 0; hour < 23; hour++) {
@@ -229,7 +229,8 @@ static void the_age_comes_after_the_version(void **state)
 	assert_refused(take(t, &old, after(9 * DAY)), -EKEYREJECTED, "older than", "");
 }
 
-/* A version that another process accepted counts. A state file with an older version is refused. */
+/* After another process has accepted a version, this process refuses lower versions. It also
+ * refuses to use a state file with a lower version. */
 static void a_state_file_that_is_put_back_is_refused(void **state)
 {
 	struct publication p[] = { publication(1, 1, NOON), publication(1, 2, NOON),

@@ -152,7 +152,7 @@ static void a_process_killed_at_any_call_leaves_a_whole_state(void **state)
 	}
 	assert_in_range(n, FEWEST, MOST_CALLS - 1);
 	assert_true(olds > 5 && news > 1);
-	/* No files accumulate: two keys, state and lock. */
+	/* The folder has only four files: two keys, the state file and its lock. */
 	char name[256];
 	assert_int_equal(folder_entries(folder, "none", name), 4);
 }
@@ -170,7 +170,7 @@ static bool state_is_right(const unsigned char *text, size_t n, bool answered)
 }
 
 /* Accept a version, and try power cuts at each step. @sync_less: the number of the sync that the
- * disk skips, from 1; 0: no sync.
+ * disk skips, counted from 1; 0: the disk skips no sync.
  * Return: the number of power cuts after which the state file is wrong. */
 static unsigned cut(unsigned sync_less)
 {

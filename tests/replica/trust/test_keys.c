@@ -165,7 +165,7 @@ static void a_pair_is_made_whole_or_not_at_all(void **state)
 	assert_refused(weir__key_make(secret, public), -EEXIST, secret, "exists");
 	get_file(again, sizeof again, secret);
 	assert_string_equal(text, again);
-	/* If one file exists, the other is not made. */
+	/* If one of the two key files exists, the call does not make the other file. */
 	assert_int_equal(unlink(secret), 0);
 	assert_refused(weir__key_make(secret, public), -EEXIST, public, "exists");
 	assert_refused(weir__key_make(secret, secret), -EEXIST, secret, "exists");

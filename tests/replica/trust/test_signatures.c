@@ -93,7 +93,7 @@ static void no_signature_and_another_algorithm_are_refused(void **state)
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 128, plain, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
-	/* A signature with this second half must not be valid too. */
+	/* The expected signature must not stay valid if `sum` replaces its second half. */
 	memcpy(line, expected, sizeof line);
 	memcpy(line + LINE - 64, sum, 64);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
@@ -124,7 +124,7 @@ static void two_keys_are_trusted_while_keys_are_exchanged(void **state)
 	assert_ok(check(line, LINE, manifest, LEN));
 	assert_refused(check(expected, LINE, manifest, LEN), -EKEYREJECTED, "9d24e2eeaf27c2a0",
 	               "not by one of the 1");
-	/* The old key's signature with the id of the new key. */
+	/* This line has the old key's signature after the id of the new key. */
 	memcpy(line + LINE - 128, expected + LINE - 128, 128);
 	assert_refused(check(line, LINE, manifest, LEN), -EKEYREJECTED, "does not verify", "");
 }

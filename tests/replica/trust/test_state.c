@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * The state file: its one form, damage, and its owners. */
+ * The state file: its one form, how damage is found, and which owners and modes are refused. */
 #include <sodium.h>
 #include "trusted.h"
 
@@ -48,7 +48,7 @@ static void a_state_has_one_form(void **state)
 	assert_memory_equal(h->image, p.m.image, sizeof h->image);
 	assert_true(h->manifest[0] == 0xb9 && h->manifest[31] == 0xc2);
 	weir__trust_close(t);
-	/* Others have no permissions, whatever the umask is. */
+	/* Other users have no permissions, whatever the umask is. */
 	struct stat st;
 	assert_true(stat(state_path, &st) == 0 && st.st_mode == (S_IFREG | 0600));
 }
@@ -83,7 +83,8 @@ static void every_damage_is_found(void **state)
 	}
 }
 
-/* The checksum is correct. Another form is refused even if its meaning is the same. */
+/* Each text has a correct checksum. Only the last text has the right form. Other forms are refused,
+ * even if they mean the same. */
 static void a_state_of_another_form_is_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -182,7 +183,8 @@ static void a_lock_that_is_a_fifo_is_refused(void **state)
 	weir__trust_close(t);
 }
 
-/* The service needs this when the head in redis is older than the state. */
+/* The state has the hash of the image of its version. A node can check a file by this hash while
+ * the head in redis is older than the state. */
 static void the_state_says_which_file_is_its_version(void **state)
 {
 	struct publication p = publication(1, 1, NOON);

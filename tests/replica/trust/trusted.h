@@ -48,7 +48,8 @@ static inline size_t get_file(char *text, size_t room, const char *from)
 
 /* ---- manifests ---- */
 
-/* A manifest as its publisher made it, and the bytes that the test sends. */
+/* @m: a manifest. @text, @len and @line: its text, the length of the text, and its signature. A
+ * test may change @m alone, so that it differs from the signed text. */
 struct publication {
 	struct weir_manifest m;
 	char text[WEIR_MANIFEST_TEXT], line[WEIR_SIGNATURE_TEXT];
