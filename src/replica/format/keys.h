@@ -6,7 +6,7 @@
 
 #include "manifest.h"
 
-enum { WEIR_KEY_TEXT = 176 }; /* bytes: set, hash, number of a chunk, separators */
+enum { WEIR_KEY_TEXT = 176 }; /* most bytes of a key's name: set, image hash, chunk number */
 
 struct weir_key_names {
 	char prefix[WEIR_KEY_TEXT]; /* prefix of all keys */

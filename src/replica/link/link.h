@@ -24,8 +24,8 @@
 struct redisReply; /* hiredis: freed by freeReplyObject() */
 struct weir_link;
 
-/* A text that is NULL is not set. The link copies the URL; all other texts must stay valid until
- * the link is closed. */
+/* An option whose text is NULL is not set. The link copies the URL; all other texts must stay valid
+ * until the link is closed. */
 struct weir_link_options {
 	const char *url;
 	const char *user, *password; /* override user and password of the URL */
@@ -72,9 +72,9 @@ void weir__link_close(struct weir_link *l);
 int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n,
                     struct redisReply **reply);
 
-/* The two halves of a call: send a few commands, then receive the answer of each, in order. MOVED
- * returns -EAGAIN: send all commands again. An error that closes the connection drops the pending
- * answers; receiving a dropped answer returns -ENOTCONN.
+/* The two halves of a call: send a few commands, then receive the answer of each, in order. If an
+ * answer is MOVED, receiving it returns -EAGAIN: send all commands again. An error that closes the
+ * connection drops the pending answers; receiving a dropped answer returns -ENOTCONN.
  * @ms: replaces answer_ms if redis may take longer (XREAD BLOCK, WAIT); 0: answer_ms. */
 int weir__link_send(struct weir_link *l, const struct iovec *args, size_t n);
 int weir__link_receive(struct weir_link *l, uint32_t ms, struct redisReply **reply);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Limit answers before hiredis allocates memory for them. An array is limited when the server
- * declares its length, all other data when it arrives. */
+ * Limit answers before hiredis allocates memory for them. The limit of an array is checked
+ * when the server declares the array's length. The limit of all other data is checked when the data
+ * arrives. */
 #include "wire.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -155,7 +155,7 @@ int weir__wire_send(struct weir_wire *w, const struct iovec *args, size_t n,
 	return err;
 }
 
-/* Read what has arrived. @reply: receives NULL if the answer is incomplete. */
+/* Read the bytes that have arrived. @reply: receives NULL if the answer is incomplete. */
 static int read_reply(struct weir_wire *w, redisReply **reply, short *events)
 {
 	static _Thread_local char piece[PIECE];

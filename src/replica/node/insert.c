@@ -200,7 +200,8 @@ int weir__node_insert_hash(struct weir_node *n, uint64_t hash)
 {
 	if (n->images_only)
 		return built_once(n);
-	if (weir__ring_put_one(&n->ring, hash)) /* before the set, since a swap reads the ring */
+	/* Put the hash into the ring before it goes into the set, since a swap reads the ring. */
+	if (weir__ring_put_one(&n->ring, hash))
 		return weir_handle_insert_hash(n->handle, hash);
 	return insert_one_by_token(n, hash);
 }

@@ -373,7 +373,7 @@ static int fetch(struct weir_node *n, const struct weir_manifest *m)
 	struct weir_filter *image;
 	if (n->unusable_image == m->id && n->now < n->image_at)
 		return 0;
-	if (n->record_id) /* one transfer at a time; the record will replace this image */
+	if (n->record_id) /* the store transfers the record now, which will replace this image */
 		return 0;
 	int err = n->store->image(n->store->context, m, &image);
 	if (err == -EINPROGRESS)

@@ -140,7 +140,7 @@ static int send(struct weir_node *n)
 	return err;
 }
 
-/* Confirm flushes, even while an image is still missing. */
+/* Acknowledge flushes, even while an image is still missing. */
 static void acknowledge(struct weir_node *n)
 {
 	const uint64_t waits = weir__ring_lowest_stamp(&n->ring);

@@ -147,7 +147,8 @@ struct weir_node {
 	                                      belong to another log; 0-0: none */
 	uint64_t again_at;                 /* earliest time to send entries again for a call */
 	struct weir_log_id open_call;      /* the last unanswered call of any node */
-	struct weir_version call_version;  /* the version in open_call; a newer head answers it */
+	struct weir_version call_version;  /* the version in open_call. A head with a newer version
+	                                      answers the call */
 	uint64_t log_bytes;                /* bytes of applied log entries after joined.position */
 	bool lacks;
 	bool doubt;                        /* the node is in doubt ([DOUBT]): it does not know the

@@ -36,7 +36,7 @@ static bool may_publish(const struct weir_node *n)
 		return !n->hole.epoch;
 	if (!weir__node_knows_head(n))
 		return false;
-	if (weir__node_head_is_old(n)) { /* never bring back removed keys */
+	if (weir__node_head_is_old(n)) { /* its image may have keys that a higher era removed */
 		const bool reclaims = n->publish_asked && weir__node_can_reclaim(n);
 		const struct weir_version *least = reclaims ? &h->version : &n->floor;
 		return !n->lacks && weir__version_compare(n->joined.version, *least) >= 0;
@@ -349,7 +349,8 @@ int weir__node_publish_record(struct weir_node *n, struct weir_record *r,
 		(void)lease(n);
 	if (!err && f)
 		err = n->store->upload(n->store->context, f, &r->manifest);
-	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0; /* other transfers wait for it */
+	/* While record_id is set, no other transfer begins. */
+	n->record_id = err == -EINPROGRESS ? r->manifest.id : 0;
 	if (n->record_id)
 		return err;
 	const struct weir_publication p = { r->mark, r->base, &r->manifest };

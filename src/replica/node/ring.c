@@ -108,14 +108,14 @@ static bool grow(struct weir_ring *r, struct weir_ring_list *list, bool *wake)
 		return false;
 	}
 	*c = (struct weir_chunk){ .capacity = capacity };
-	if (old) { /* before the store below, after which the node's thread may free old */
+	if (old) { /* count `old` before the store below, after which it may be freed */
 		const uint64_t more = 8 * old->capacity;
 		const uint64_t before =
 			atomic_fetch_add_explicit(&r->full, more, memory_order_relaxed);
 		*wake |= before / WEIR_RING_WAKE != (before + more) / WEIR_RING_WAKE;
 	}
 	list->newest = c;
-	/* release: publishes the chunk's contents; acquire: ready(), oldest() */
+	/* release: publishes the chunk's contents; pairs with the acquires in ready(), oldest() */
 	atomic_store_explicit(old ? &old->newer : &list->oldest, c, memory_order_release);
 	return true;
 }
@@ -132,7 +132,7 @@ static inline size_t put_in_chunk(struct weir_ring_list *list, const uint64_t *h
 		return 0;
 	for (size_t i = 0; i < fits; i++)
 		c->hashes[at + i] = htole64(hashes[i]);
-	/* release: publishes the hashes together with their count; acquire: ready(), fill() */
+	/* release: publishes the hashes and c->n; pairs with the acquires in ready(), fill() */
 	atomic_store_explicit(&c->n, at + fits, memory_order_release);
 	return fits;
 }
@@ -178,7 +178,7 @@ bool weir__ring_put_one(struct weir_ring *r, uint64_t hash)
 
 /* ---- the node's thread ---- */
 
-/* Return: the number of unread hashes of a list. Other threads can only raise it. */
+/* Return: the number of unread hashes of a list. Other threads can only raise this number. */
 static size_t ready(const struct weir_ring_list *list)
 {
 	size_t n = 0;
@@ -196,8 +196,8 @@ bool weir__ring_has_hashes(const struct weir_ring *r)
 	return false;
 }
 
-/* Read `used` last. It counts a chunk before the chunk is visible here, so `used` is never less
- * than the free capacity that was counted. */
+/* Read `used` last. A thread adds a chunk to `used` before the chunk is visible here, so `used` is
+ * never less than the free capacity that this function has counted. */
 uint64_t weir__ring_bytes(const struct weir_ring *r)
 {
 	uint64_t free = 0;
@@ -333,8 +333,8 @@ struct weir_batch *weir__ring_find(struct weir_ring *r, struct weir_log_id id)
 }
 
 /* Each round calls this, and a million batches that are sent again take a thousand rounds. So
- * remember the lowest batch, and compare it only with the batches added since the last call. Once
- * redis has that batch, the search starts again. */
+ * remember the batch with the lowest stamp, and compare it only with the batches added since the
+ * last call. After redis has acknowledged that batch, the next call searches all batches again. */
 uint64_t weir__ring_lowest_stamp(struct weir_ring *r)
 {
 	struct weir_batch *b = r->lowest ? r->lowest_upto->newer : r->waiting.oldest;

@@ -53,10 +53,11 @@ struct weir_ring {
 	void *context;
 	pthread_mutex_t shared;      /* guards lists[0], which threads share */
 	struct weir_batches waiting; /* batches not sent, or sent but not acknowledged */
-	struct weir_batch *lowest;   /* a waiting batch that has the lowest stamp */
-	struct weir_batch *lowest_upto; /* the last batch compared for `lowest`; NULL: unknown */
+	struct weir_batch *lowest;   /* the waiting batch with the lowest stamp; NULL: unknown */
+	struct weir_batch *lowest_upto; /* the last batch that was compared for `lowest` */
 	struct weir_batches acked;   /* acknowledged batches in the order of their ids */
-	struct weir_batch *last_found; /* result of the last search in acked; NULL: none yet */
+	struct weir_batch *last_found; /* the next search in acked starts at this batch; NULL: at
+	                                  the newest batch */
 	struct weir_ring_list lists[WEIR_RING_LISTS];
 };
 

@@ -45,7 +45,7 @@ struct weir_store {
 	int (*touch)(void *context, const struct weir_touch *touch, struct weir_head *head);
 	/* Pass up to @most entries after @after to @entry, in order. If weir__entry_read() refuses
 	 * an entry, pass it as WEIR_ENTRY_UNREAD, so the node knows its id. @n: receives the number
-	 * passed. */
+	 * of entries passed. */
 	int (*read)(void *context, struct weir_log_id after, size_t most, weir_entry_fn *entry,
 	            void *arg, size_t *n);
 	/* Read the newest generation's manifest. If the node trusts keys, 0 means that the

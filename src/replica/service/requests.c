@@ -92,7 +92,7 @@ static int may_publish(const struct weir_replica *r)
 struct publishing {
 	const struct weir_filter *more; /* NULL: none, or already merged */
 	bool asked;
-	uint64_t published;             /* node.generations when the request was made */
+	uint64_t published;             /* the value of node.generations at the request */
 	uint64_t since;                 /* start of the wait, or time of the last progress */
 	uint64_t image;                 /* bytes fetched of an image */
 };

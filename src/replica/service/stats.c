@@ -234,7 +234,8 @@ void weir__service_note(struct weir_replica *r, bool swapped)
 	struct weir_replica_stats s = r->stats; /* only this thread writes it */
 	fill(r, &s);
 	pthread_mutex_lock(&r->lock);
-	r->synced_ms = n->synced_at; /* not answered_at: reads may fail while heartbeats succeed */
+	/* Do not use answered_at, since reads may fail while heartbeats succeed. */
+	r->synced_ms = n->synced_at;
 	set_complete(r, &s, n->now);
 	r->complete_ms = s.complete ? r->synced_ms : r->complete_ms;
 	pthread_mutex_unlock(&r->lock);

@@ -77,7 +77,7 @@ static int add_kept(void *context, const struct weir_manifest *m, const char *te
                     const char *signature, size_t signature_len)
 {
 	struct viewing *x = context;
-	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* nodes keep no more generations */
+	if (x->v->kept_count == WEIR_REPLICA_KEEP_MOST) /* the largest value of o.keep */
 		return 0;
 	struct weir_replica_generation *g = one_more((void **)&x->v->kept, &x->kept_room,
 	                                             x->v->kept_count, sizeof *g);

@@ -58,7 +58,7 @@ const char *weir__number(char text[WEIR_NUMBER_TEXT], uint64_t number);
 
 /* ---- call.c ---- */
 
-/* @link: the link of commands or of images.
+/* @link: the link for commands, or the link for images.
  * @reply: receives the answer, unless that is an error. Return: 0, or the error as a negative
  *   errno. */
 int weir__redis_command(const struct weir_redis *r, void *link, const struct iovec *args, size_t n,

@@ -31,7 +31,7 @@ struct weir_redis_options {
 	/* As weir__signer_sign(). NULL: generations are not signed. */
 	int (*sign)(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM]);
 	void *signer;
-	void (*wake)(void *context);  /* called by an image's thread when it ends; NULL: no-op */
+	void (*wake)(void *context);  /* called when an image transfer ends; NULL: no-op */
 	void *wake_context;
 	uint64_t expires_ms;          /* lifetime of a generation after signing; 0: no limit */
 	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */

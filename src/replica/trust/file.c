@@ -21,7 +21,7 @@ static int failed(const char *path, const char *what)
 
 ssize_t weir__file_read(const char *path, mode_t others, int flags, char *text, size_t room)
 {
-	struct stat st; /* O_NONBLOCK: the file may be a FIFO */
+	struct stat st; /* open() has O_NONBLOCK, since the file may be a FIFO */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 	ssize_t n = fd < 0 || fstat(fd, &st) ? failed(path, "open it") : 0;
 	if (n == 0 && !S_ISREG(st.st_mode))
@@ -100,7 +100,7 @@ int weir__file_lock(const char *path)
 	char *lock;
 	if (asprintf(&lock, "%s.lock", path) < 0)
 		return weir_fail(-ENOMEM, "%s: no memory for a file's name", path);
-	struct stat st; /* O_NONBLOCK: another user may have made a FIFO */
+	struct stat st; /* O_NONBLOCK, since another user may have made a FIFO */
 	int fd = open(lock, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
 	              0600);
 	int tries = LOCK_SECONDS * TRIES_A_SECOND, err = 0;
