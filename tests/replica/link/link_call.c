@@ -71,7 +71,7 @@ static size_t split(struct iovec args[64], char *line)
 static int descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
-	int n = -3; /* not the folder's own descriptor, . and .. */
+	int n = -3; /* do not count the folder's own descriptor, . and .. */
 	while (folder && readdir(folder))
 		n++;
 	closedir(folder);

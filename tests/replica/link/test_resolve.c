@@ -14,8 +14,8 @@ enum { QUESTIONS = 8 };
 static struct {
 	struct gaicb *of[QUESTIONS];
 	unsigned n;
-	int answer;          /* what gai_error() returns for every query */
-	unsigned looks;      /* calls of gai_error() for the first query */
+	int answer;          /* the result of gai_error() for every query */
+	unsigned looks;      /* number of calls of gai_error() for the first query */
 	const char *second;  /* port of a second address of the name, or NULL */
 } names;
 static struct weir_stream s;

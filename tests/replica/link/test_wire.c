@@ -21,7 +21,7 @@ static int begin(void **state)
 	socklen_t len = sizeof at;
 	int room = LIMIT, listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	(void)state;
-	/* Linux chooses an abstract name, without a file */
+	/* Linux chooses an abstract name, so the socket has no file */
 	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at.sun_family), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);

@@ -144,7 +144,7 @@ static void insert(const char *rest)
 	       quoted(why), now() - begun);
 }
 
-/* Insert @rate keys a second, some of them every 2 ms. */
+/* Insert `rate` keys a second: every 2 ms, the keys that are due. */
 static void *work_plain(void *arg)
 {
 	double due = 0;

@@ -22,7 +22,7 @@ static void run_one(unsigned i, unsigned ms)
 		(void)weir__node_round(&node[i], toy.clock);
 }
 
-/* The newest version is 1.@n. */
+/* Check that the newest version is 1.@n. */
 #define assert_number(n) \
 	do { \
 		assert_int_equal(server->head.version.era, 1); \

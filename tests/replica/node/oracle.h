@@ -44,7 +44,8 @@ static void check_own(unsigned i)
 	}
 }
 
-/* The node follows the current log and lacks nothing, and its own inserts are safe in redis. */
+/* Return: true if node @i follows the current log and lacks nothing, and redis has all inserts of
+ * node @i. */
 static bool is_following(unsigned i)
 {
 	struct weir_node_status status;
@@ -59,7 +60,7 @@ static bool is_following(unsigned i)
 	       !(n->publish_asked && n->may_publish);
 }
 
-/* Like is_following(), and the node owes no generation for the inserts of other nodes. */
+/* Return: true if is_following(), and node @i owes no generation for inserts of other nodes. */
 static bool is_well(unsigned i)
 {
 	return is_following(i) && weir__debts_lowest_stamp(&s->seats[i].node) == UINT64_MAX;

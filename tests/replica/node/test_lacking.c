@@ -360,8 +360,8 @@ static void test_a_publication_fills_only_holes_below_its_position(void **state)
 	assert_true(has(0, 0) && has(0, 1) && !status(0).lacks);
 }
 
-/* Two adjacent own entries are deleted. The node has read both, so the node knows the
- * tag of the entry before each. */
+/* Two adjacent own entries are deleted. The node has read both entries, so it knows the
+ * tag of the entry before each of them. */
 static void test_adjacent_own_entries_are_filled_if_they_were_read(void **state)
 {
 	(void)state;

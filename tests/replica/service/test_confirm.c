@@ -277,7 +277,8 @@ static unsigned scripts(void)
 	return calls;
 }
 
-/* With a thousand nodes, each node would send only one heartbeat a second. */
+/* A node sends only one heartbeat a second if there are a thousand nodes. With few nodes it sends
+ * more. */
 static void test_few_nodes_have_heartbeats_more_often(void **state)
 {
 	(void)state;

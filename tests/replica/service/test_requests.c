@@ -380,7 +380,8 @@ static void test_a_replica_is_closed_while_its_state_is_locked(void **state)
 	eventually(has(b, 1));
 	lock_state(other_state, 2000);
 	assert_ok(weir_replica_publish(a));
-	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* b's thread waits */
+	assert_int_equal(insert(b, 2, WEIR_REPLICA_SOON), WEIR_NEW); /* node b's thread waits
+	                                                                for the lock */
 	assert_true(has(b, 1) && has(b, 2) && stats(b).joined.number == 1);
 	assert_ok(weir_replica_close(b));
 	eventually(has(a, 2));

@@ -14,7 +14,7 @@ static inline struct weir_filter *filter_of(uint64_t from, uint64_t n, uint64_t 
 	return f;
 }
 
-/* A manifest of @f, at the end of the log that node @n saw last. */
+/* A manifest of @f. Its position is the end of the log, as node @n saw it last. */
 static inline struct weir_manifest manifest_of(const struct node *n, const struct weir_filter *f,
                                                struct weir_version version)
 {

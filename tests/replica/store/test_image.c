@@ -391,7 +391,7 @@ static void test_only_chunks_that_would_expire_are_renewed(void **state)
 	struct weir_manifest m = manifest_of(&n, f, (struct weir_version){ 1, 1 });
 	assert_int_equal(n.store->upload(n.store->context, f, &m), -EINPROGRESS);
 	wait_gets(&g, 1);
-	while (ask(&server, NULL, "DBSIZE") < 4) /* head, log, nodes, a chunk */
+	while (ask(&server, NULL, "DBSIZE") < 4) /* keys: head, log, nodes, one chunk */
 		usleep(1000);
 	redisReply *keys = redisCommand(server.redis, "KEYS *:0");
 	ask(&server, NULL, "EXPIRE %s 60", keys->element[0]->str);

@@ -92,7 +92,7 @@ static void test_publish_is_refused_after_a_change(void **state)
 	n.head.version = (struct weir_version){ 1, 1 };
 	m.version.number = 2;
 	assert_refused_publication(&n, &m, -EEXIST, "another node published");
-	assert_int_equal(chunks_of(&server, &m), 0); /* no generation needs them */
+	assert_int_equal(chunks_of(&server, &m), 0); /* no generation needs these chunks */
 	n.head = right;
 	assert_refused_publication(&n, &m, -ENOENT, "upload it again");
 	assert_ok(upload(&n, f, &m));

@@ -224,7 +224,8 @@ static void test_giving_up_ends_only_the_callers_epoch(void **state)
 	assert_true(n.head.mark != before.mark && n.head.prev == 0 && is_id(n.head.lost, 1, 2) &&
 	            is_id(n.head.base, 1, 2) && is_id(n.head.last, 2, 1));
 	const uint64_t mark = n.head.mark;
-	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* as another node would */
+	assert_ok(n.store->touch(n.store->context, &t, &n.head)); /* like a node that gives
+	                                                             up the same epoch */
 	assert_true(n.head.mark == mark && is_id(n.head.lost, 1, 2));
 	node_close(&n);
 }
@@ -364,7 +365,7 @@ static void test_ids_beyond_those_of_nodes_are_an_error_with_its_remedy(void **s
 	for (unsigned i = 0; i < COUNT_OF(ids); i++) {
 		ask(&server, NULL, "FLUSHALL");
 		ask(&server, NULL, "XADD {weir:test}:2:log %s t 1", ids[i]);
-		assert_used_up(&n, false); /* even without a head */
+		assert_used_up(&n, false); /* here redis has no head */
 		ask(&server, NULL, "UNLINK {weir:test}:2:log");
 		append(&n, 5);
 		const struct weir_head before = n.head;

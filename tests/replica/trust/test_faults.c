@@ -228,7 +228,7 @@ static void a_power_cut_leaves_a_whole_key(void **state)
 	}
 }
 
-/* Either both files are made or neither. */
+/* Whichever call fails, weir__key_make() leaves both key files or none. */
 static void a_call_that_fails_makes_no_key(void **state)
 {
 	char secret[256], public[256];

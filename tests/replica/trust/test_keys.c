@@ -137,7 +137,7 @@ static void only_a_file_of_this_user_or_root_has_keys(void **state)
 
 static int files(void)
 {
-	int n = -2; /* without . and .. */
+	int n = -2; /* do not count . and .. */
 	DIR *d = opendir(folder);
 	assert_non_null(d);
 	while (readdir(d))

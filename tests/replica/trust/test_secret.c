@@ -7,7 +7,7 @@
 enum { SEED = WEIR_KEY_BYTES, HEX = 2 * SEED };
 
 struct wanted {
-	unsigned char seed[SEED], hex[HEX]; /* inverted */
+	unsigned char seed[SEED], hex[HEX]; /* both are stored inverted */
 };
 
 static bool has(const unsigned char *bytes, size_t n, const unsigned char *inverted, size_t len)
