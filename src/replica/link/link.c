@@ -124,7 +124,7 @@ void weir__link_reset(struct weir_link *l)
 	(void)eventfd_read(l->wire.stream.interrupt, &n);
 }
 
-/* ---- connect ---- */
+/* ---- connect and disconnect ---- */
 
 /* Copy the main link's server. Fails if the main link has reconnected since @l connected. */
 static int find_server(struct weir_link *l, struct weir_server *server)
@@ -278,7 +278,7 @@ int weir__link_call(struct weir_link *l, const struct iovec *args, size_t n, red
 	                 l->wire.peer, REDIRECTS);
 }
 
-/* ---- questions ---- */
+/* ---- questions about the server ---- */
 
 int weir__link_fd(const struct weir_link *l)
 {

@@ -74,7 +74,7 @@ bool weir__server_parse(struct weir_server *server, const char *name, size_t len
 	return true;
 }
 
-/* ---- Sentinel ---- */
+/* ---- Sentinels and the master ---- */
 
 /* @a: the answer { host, port }; nil if the Sentinel does not know @master. */
 static int parse_address(const struct weir_wire *w, const redisReply *a, const char *master,

@@ -242,7 +242,7 @@ const struct weir_server_error *weir__wire_server_error(const redisReply *r)
 	return NULL;
 }
 
-/* ---- connect ---- */
+/* ---- connect, log in and close ---- */
 
 /* Each address gets an equal share of the remaining time, since one address may hang. */
 static int connect_name(struct weir_wire *w, struct weir_server *server, uint64_t end)

@@ -161,7 +161,8 @@ struct weir_node {
 	bool reclaim_asked;                /* the owner asks to join and publish the image of an
 	                                      older head (weir__node_can_reclaim()) */
 	uint64_t refused_id;               /* the generation whose manifest was refused */
-	struct weir_version refused;       /* version of refused_id; 0.0: none */
+	struct weir_version refused;       /* the version of the refused manifest; 0.0: the head's
+	                                      manifest was not refused */
 	uint64_t refused_at;               /* time to read the refused manifest again */
 	bool other_seed;                   /* refused_id was refused for its seed, key or steps */
 	uint64_t mismatch,                 /* the head's generation if the manifest in redis belongs
@@ -183,11 +184,12 @@ struct weir_node {
 	struct weir_version stale_base;    /* the base version of the refused publication */
 	const char *report;                /* text for the next touch; NULL: none */
 	bool wrote;                        /* a touch has written to redis; the owner resets this */
-	int publish_error;                 /* error of the last publication; 0: none */
+	int publish_error;                 /* error of the last publication; 0: it succeeded, is in
+	                                      flight or was superseded */
 	uint64_t batches,                  /* number of batches applied */
 	         failures;                 /* number of failed exchanges with redis */
 	uint64_t foreign,                  /* number of entries with another seed */
-	         given_up,                 /* number of calls that this node gave up ([GIVE-UP]) */
+	         given_up,                 /* number of times that this node gave up ([GIVE-UP]) */
 	         generations;              /* number of generations that this node published */
 	int error;                         /* the current error; 0: none */
 	char why[WEIR_SENTENCE_BYTES];     /* the sentence of `error` */

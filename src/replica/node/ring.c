@@ -12,7 +12,7 @@ enum { FIRST_CHUNK = 64,     /* hashes in a list's first chunk */
        LARGEST_CHUNK = 1024, /* most hashes in a chunk */
        CHUNK_GROWTH = 4 };   /* capacity of a chunk, relative to the chunk before */
 
-/* ---- a list for each thread ---- */
+/* ---- lists of threads, and making a ring ---- */
 
 static _Atomic uint64_t lists_owned = 1; /* bit i: list i has an owner; bit 0: always set */
 static _Thread_local unsigned own_list; /* the number of this thread's own list; 0: no own list */

@@ -194,7 +194,7 @@ static int join(struct weir_replica *r, const struct weir_params *params, struct
 	return catch_up(r, last);
 }
 
-/* ---- begin ---- */
+/* ---- begin a set, or join one ---- */
 
 /* Begin a set that has no generation. The first node to publish a generation decides the seed.
  * Return: 0; -EEXIST another node was first. */

@@ -125,7 +125,7 @@ static int make_links(struct weir_replica *r)
 	return err ? err : weir__link_open_second(&r->image_link, r->link);
 }
 
-/* ---- callbacks of the store ---- */
+/* ---- callbacks of the store, and the objects of a replica ---- */
 
 static int call(void *arg, const struct iovec *args, size_t n, struct redisReply **reply)
 {

@@ -198,7 +198,7 @@ static int read_nodes(struct viewing *x, uint64_t nodes)
 	return err;
 }
 
-/* ---- the view ---- */
+/* ---- the view, and new key files ---- */
 
 static int newest_first(const void *a, const void *b)
 {

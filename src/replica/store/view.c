@@ -177,7 +177,7 @@ int weir__redis_status(struct weir_redis *r, struct weir_redis_status *out)
 	return err;
 }
 
-/* ---- replicas, the end ---- */
+/* ---- replicas, and the removal of a set ---- */
 
 int weir__redis_wait(struct weir_redis *r, uint32_t replicas, uint32_t ms)
 {
