@@ -60,7 +60,7 @@ static void test_a_token_and_its_key_come_under_one_lock(void **state)
 	assert_false(status(0).owes || status(0).token);
 }
 
-/* ---- refusals ---- */
+/* ---- refusals, hashes of keys, and kinds that are built once ---- */
 
 static void test_an_insert_into_a_full_ring_fails_without_publications(void **state)
 {
@@ -224,7 +224,7 @@ static void test_a_kind_that_is_built_once_comes_by_records(void **state)
 	assert_int_equal(status(1).state, WEIR_NODE_FOLLOWING);
 }
 
-/* ---- the number of a flush ---- */
+/* ---- flushes, debts and publications ---- */
 
 static void test_a_flush_waits_for_redis(void **state)
 {

@@ -185,7 +185,7 @@ bool toy_image_has(const struct toy_server *s, uint64_t hash)
 	return f && weir_contains_hash(f, hash);
 }
 
-/* ---- the scripts ---- */
+/* ---- the calls of a store, with the two scripts ---- */
 
 static void append(struct toy_server *s, const struct weir_entry *from)
 {

@@ -124,7 +124,7 @@ static void test_publish_without_redis_says_so(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- records and rollbacks ---- */
+/* ---- records, rollbacks and saved copies ---- */
 
 struct record {
 	struct weir_replica *r;
@@ -253,7 +253,7 @@ static void test_save_and_its_failure(void **state)
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- signatures ---- */
+/* ---- signatures, state files and a lease of another type ---- */
 
 static void test_a_node_trusts_the_key_that_it_signs_with(void **state)
 {

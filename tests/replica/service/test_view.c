@@ -206,7 +206,7 @@ static void test_a_view_holds_the_newest_reports_and_counts_the_others(void **st
 	assert_ok(weir_replica_close(a));
 }
 
-/* ---- metrics of a node ---- */
+/* ---- metrics, and nodes that lack something ---- */
 
 static void test_metrics_equal_the_stats(void **state)
 {

@@ -379,7 +379,7 @@ static void test_a_manifest_beside_another_version_or_set_is_refused(void **stat
 	node_close(&n);
 }
 
-/* ---- trust and signatures ---- */
+/* ---- trust, signatures and the lease ---- */
 
 static int sign(void *signer, const char *text, size_t len, char line[WEIR_SIGNATURE_ROOM])
 {

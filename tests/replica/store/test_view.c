@@ -179,7 +179,7 @@ static void test_wait_says_how_many_replicas_have_it(void **state)
 	node_close(&n);
 }
 
-/* ---- with a replica ---- */
+/* ---- a replica, wrong options, and a generation signed again ---- */
 
 static void wait_replicas(struct node *n, uint32_t wanted)
 {
