@@ -28,7 +28,7 @@ enum weir_entry_kind {
 };
 
 enum {
-	WEIR_ENTRY_HASHES = 8190,                       /* most hashes in a batch */
+	WEIR_ENTRY_HASHES = 8190,                       /* largest number of hashes in a batch */
 	WEIR_ENTRY_BYTES = 16 + 8 * WEIR_ENTRY_HASHES,  /* 64 KiB */
 };
 

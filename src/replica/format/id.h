@@ -75,7 +75,7 @@ int weir__draw(uint64_t *out);
 
 /* ---- lists of ids ---- */
 
-enum { WEIR_HAS = 64 }; /* most ids in a manifest */
+enum { WEIR_HAS = 64 }; /* largest number of ids in a manifest */
 
 /* Ids of generations and tokens, newest first. */
 struct weir_has {

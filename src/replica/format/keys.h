@@ -6,7 +6,7 @@
 
 #include "manifest.h"
 
-enum { WEIR_KEY_TEXT = 176 }; /* most bytes of a key's name: set, image hash, chunk number */
+enum { WEIR_KEY_TEXT = 176 }; /* limit in bytes of a key's name, with set, image hash, chunk */
 
 struct weir_key_names {
 	char prefix[WEIR_KEY_TEXT]; /* prefix of all keys */

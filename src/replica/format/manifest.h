@@ -34,11 +34,11 @@
 #include "id.h"
 
 enum {
-	WEIR_SET_NAME = 64,             /* most characters of a set's name */
-	WEIR_CHUNK = (1 << 20) - 64,    /* most bytes of a chunk; redis then allocates 1 MiB */
+	WEIR_SET_NAME = 64,             /* largest number of characters of a set's name */
+	WEIR_CHUNK = (1 << 20) - 64,    /* largest size of a chunk, so that redis allocates 1 MiB */
 	WEIR_CHUNKS = 1 << 20,
 	WEIR_IMAGE_HASH = 32,
-	WEIR_MANIFEST_TEXT = 4096,      /* most bytes of a manifest */
+	WEIR_MANIFEST_TEXT = 4096,      /* largest size of a manifest in bytes */
 };
 
 enum weir_source { WEIR_SOURCE_SET, WEIR_SOURCE_RECORD, WEIR_SOURCE_ROLLBACK };

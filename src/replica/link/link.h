@@ -37,11 +37,11 @@ struct weir_link_options {
 	const char *server_name;     /* the name that the certificate must have; NULL: the URL's
 	                                host */
 	bool insecure;               /* accept any certificate */
-	uint32_t connect_ms;         /* limit of one attempt: lookup, TCP, TLS, login; 0: 1000 */
+	uint32_t connect_ms;         /* longest time for lookup, TCP, TLS and login; 0: 1000 */
 	uint32_t answer_ms;          /* longest wait for the next bytes of an answer; 0: 10000. The
 	                                whole answer may take this time, plus 1 s for each
 	                                10 KB */
-	size_t max_bytes;            /* limit of one reply; 0: 16 MiB */
+	size_t max_bytes;            /* largest size of one reply; 0: 16 MiB */
 	/* Called by the waiting thread after each piece of an answer, unless this is a second link;
 	 * NULL: no call. */
 	void (*waiting)(void *context);

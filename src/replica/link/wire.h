@@ -98,9 +98,9 @@ int weir__tls_make(struct weir_tls **out, const struct weir_link_options *o);
 /* ---- answers ---- */
 
 enum {
-	WEIR_REPLY_ELEMENTS = 1 << 18, /* most elements of all arrays of an answer together */
-	WEIR_REPLY_DEPTH = 7,          /* most levels of nested arrays */
-	WEIR_REPLY_LINE = 1 << 16,     /* most bytes of a line, such as an error or a number */
+	WEIR_REPLY_ELEMENTS = 1 << 18, /* limit of the elements of all arrays of an answer */
+	WEIR_REPLY_DEPTH = 7,          /* limit of the levels of nested arrays */
+	WEIR_REPLY_LINE = 1 << 16,     /* limit in bytes of a line, such as an error or a number */
 };
 
 #if HIREDIS_MAJOR >= 1
@@ -113,7 +113,7 @@ struct weir_reader {
 	redisReader *reader;
 	redisReplyObjectFunctions functions;
 	void *(*create_array)(const redisReadTask *task, weir_reply_count n);
-	size_t limit,        /* most bytes of an answer */
+	size_t limit,        /* largest size of an answer in bytes */
 	       bytes;        /* bytes received of this answer */
 	uint64_t elements;   /* elements that this answer has declared so far */
 	const char *peer;

@@ -10,7 +10,7 @@
 static const struct weir_log_id none = { 0, 0 };
 
 enum {
-	READS = 64, /* most reads in one round, so that other work is not delayed */
+	READS = 64, /* limit of the reads in one round, so that other work is not delayed */
 	TRIES = 8,     /* number of derived tags that replaces() compares with an entry's tag */
 };
 

@@ -7,7 +7,7 @@
 #include <weir/error.h>
 #include <weir/text.h>
 
-enum { TOUCHES = 64 }; /* most touches in one round */
+enum { TOUCHES = 64 }; /* largest number of touches in one round */
 
 int weir__node_make(struct weir_node *n, const struct weir_node_options *options)
 {

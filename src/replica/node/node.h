@@ -25,7 +25,8 @@ enum {
 	WEIR_NODE_LEASE_LONGEST_MS = 600000, /* longest wait for another node's upload */
 	WEIR_NODE_RETRY_MS = 20,       /* first delay after a failed request */
 	WEIR_NODE_RETRY_MOST_MS = 400, /* longest delay after a failed request */
-	WEIR_NODE_BATCHES = 16,        /* most batches in a touch; most entries in a read */
+	WEIR_NODE_BATCHES = 16,        /* largest number of batches in a touch, and of entries in
+	                                  a read */
 	WEIR_NODE_ENTRY = 72,          /* bytes in redis of an entry without hashes */
 	WEIR_NODE_DEBTS = 32,          /* slots for debts; extra debts share the last slot */
 	WEIR_NODE_SUPERSEDED = 8,      /* after this many publications that ended with -ESTALE or
@@ -44,7 +45,7 @@ struct weir_node_options {
 	struct weir_handle *handle;  /* must have a filter; only the node reloads it */
 	const char *set;
 	uint64_t id;                 /* random at each start */
-	uint64_t max_pending_bytes;  /* most bytes of the ring */
+	uint64_t max_pending_bytes;  /* largest size of the ring */
 	bool may_publish;            /* false for a signed set without the secret key */
 	uint32_t poll_ms;            /* time between two reads; 0: WEIR_NODE_POLL_MS */
 	uint64_t publish_ms;         /* time after which a changed set is published; 0: publish
@@ -166,7 +167,7 @@ struct weir_node {
 	uint64_t refused_at;               /* time to read the refused manifest again */
 	bool other_seed;                   /* refused_id was refused for its seed, key or steps */
 	uint64_t mismatch,                 /* the head's generation if the manifest in redis belongs
-	                                      to another generation; 0: it does not */
+	                                      to another generation; 0: no mismatch */
 	         mismatch_at;              /* the time when the node noticed this mismatch */
 	uint64_t unusable_image;           /* the generation whose image this node cannot use */
 	bool no_retry;                     /* a retry cannot help for the image of this head */

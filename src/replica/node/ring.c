@@ -9,7 +9,7 @@
 #include <weir/error.h>
 
 enum { FIRST_CHUNK = 64,     /* hashes in a list's first chunk */
-       LARGEST_CHUNK = 1024, /* most hashes in a chunk */
+       LARGEST_CHUNK = 1024, /* largest number of hashes in a chunk */
        CHUNK_GROWTH = 4 };   /* capacity of a chunk, relative to the chunk before */
 
 /* ---- lists of threads, and making a ring ---- */

@@ -46,7 +46,7 @@ struct weir_ring_list {
 };
 
 struct weir_ring {
-	uint64_t limit;              /* most bytes of lists and batches */
+	uint64_t limit;              /* largest size in bytes of lists and batches together */
 	_Atomic uint64_t used;       /* bytes reserved, including free capacity of lists */
 	_Atomic uint64_t full;       /* bytes of full chunks */
 	void (*wake)(void *context); /* wakes the node's thread; NULL: no-op */

@@ -16,7 +16,7 @@ struct weir_filter;
 /* A heartbeat and the entries to append with it in this order, in one script ([NEW-EPOCH]). */
 struct weir_touch {
 	uint64_t node;
-	const char *report;              /* status of this node for reports; NULL: unchanged */
+	const char *report;              /* this node's new report; NULL: redis keeps the old one */
 	const struct weir_entry *entries; /* batches and calls; each has a tag, but no `id` and no
 	                                     `before` yet */
 	size_t n;

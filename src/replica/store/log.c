@@ -6,8 +6,8 @@
 
 enum {
 	EACH = 3,
-	READ = 16,          /* most entries to ask for, so that an answer is about 1 MiB at most */
-	FIELDS = 8,         /* most strings to read of an entry; a valid entry has fewer */
+	READ = 16,          /* limit of the entries in an answer, about 1 MiB in all */
+	FIELDS = 8,         /* limit of the strings to read of an entry; valid entries have fewer */
 	ANSWER = 12,
 };
 

@@ -34,7 +34,7 @@ struct weir_redis_options {
 	void (*wake)(void *context);  /* called when an image transfer ends; NULL: no-op */
 	void *wake_context;
 	uint64_t expires_ms;          /* lifetime of a generation after signing; 0: no limit */
-	uint64_t max_image_bytes;     /* limit of an image, packed or unpacked */
+	uint64_t max_image_bytes;     /* limit of an image's size, both packed and unpacked */
 	uint64_t reserve;             /* bytes of redis's memory that batches leave free for an
 	                                 image; at least an image's size */
 	uint32_t keep;                /* generations that redis keeps; at least 1 */
