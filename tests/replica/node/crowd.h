@@ -49,7 +49,8 @@ static const char *lose(char what)
 	return "10 s without redis";
 }
 
-/* @features: the losses, in turn; @calm_ms: time before each loss; @most_ms: limit of a recovery */
+/* @features: the losses, one letter each. @calm_ms: the time before each loss. @most_ms: the limit
+ * of the time that all nodes take to recover from a loss. */
 static int crowd(unsigned nodes, const char *features, uint64_t calm_ms, uint64_t most_ms)
 {
 	static struct sim sim;

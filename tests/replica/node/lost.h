@@ -83,7 +83,7 @@ static void begin_anew_and_hold(void)
 	assert_true(status(1).owes && node[1].joined.id == server->head.generation);
 }
 
-/* Node 1 publishes exactly one version, 1.@number, from which node 0 gets key 1. */
+/* Node 1 publishes exactly one version, 1.@number. Node 0 gets key 1 from it. */
 static void assert_publishes_once(uint64_t number)
 {
 	server->holder = 0;

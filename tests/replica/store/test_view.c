@@ -227,7 +227,7 @@ static void test_the_most_replicas_are_remembered_also_over_a_restart_of_the_mas
 	/* After a restart the server has another run id, and the last heartbeat is long ago. */
 	ask(&server, NULL, "HSET {weir:test}:2:head run 0 seen 1");
 	assert_int_equal(beat(&n)->replicas, 1);
-	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* as if an hour had passed */
+	ask(&server, NULL, "HSET {weir:test}:2:head seen 1"); /* the last count is long ago */
 	assert_int_equal(beat(&n)->replicas, 0);
 	node_close(&n);
 }
