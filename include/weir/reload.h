@@ -268,10 +268,10 @@ static inline int weir_reload_insert_into_hash(struct weir_reload *r, uint32_t s
  * @sets: a mask of the sets to merge: WEIR_ALL_SETS, or to clear set i of a router, a mask of all
  *   sets but i.
  * Return: 0 or a negative errno.
- * Errors: as weir_merge(), but after an error the next filter may have some keys of the current
- *   filter. If the kind can remove keys, abort the reload after an error, and never copy twice: a
- *   second copy counts keys twice. -EINVAL if the two filters differ in kind, size, shape, seed or
- *   secret. Before the first filter the call merges nothing and succeeds.
+ * Errors: as weir_merge(); -EINVAL if the two filters differ in kind, size, shape, seed or secret.
+ *   After an error the next filter may have some keys of the current filter. If the kind can remove
+ *   keys, abort the reload after an error, and never copy twice: a second copy counts keys twice.
+ *   Before the first filter the call merges nothing and succeeds.
  * Threads: as weir_reload_insert().  Progress: as weir_merge(); with a pace the call may sleep. A
  *   cuckoo filter is copied in one piece, and inserts into it may wait for the whole copy
  *   (filter.h).
