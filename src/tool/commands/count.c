@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * weir count: prints how often each line is in the set. The number may be too high, and is too low
- * only if a counter is full. */
+ * weir count: prints how often each line is in the set. The number may be too high. It may be too
+ * low if a counter is full, or after a removal of keys that were never added. */
 #include <stdio.h>
 #include <weir/weir.h>
 #include "commands.h"
@@ -48,7 +48,9 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-#define KEYS 512 /* most keys in a call of the library, and most lines read at a time */
+/* The largest number of keys in one call of the library, and of lines that are counted at a
+ * time. */
+#define KEYS 512
 
 struct count {
 	struct lines_options from;

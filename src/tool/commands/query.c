@@ -114,8 +114,9 @@ static void print_counts(const struct query *query)
 }
 
 /* Combines the set's normalisation steps with the steps that options add. If options add steps,
- * weir itself makes the keys that a lookup probes. --cidr cannot be added, since only a set of
- * prefixes has prefix lengths. Return: false after a message. */
+ * this command makes the keys that a lookup probes, since the library knows only the set's steps.
+ * --cidr cannot be added, since only a set of prefixes has prefix lengths. Return: false after a
+ * message. */
 static bool normal_of(struct query *query, const char *image)
 {
 	struct keying *how = &query->sift.keying;

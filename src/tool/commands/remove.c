@@ -41,8 +41,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Refuses a file if no key of it was in the set. Probably the file is wrong, or an earlier run has
- * removed the keys. */
+/* Refuses the input if none of its keys was in the set. Probably the user gave the wrong file, or
+ * an earlier run has removed the keys. */
 static int report_none_found(const struct change *rm)
 {
 	say("%s: not written: keys that were not there: %llu, all of them: remove only keys that "
@@ -96,7 +96,7 @@ static void warn_of_absent(const struct change *rm, uint64_t absent)
 	    rm->image, (unsigned long long)absent, some, lost);
 }
 
-/* Refuses a file whose removal would mostly remove copies of other keys. */
+/* Refuses the input if the removal of its keys would mostly remove copies of other keys. */
 static int mostly_wrong(const struct change *rm)
 {
 	const double about = wrongly_removed(rm);

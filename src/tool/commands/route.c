@@ -69,7 +69,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-enum { KEYS = 512 }; /* most keys in a call of the library */
+enum { KEYS = 512 }; /* largest number of keys in one call of the library */
 
 struct route {
 	struct route_build build;

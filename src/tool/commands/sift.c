@@ -13,7 +13,9 @@
 #include "output/say.h"
 #include "query.h"
 
-#define KEYS 512 /* most keys in a call of the library, and most lines looked up at a time */
+/* The largest number of keys in one call of the library, and of lines that are looked up at a
+ * time. */
+#define KEYS 512
 
 struct sifting {
 	struct sift *sift;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A clock and a histogram for durations of a few nanoseconds. The clock is the processor's time
- * stamp counter if its rate is constant, else clock_gettime(). */
+ * stamp counter if the counter has a constant rate and the processor has the instruction RDTSCP.
+ * Otherwise the clock is clock_gettime(). */
 #ifndef WEIR_TOOL_TICKS_H
 #define WEIR_TOOL_TICKS_H
 
@@ -15,7 +16,8 @@
 /* Set by ticks_start(), and constant afterwards. */
 struct ticks {
 	bool counter;         /* the clock is the time stamp counter */
-	/* ticks between two consecutive readings, which are subtracted from a measured duration */
+	/* median number of ticks between two consecutive readings of the clock, which is subtracted
+	 * from each measured duration */
 	uint64_t cost;
 	uint64_t began;       /* the first reading, to find the counter's rate */
 	double began_seconds;
@@ -49,7 +51,7 @@ static inline uint64_t ticks_between(uint64_t before, uint64_t now)
 	return now > before ? now - before : 0;
 }
 
-/* ---- a histogram: exact below 128 ticks, 64 classes per doubling above ---- */
+/* ---- a histogram: a class for each value below 128, 64 classes for each doubling above ---- */
 
 enum { HISTOGRAM_SUB_BITS = 6,
        HISTOGRAM_CLASSES = (64 - HISTOGRAM_SUB_BITS + 1) << HISTOGRAM_SUB_BITS };
@@ -62,7 +64,8 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t value);
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* Return: the quantile @q (0 to 1), which is the middle of its class; 0 without values. */
+/* Return: the quantile @q (0 to 1), rounded to the middle of the class that contains it, but at
+ * most the largest value; 0 without values. */
 double histogram_quantile(const struct histogram *h, double q);
 
 #endif

@@ -84,8 +84,8 @@ uint64_t build_to_save(const struct build *build, uint64_t bytes, uint32_t shard
 int build_no_room(const struct build *build, uint64_t bytes, uint64_t more, const char *what);
 /* Divides max_memory between filter, builder and readers, for kinds that are built once. @kept:
  * bytes of a spool. @options: receives the builder's max_memory. @params: receives the parameters.
- * If they have a rate, their max_bytes is at most the upper bound on the filter. Return: TOOL_OK;
- * TOOL_TROUBLE after a message. */
+ * If they have a rate, their max_bytes is at most the size of a filter for which max_memory
+ * suffices. Return: TOOL_OK; TOOL_TROUBLE after a message. */
 int build_share(struct build *build, uint64_t kept, struct weir_builder_options *options,
                 struct weir_params *params);
 /* Reports why the builder failed, for example because the filter exceeds max_memory. Return:

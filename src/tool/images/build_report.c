@@ -51,7 +51,7 @@ static void different(struct report *r, const struct build *b, double estimated)
 		report_line(r, "keys", "%s; every bit is set: how many differ is unknown", n);
 }
 
-/* Prints a hint if over a tenth of the lines repeat others. An estimate from fewer than FEW keys
+/* Prints a hint if over a tenth of the lines repeat other lines. An estimate from under FEW keys
  * may err by more than a tenth, so it gives no hint. */
 static void hint_repeats(struct report *r, const struct build *b, double distinct, bool counted)
 {

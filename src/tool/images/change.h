@@ -86,9 +86,10 @@ int change_arguments(int argc, char **argv, struct change *change);
 /* Runs the command. Return: an enum tool_exit, after a message unless it is TOOL_OK. */
 int change_run(struct change *change, const struct change_verb *verb);
 
-/* For work(). Before lines are read, change_prepare() sets change->fill up with the steps of @f.
- * After that, change_was_read() reports skipped lines and refuses input without keys. Both return
- * an enum tool_exit, after a message unless it is TOOL_OK. */
+/* For work(). Before the lines are read, change_prepare() sets change->fill up with the steps of
+ * @f. After the lines were read, change_was_read() reports skipped lines, and refuses input if one
+ * of its files has no keys. Both functions return an enum tool_exit, after a message unless it is
+ * TOOL_OK. */
 int change_prepare(struct change *change, const struct weir_filter *f);
 int change_was_read(const struct change *change);
 /* Loads the image, calls @put to change the filter, and saves the filter over the image. Return: an

@@ -196,9 +196,9 @@ static bool not_compared(const char *path, const char *why)
 	return false;
 }
 
-/* Measures a sample of the bits of the image at @path, or with @all every bit after a check of the
- * checksums. Return: false after a message, if the image is damaged, live, above the memory limit,
- * or has every bit set. */
+/* Measures the image at @path: a sample of its bits, or with @all every bit. With @all, verifies
+ * the checksums first. Return: false after a message, if the image is damaged, live, above the
+ * memory limit, or has every bit set. */
 static bool measure_old(const struct guard *guard, const char *path,
                         const struct weir_image_info *info, bool all, struct weir_stats *old)
 {
@@ -222,8 +222,10 @@ static int compare_with_tenth(double keys, const struct weir_stats *old)
 }
 
 /* Compares @keys with the image at @path. A sample of the image usually decides. The whole image is
- * read if it is compressed, or if the sample does not decide. An image above the memory limit is
- * not read, since a sparse file may declare terabytes. Return: as compare_with_tenth(). */
+ * read if it is compressed, or if the sample does not decide. If the sample is the whole image and
+ * @keys is smaller, the image is read again, to verify its checksums. An image above the memory
+ * limit is not read as a whole, since a sparse file may declare terabytes. Return: as
+ * compare_with_tenth(), or -1 after a message if the image cannot be measured. */
 static int compare(const struct guard *guard, double keys, const char *path,
                    const struct weir_image_info *info, struct weir_stats *old)
 {

@@ -19,9 +19,9 @@ struct guard {
 	uint64_t max_memory; /* limit in bytes on an old image that is unpacked or read whole */
 };
 
-/* Checks a new set before it is saved to @path. Refuses a set with more keys than its capacity and
- * more than twice the asked rate, and a set with under a tenth of the keys of an image at @path.
- * Return: TOOL_OK, or TOOL_NO after a message for each fault. */
+/* Checks a new set before it is saved to @path. Refuses a set that has more keys than its capacity
+ * and whose rate exceeds twice the asked rate. Also refuses a set with under a tenth of the keys of
+ * an image at @path. Return: TOOL_OK, or TOOL_NO after a message for each fault. */
 int guard_check(const struct guard *guard, const struct weir_stats *fresh, const char *path);
 
 /* Refuses input without keys, unless --allow-empty is given. The list may be empty by mistake, the

@@ -259,7 +259,7 @@ static uint64_t capacity_of(const struct model *model, const struct weir_params 
 /* Doubles or halves the model's bytes exactly, so that the larger of the two images can be folded
  * to the size of the smaller. The capacity becomes the largest that keeps the rate. Without a rate,
  * or if that capacity is below @keys, the capacity is doubled or halved like the bytes, and the
- * rate follows from both. */
+ * rate follows from capacity and bytes. */
 static void resize(const struct model *model, int n, uint64_t keys, struct weir_params *params)
 {
 	struct weir_plan plan = WEIR_PLAN_INIT;

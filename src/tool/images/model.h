@@ -60,11 +60,11 @@ struct model_taken model_take(const struct model *model, const struct model_wish
  * rate of one lookup, since rounding would change the image at every rebuild. */
 double model_rate(const struct model *model, const struct weir_text *noted, double rate);
 
-/* Sets the size for @keys keys of the normalisation @noted. The size is the model's if the keys fit
- * and use at least half of it, else the model's bytes are doubled or halved as often as needed. If
- * the options differ from the model in size, rate, layout or normalisation, the size follows from
- * @keys instead. params->fp_rate is the rate of an answer before the call, and of one lookup after
- * the call. */
+/* Sets the size for @keys keys of the normalisation @noted. The size is the model's if @keys is at
+ * most the model's capacity and at least half of that capacity. Otherwise the model's bytes are
+ * doubled or halved as often as needed. If the options differ from the model in size, rate, layout
+ * or normalisation, the size follows from @keys instead. params->fp_rate is the rate of an answer
+ * before the call, and of one lookup after the call. */
 void model_size(const struct model *model, const struct model_wish *wish,
                 const struct weir_text *noted, uint64_t keys, struct weir_params *params,
                 struct model_taken *taken);

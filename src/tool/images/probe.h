@@ -13,8 +13,8 @@ struct probe {
 };
 
 /* Looks up keys that begin with @delimiter, which ends lines and so begins no line. @expected: the
- * approximate rate. The number of lookups is enough to find about 40,000 keys at that rate, but at
- * least 1 million and at most 20 million. */
+ * approximate rate. The number of lookups is enough for about 40,000 false positives at that rate,
+ * but at least 1 million and at most 20 million. */
 struct probe probe_rate(const struct weir_filter *f, char delimiter, double expected);
 
 /* Return: true if the filter has enough keys for a measured rate. Under PROBE_KEYS keys, the rate

@@ -17,7 +17,7 @@
 #include "saving.h"
 #include "shape.h"
 
-enum { KEYS = 512 }; /* most keys in a call of the library */
+enum { KEYS = 512 }; /* largest number of keys in one call of the library */
 
 /* Splits NAME=FILE. An argument without = is both name and file. */
 static bool take_set(char *argument, const char **name, char **file)

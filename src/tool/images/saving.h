@@ -18,7 +18,7 @@ struct image_saving {
 	uint32_t mode, marks;
 	uint64_t generation;
 	/* commit record (a checksum) of the only image that may be replaced; WEIR_REPLACES_NOTHING:
-	 * no image; 0: any image */
+	 * no image may be replaced; 0: any image may be replaced */
 	uint64_t replaces;
 };
 
@@ -59,8 +59,9 @@ int place_keeps_key(const char *path, uint64_t key, bool force);
 /* Return: the fingerprint of a hash key, or 0 if @secret is NULL. */
 uint64_t place_key(const void *secret);
 
-/* Writes, as options, how the steps @before differ from the steps @now: "without --cidr" if @before
- * has no steps, "with --trim" if @now has no steps, else "with --trim, not with --trim --cidr". */
+/* Writes the end of a message "the image was built ...". @before: steps of that image. @now: steps
+ * of the new image. The end is "without --cidr" if @before has no steps, "with --trim" if @now has
+ * no steps, and otherwise names both, such as "with --trim, not with --trim --cidr". */
 enum { PLACE_STEPS = 2 * NORMAL_STEPS + 32 };
 const char *place_steps(char text[PLACE_STEPS], uint32_t before, uint32_t now);
 #define STEPS_REFUSED "servers that follow it would refuse keys prepared otherwise"

@@ -29,8 +29,8 @@ static bool parse_kind(const char *text, uint32_t *out)
 	return false;
 }
 
-/* An option that sets a number. Each kind that has the number has a field for it in its group of
- * struct weir_params. */
+/* An option that sets a number. Each kind that has the number has its own field for it in struct
+ * weir_params, such as blocked.words_per_key and counting.words_per_key for -z. */
 enum { GROUPS = 4 };
 struct number {
 	int option;

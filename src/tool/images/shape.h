@@ -32,9 +32,9 @@ bool shape_fits(const struct weir_params *params);
 void shape_keep_counters(struct weir_params *params, const struct weir_shape *is);
 /* Return: the kinds with an ability, such as "counting or cuckoo". */
 const char *shape_kinds(enum weir_ability ability);
-/* Clears the numbers in the groups of other kinds, since shape_option() sets a number in the group
- * of every kind that has the number. Return: the count of the kind's own numbers that are set,
- * exclude_keys left out. */
+/* Clears the fields of kinds other than params->kind, since shape_option() sets a number for every
+ * kind that has the number. Return: the count of params->kind's own numbers that are set, without
+ * exclude_keys. */
 unsigned shape_own(struct weir_params *params);
 /* Return: the number that an option set, such as "counter_bits", from any group; 0: not set. */
 uint64_t shape_asked(const struct weir_params *params, const char *name);

@@ -5,9 +5,9 @@
 #include "batch.h"
 #include "output/say.h"
 
-/* Limits on the room of batches, in hashes. A batch has room for 256 Ki to 4 Mi hashes, and the
- * batches of up to 128 threads together for at most 32 Mi. Room without keys is never written, so
- * it takes no memory. */
+/* Limits on the room of batches, in hashes. A batch has room for 256 Ki to 4 Mi hashes. The batches
+ * of up to 128 threads together have room for at most 32 Mi hashes. The unused part of a batch is
+ * never written, so it takes no memory. */
 #define BATCH_MOST ((size_t)4 << 20)
 #define BATCH_LEAST ((size_t)256 << 10)
 #define BATCHES_MOST ((size_t)32 << 20)

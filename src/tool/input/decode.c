@@ -69,8 +69,8 @@ ssize_t unpack_too_large(const struct decoder *d, uint64_t most)
 	return -1;
 }
 
-/* Images and deltas are refused as input: swapped arguments would make a set of an image's
- * bytes. */
+/* Images and deltas are refused as input, since a user who swaps the arguments would otherwise get
+ * a set of an image's bytes. */
 static const struct form form_image = { .name = "weir image",
 	                                .bytes = 8,
 	                                .magic = "WEIRIMG1",
@@ -200,8 +200,8 @@ static bool ends_lines_in_cr(const char *bytes, size_t n)
 	return cr && cr + 1 < bytes + n && !memchr(bytes, '\n', n);
 }
 
-/* Return: true if there are NUL bytes, and at least a quarter as many as lines. A key may have a
- * NUL byte, but few keys do. */
+/* Return: true if there are NUL bytes, and if their number is at least a quarter of the number of
+ * lines. Fewer NUL bytes prove nothing, since a few keys may contain one. */
 static bool are_binary(const char *bytes, size_t n)
 {
 	size_t nuls = 0, lines = 0;

@@ -16,8 +16,8 @@ struct decoder;
  * message. */
 struct decoder *decoder_open(const char *name, bool as_is, uint64_t most);
 
-/* Reads up to @room bytes, and returns as soon as there are any. Return: the number of bytes, 0 at
- * the end, or -1 after a message. */
+/* Reads up to @room bytes, and returns as soon as at least one byte is available. Return: the
+ * number of bytes, 0 at the end, or -1 after a message. */
 ssize_t decoder_read(struct decoder *d, char *to, size_t room);
 
 /* Return: the bytes read from the file so far, before decompression. */
@@ -26,7 +26,8 @@ void decoder_close(struct decoder *d);
 
 /* Checks that the first @n decompressed bytes of a file look like keys that end with @delimiter.
  * Return: false after a message, if the bytes are an archive or another known format. If newlines
- * should end the keys, NUL bytes and carriage returns without a newline are refused too. */
+ * should end the keys, also refuses bytes with many NUL bytes, and bytes with carriage returns but
+ * without newlines. */
 bool looks_like_keys(const char *name, const char *bytes, size_t n, char delimiter);
 
 /* ---- the compressed forms, each recognised by its first bytes ---- */
@@ -39,8 +40,8 @@ struct form {
 	const char *name, *ending; /* @ending is NULL if file names do not show the form */
 	size_t bytes;
 	unsigned char magic[UNPACK_MAGIC], mask[UNPACK_MAGIC];
-	/* Begins to unpack. Return: false if memory is short. The callback is NULL if weir was
-	 * built without @library. */
+	/* Begins to unpack. Return: false if memory is short. @begin is NULL if weir was built
+	 * without @library. */
 	bool (*begin)(struct decoder *d);
 	ssize_t (*read)(struct decoder *d, char *to, size_t room);
 	void (*end)(struct decoder *d);

@@ -180,7 +180,8 @@ void field_end(struct keyer *k)
 }
 #endif
 
-/* Cuts off the carriage return of a line from Windows. Return: true if the line has quotes. */
+/* Cuts off the carriage return of a line from Windows. Return: true if libcsv must read the line,
+ * because it has quotes and tabs do not separate its fields. */
 static bool has_quotes(const struct keyer *k, struct iovec *line)
 {
 	const char *text = line->iov_base;
@@ -189,7 +190,8 @@ static bool has_quotes(const struct keyer *k, struct iovec *line)
 	return k->how->delimiter != '\t' && line->iov_len && memchr(text, '"', line->iov_len);
 }
 
-/* Records for a wrong line whether its last field continues on the next line. */
+/* Call for a wrong line. Sets k->open to true if the line's last field continues on the next line.
+ * */
 static void record_open_quote(struct keyer *k, struct iovec line, const char **why)
 {
 	k->open = row_shape(k->how, line).open;
@@ -306,8 +308,8 @@ static int is_blank(const char *file)
 	return -1;
 }
 
-/* Checks that the first line has the field. If a title above the header passed, weir would skip the
- * title and take the header as a key. Return: 1, or -1 after a message. */
+/* Checks that the first line has the field. If the check accepted a title above the header, weir
+ * would skip the title and take the header as a key. Return: 1, or -1 after a message. */
 static int has_field(const struct keying *how, const char *file, struct iovec line)
 {
 	const struct row_shape shape = row_shape(how, line);

@@ -147,7 +147,7 @@ const void *keyfile_read(const char *path)
 {
 	static unsigned char key[WEIR_SECRET_BYTES];
 	int err = weir_secret_read(key, path);
-	if (!err && stat(path, &keyfile)) /* fails for a pipe that is closed by now */
+	if (!err && stat(path, &keyfile)) /* stat() fails if the path is a pipe closed by now */
 		keyfile.st_nlink = 0;
 	if (!err)
 		return key;

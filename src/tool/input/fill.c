@@ -14,7 +14,7 @@
 #include "output/say.h"
 #include "output/units.h"
 
-#define KEYS 256 /* most keys in a call of the library */
+#define KEYS 256 /* largest number of keys in one call of the library */
 
 enum task { COUNT, LOAD, SPOOL, UNSPOOL };
 
@@ -27,7 +27,7 @@ struct pass {
 	struct weir_builder *builder; /* receives the keys instead of f, if not NULL */
 	int (*take)(struct weir_builder *b, struct weir_keys keys); /* adds or excludes keys */
 	pthread_mutex_t lock; /* guards spool, removed and fill->found */
-	uint64_t *removed; /* not NULL: remove keys, and count those found */
+	uint64_t *removed; /* if not NULL, the pass removes the keys, and counts the removed keys */
 	atomic_uint_fast64_t keys;
 	atomic_uint_fast64_t bad;
 	atomic_uint_fast64_t taken; /* number of keys that the filter accepted */

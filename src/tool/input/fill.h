@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Passes over files of keys count, load, remove or keep the keys. Several threads work on a pass
- * and draw a progress line. */
+ * A pass reads files of keys, and counts, loads, removes or keeps the keys. Several threads work on
+ * one pass, and draw its progress line. */
 #ifndef WEIR_TOOL_FILL_H
 #define WEIR_TOOL_FILL_H
 
@@ -55,8 +55,8 @@ void fill_say_passed(const struct fill_found *found);
 int fill_count(const struct fill *fill, uint64_t *keys);
 /* Loads the keys into @f, a private filter. @keys: receives their number. */
 int fill_load(const struct fill *fill, struct weir_filter *f, uint64_t *keys);
-/* Removes the keys from @f, a private filter. @keys: receives their number. @removed: receives how
- * many of them were in the filter. */
+/* Removes the keys from @f, a private filter. @keys: receives the number of keys in the files.
+ * @removed: receives the number of keys that the filter had and has removed. */
 int fill_remove(const struct fill *fill, struct weir_filter *f, uint64_t *keys, uint64_t *removed);
 /* Keeps the keys in @spool. @params: the seed, secret and normalisation of the hashes. If hashes
  * are kept, the call replaces a seed of 0 by a new seed. */

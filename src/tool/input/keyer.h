@@ -12,8 +12,8 @@ struct iovec text_trim(struct iovec text);
 /* Adds a text of the current line to the group of keys in @k. Return: as keyer_take(). */
 bool keyer_text(struct keyer *k, struct iovec text, const char **why);
 
-/* hosts_texts() adds the domains in a line of a hosts file. field_text() adds the field of a line.
- * Return: as keyer_take(). */
+/* hosts_texts() adds the domains in a line of a hosts file. field_text() adds field number k->field
+ * of a line. Return: as keyer_take(). */
 bool hosts_texts(struct keyer *k, struct iovec line, const char **why);
 bool field_text(struct keyer *k, struct iovec line, const char **why);
 void field_end(struct keyer *k);
@@ -22,7 +22,7 @@ void field_end(struct keyer *k);
 bool field_each(struct keyer *k, struct iovec line,
                 void (*take)(void *bytes, size_t len, void *arg), void *arg, const char **why);
 
-/* The number of fields in a line, quoted or not. row_shape() works without libcsv. */
+/* The number of fields in a line. Any field may be quoted. row_shape() works without libcsv. */
 struct row_shape {
 	uint32_t fields;
 	bool open; /* the last field is quoted and continues on the next line */

@@ -138,7 +138,8 @@ bool keying_fits(const struct keying *how);
 
 /* ---- hints ---- */
 
-/* The use of the keys. With HINT_CHANGE, the set already has its steps. */
+/* The use of the keys: build a set, change a set, or look keys up. With HINT_CHANGE, no hint
+ * suggests a normalisation step, because the set already has its steps. */
 enum hint_for { HINT_BUILD, HINT_CHANGE, HINT_LOOKUP };
 
 /* Prints hints about the lines in the first chunk of a file. Most hints are printed for the first

@@ -33,8 +33,8 @@ struct lines {
 	bool failed, torn, stopped;
 	bool awaits_header;
 	uint32_t field;       /* number of the key's field in the open file */
-	/* @chunks: number of chunks of all files. The other three fields are the numbers of chunks,
-	 * lines and bytes of the open file so far, after decompression. */
+	/* @chunks: number of chunks of all files. @file_chunks, @file_lines, @file_bytes: numbers
+	 * of chunks, lines and decompressed bytes of the open file so far. */
 	uint64_t chunks, file_chunks, file_lines, file_bytes;
 	uint64_t closed_bytes;       /* bytes read from the closed files, before decompression */
 	atomic_uint_fast64_t bytes;  /* bytes read from all files, before decompression */
@@ -132,7 +132,8 @@ static bool is_list(const struct lines *l, const struct chunk *c)
 	       looks_like_keys(file_name(l), c->data, c->len, l->options.delimiter);
 }
 
-/* Reports a line that fills its chunk. Return: false. */
+/* Reports a line that fills its chunk. @no_room: true if memory is too short for a larger chunk,
+ * and false if the line exceeds LINE_MOST. Return: false. */
 static bool too_long(const struct lines *l, const struct chunk *c, bool no_room)
 {
 	char number[24] = "";

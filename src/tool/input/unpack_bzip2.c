@@ -64,8 +64,8 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 #define CODE .library = "libbz2"
 #endif
 
-/* Text may begin with BZh, so the magic includes the next six bytes, which begin a block or the end
- * of an empty file. */
+/* Text may begin with BZh, so the magic also includes bytes 5 to 10. In form_bzip2 these bytes
+ * begin a block, and in form_bzip2_empty they begin the end of an empty file. */
 const struct form form_bzip2 = {
 	.name = "bzip2",
 	.ending = ".bz2",

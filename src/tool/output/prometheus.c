@@ -12,7 +12,8 @@
 static int next_of_image(const void *object, uint32_t i, struct weir_metric *out)
 {
 	const struct sample *s = object;
-	/* If the bits were not read, the figures are NAN, for which no line is printed. */
+	/* If the bits were not read, the figures that need the bits are NAN, and
+	 * weir_metrics_write() prints no line for a NAN. */
 	const bool bits = s->stats.sampled > 0;
 	const struct weir_metric of[] = {
 		GAUGE("capacity_keys", "Keys that the image was made for.", s->info.capacity),

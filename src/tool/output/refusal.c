@@ -31,10 +31,10 @@ static const struct {
 	{ "secret", "--keyed-by" },
 };
 
-/* The message for each error code. @ stands for the option, and the placeholders {0} to {3} for the
- * values of weir_error_last(). A character before the digit sets the format: ~ is three significant
- * digits, * is a list of numbers, k is the name of a kind, m is a text that names the limit on
- * bytes, and b is a size as a user types it. */
+/* The message for each error code. refusal() replaces @ by the name of the option, and {0} to {3}
+ * by the values of weir_error_last(). A character before the digit sets the format of the value: ~
+ * is three significant digits, * is a list of numbers, k is the name of a kind, m is a text that
+ * names the limit on bytes, and b is a size as a user types it. */
 static const char *const sentences[] = {
 	[WEIR_ERROR_RANGE] = "@ {0}: allowed: {1} to {2}",
 	[WEIR_ERROR_CHOICE] = "@ {0}: allowed: {*1}",
@@ -70,7 +70,7 @@ static const char *const sentences[] = {
 
 static const char *option_of(const char *thing)
 {
-	/* A parameter in a group is named "group.parameter". */
+	/* A parameter of one kind has a name such as "classic.probes". */
 	const char *dot = strrchr(thing, '.');
 	thing = dot ? dot + 1 : thing;
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
@@ -114,8 +114,8 @@ static void put_bytes(char to[NUMBER], double value)
 	snprintf(to, NUMBER, "%.0f%.1s", value, &units[unit]);
 }
 
-/* Writes the value of a placeholder such as {0}, {~2}, {*1}, {b1}, {k1} or {m3}. @mark: its text
- * after the brace. */
+/* Writes the value of a placeholder such as {0}, {~2}, {*1}, {b1}, {k1} or {m3}. @mark: points to
+ * the character after the opening brace. */
 static void put_value(char to[NUMBER], const char *mark, const struct weir_error_info *info)
 {
 	const bool plain = mark[0] >= '0' && mark[0] <= '3';
@@ -137,7 +137,7 @@ static void put_value(char to[NUMBER], const char *mark, const struct weir_error
 
 const char *refusal(void)
 {
-	/* start of the library's message; a path follows */
+	/* the first word of the library's message about a failed spill folder; a path follows it */
 	static const char spilled[] = "spill_folder ";
 	static char text[TEXT];
 	struct weir_error_info info = WEIR_ERROR_INFO_INIT;

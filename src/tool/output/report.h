@@ -68,7 +68,7 @@ void report_line(struct report *report, const char *label, const char *format, .
 void report_uneven(struct report *report, const struct weir_stats *stats);
 
 /* Warns if the set has more keys than its capacity, and warns if its hashes are not uniform.
- * @advice: the end of the first warning, unless the kind stores copies of keys. */
+ * @advice: the end of the first warning; not used if the kind stores copies of keys. */
 void report_saturated(const char *path, const struct weir_stats *stats, const char *advice);
 
 void report_print(const struct report *report, bool as_json, FILE *to);

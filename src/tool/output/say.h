@@ -60,8 +60,8 @@ void *xzalloc_lines(size_t bytes);
 /* Reports that the file at @path was replaced or removed while the command worked on it.
  * @lost: the end of the message, such as "added is not in it". */
 void say_gone(const char *path, const char *lost);
-/* Records that the command has saved its file to @path. If only the report is lost, close_stdout()
- * mentions the saved file. */
+/* Records that the command has saved its file to @path. If the report cannot be written to stdout
+ * afterwards, the message of close_stdout() says that the file was saved. */
 void say_saved(const char *path);
 /* Flushes and closes stdout, since a full disk may show only then. Return: TOOL_TROUBLE if output
  * was lost, else @status. */
@@ -77,9 +77,9 @@ struct nearest {
 
 /* Records @word if it is near @typed, and nearer than nearest->word. @len: bytes of @typed. The
  * distance is the number of typing errors: a letter inserted, deleted or replaced, or two
- * neighbours swapped. A word is near in two cases. Either @typed has at least 2 letters, and the
- * word begins with them. Or the distance is below @len and at most 2 for a word of under 6 letters,
- * else at most a third of the word's length. */
+ * neighbours swapped. A word that begins with @typed is near if @typed has at least 2 letters. Any
+ * other word is near if the distance is below @len and within a limit. The limit is 2 for a word of
+ * under 6 letters, and a third of the word's length for a longer word. */
 void nearest_offer(struct nearest *nearest, const char *typed, size_t len, const char *word);
 
 /* ---- names and keys from outside ---- */

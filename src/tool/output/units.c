@@ -90,8 +90,8 @@ static uint64_t suffix_bytes(const char *suffix)
 
 enum scaled { SCALED, TOO_LARGE, NOT_WHOLE, NO_NUMBER };
 
-/* Computes mantissa * by * 10^exponent. Return: NOT_WHOLE if a fraction was dropped, and NO_NUMBER
- * if the result is 0. */
+/* Computes mantissa * by * 10^exponent, and drops a fraction. Return: NO_NUMBER if the result is 0;
+ * NOT_WHOLE if a fraction was dropped and the result is above 0. */
 static enum scaled scale(struct decimal number, uint64_t by, uint64_t *out)
 {
 	if (number.large || __builtin_mul_overflow(number.mantissa, by, out))

@@ -131,7 +131,7 @@ static int write_file(const struct following *f, struct weir_replica *replica,
 }
 
 /* Writes the file if the set has another generation than the file, or if the file was removed or
- * changed. */
+ * changed. A file that another follower of the set has probably written stays. */
 static int save(struct following *f, struct weir_replica *replica)
 {
 	struct weir_replica_stats s = WEIR_REPLICA_STATS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Formats the status of a set: first as JSON, and from the JSON as metrics and as lines for people.
- * Names are those of the members in <weir/replica.h>. */
+ * JSON members have the names of the struct members in <weir/replica.h>. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
