@@ -89,8 +89,8 @@ static bool all_read(const struct apply *a)
 	return all;
 }
 
-/* Reports @err for the delta whose name the library's message begins with. If it begins with no
- * delta's name, reports @err for the old image. Return: TOOL_TROUBLE. */
+/* Reports @err for the delta whose name the library's message begins with. If the message
+ * begins with no delta's name, reports @err for the old image. Return: TOOL_TROUBLE. */
 static int failed(const struct apply *a, int err)
 {
 	for (size_t i = 0; i < a->n; i++)

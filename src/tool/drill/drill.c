@@ -86,7 +86,7 @@ static void wait_for_end(struct drill *d)
 }
 
 /* Resets the kernel's record of the peak memory. If the reset fails, the reported peak includes the
- * reading of the keys. */
+ * memory that was in use while the keys were read. */
 static void reset_peak_memory(void)
 {
 	FILE *f = fopen("/proc/self/clear_refs", "w");

@@ -20,7 +20,7 @@ struct build {
 	struct weir_params params;
 	struct fill fill;
 	struct fill_found found;
-	struct fill exclude; /* the exclude list, of kinds that have one; may have no files */
+	struct fill exclude; /* files of the exclude list; no files without --exclude */
 	struct fill_found exclude_found;
 	const char *output, *like;
 	uint64_t max_memory; /* limit of the whole process, in bytes */
@@ -62,9 +62,9 @@ void build_report(const struct build *build);
 
 /* ---- memory ---- */
 
-/* Gives the readers the memory that max_memory leaves after @taken bytes. Without -t, reduces the
- * number of threads until the readers and @each bytes per thread fit. Return: false if the readers
- * do not fit. */
+/* Gives the readers (the threads that read the input) the memory that max_memory leaves after
+ * @taken bytes. Without -t, reduces the number of threads until the readers and @each bytes per
+ * thread fit. Return: false if the readers do not fit. */
 bool build_room(struct build *build, uint64_t taken, uint64_t each);
 /* Checks that there is memory to read the keys. Return: TOOL_OK, or TOOL_TROUBLE after a
  * message. */

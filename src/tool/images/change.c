@@ -61,8 +61,8 @@ int change_arguments(int argc, char **argv, struct change *c)
 
 /* ---- the work ---- */
 
-/* Gives the readers all memory that the control groups leave, because the filter is in memory
- * already. */
+/* Gives the threads that read the input all memory that the control groups leave, because the
+ * filter is in memory already. */
 static void share_memory(struct fill *fill)
 {
 	const uint64_t left = room_left();

@@ -36,7 +36,8 @@ struct route_build {
 	bool quiet, as_json, force; /* force: replace any file */
 };
 
-/* Builds a router. @arguments: each is NAME=FILE. Return: the exit status. */
+/* Builds a router. @arguments: each is NAME=FILE, or a FILE whose path is also the set's name.
+ * Return: the exit status. */
 int route_build(struct route_build *b, char **arguments, size_t n);
 
 /* Loads the image of a router. @keyless: load a keyed router without its key, so that it answers no

@@ -58,7 +58,8 @@ int image_read_ended(int err, const char *path, const struct image_how *how);
 /* Verifies every byte of an image, and the key if how->secret is set. Return: 0, or a negative
  * errno without a message. */
 int image_verify(const char *path, const struct image_how *how);
-/* Writes why a page of the image mapped last cannot be read. For a SIGBUS handler. */
+/* Writes to stderr why weir could not read a page of the image mapped last. A SIGBUS handler may
+ * call this function. */
 void image_lost(void);
 /* Return: the message for a failed call on an image, without the path. @err: the call's negative
  * errno. */

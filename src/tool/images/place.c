@@ -273,7 +273,7 @@ int place_check_delta(const char *path, bool force)
 	return TOOL_NO;
 }
 
-/* Return: true if @name is @file. The name "-" is standard input, as in lines.h. */
+/* Return: true if @name names the file @file. The name "-" is standard input, as in lines.h. */
 static bool reads(const char *name, const struct stat *file)
 {
 	struct stat st;

@@ -36,7 +36,7 @@ const char *shape_kinds(enum weir_ability ability);
  * kind that has the number. Return: the count of params->kind's own numbers that are set, without
  * exclude_keys. */
 unsigned shape_own(struct weir_params *params);
-/* Return: the number that an option set, such as "counter_bits", from any group; 0: not set. */
+/* Return: the number @name, such as "counter_bits", that an option set for any kind; 0: not set. */
 uint64_t shape_asked(const struct weir_params *params, const char *name);
 /* Return: true if @wanted sets a number that differs in @is, or that the kind of @is lacks. */
 bool shape_differs(const struct weir_params *wanted, const struct weir_params *is);

@@ -67,7 +67,8 @@ bool form_begins(const struct form *form, const unsigned char *bytes, size_t hav
 /* Reads bytes from the file. Return: their number, 0 at the end of the file, or -1 after a
  * message. */
 ssize_t unpack_some(struct decoder *d, void *to, size_t room);
-/* Refills an empty input buffer, unless the file is at its end. Return: false after a message. */
+/* Reads more of the file if the input buffer is empty and the file has not ended. Return: false
+ * after a message. */
 bool unpack_refill(struct decoder *d);
 /* Reports that the file ends within a stream. Return: -1. */
 ssize_t unpack_cut_short(const struct decoder *d);

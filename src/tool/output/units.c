@@ -21,8 +21,8 @@ static bool add_digit(uint64_t *value, char digit)
 	       !__builtin_add_overflow(*value, (uint64_t)(digit - '0'), value);
 }
 
-/* Reads a number such as 12, 1.5, .5, 1e6 or 2.5e3. Return: false without a number, or if the
- * digits of a fraction exceed 64 bits. */
+/* Reads a number such as 12, 1.5, .5, 1e6 or 2.5e3. Return: false if the text does not begin
+ * with a number, or if a number with a point has too many digits for 64 bits. */
 static bool read_decimal(const char *text, struct decimal *out)
 {
 	*out = (struct decimal){ .rest = text };
