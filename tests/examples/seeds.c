@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A library to preload, which replaces random numbers: the first is 5, all others are 6. So a
- * command has a known seed, and another seed when it tries again. */
+ * A library to preload. Its getrandom() returns 5 at the first call and 6 at each later call. So a
+ * command gets a known seed, and another known seed when it tries again. */
 #include <stdint.h>
 #include <string.h>
 #include <sys/random.h>

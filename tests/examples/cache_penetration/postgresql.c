@@ -109,7 +109,7 @@ void database_start(const char *folder)
 	PQfinish(c);
 }
 
-/* struct database is only a connection. */
+/* Here a struct database pointer is a PGconn pointer, because a connection is all the state. */
 static PGconn *connection(struct database *db) { return (PGconn *)db; }
 
 struct database *database_open(void)

@@ -3,11 +3,11 @@
  * filter answers yes. Usage: lsm ROWS GETS BUDGET_PERCENT FOLDER
  *
  * Each file of level 0 holds keys of the whole range, because the files were written one after the
- * other. Level 1 is ten times as large as level 0, and level 2 a hundred times. These two levels
- * are cut into files by key. Next to each file is an image of its filter. A filter is loaded at its
- * first use into a cache, whose budget is a part of all filters' size. The least recently used
- * filter is evicted first. A row of a newer level hides older rows. A table of each key's newest
- * version gives the truth. */
+ * other. Level 1 is ten times as large as level 0, and level 2 is ten times as large as level 1.
+ * These two levels are cut into files by key. Next to each file is an image of its filter. A filter
+ * is loaded at its first use into a cache of BUDGET_PERCENT of the size of all filters. The least
+ * recently used filter is evicted first. A row of a newer level hides older rows. A table of each
+ * key's newest version gives the truth. */
 #include "../example.h"
 
 static const char usage[] = "lsm ROWS GETS BUDGET_PERCENT FOLDER";

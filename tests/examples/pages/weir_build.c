@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Build a set of the kind with the least memory from an array of keys.
+ * Build a fuse set, the kind with the least memory, from an array of keys.
  * Prints:
  *     2: 1
  *     takes inserts: no

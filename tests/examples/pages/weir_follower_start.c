@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Follow a file on a thread of its own. Until the file exists, every lookup answers yes.
+ * Follow a file in a background thread. Until the file exists, every lookup answers yes.
  * Prints:
  *     ann: 1
  */
@@ -22,7 +22,7 @@ int main(void)
 	    weir_follower_start(&follower, set, "users.weir", NULL) < 0 ||
 	    weir_create(&made, &params) < 0 ||
 	    weir_insert(made, "ann", 3) < 0 ||
-	/* another process does this */
+	/* in a real program another process saves the file */
 	    weir_save(made, weir_location_path("users.weir"), NULL) < 0)
 		return fprintf(stderr, "%s\n", weir_error_detail()), 1;
 	/* wait until the follower has loaded the file */

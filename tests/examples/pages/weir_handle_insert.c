@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * An insert through a handle reaches the next filter too, while a reload runs.
+ * While a reload runs, an insert through the handle also reaches the next filter.
  * Prints:
  *     ann: 1
  */

@@ -21,7 +21,8 @@ int main(void)
 	weir_handle_insert(set, "eve", 3);
 	if (weir_reload_begin(&reload, set, NULL) < 0)
 		return fprintf(stderr, "%s\n", weir_error_detail()), 1;
-	for (int i = 0; i < 2; i++) /* read the records after the begin */
+	/* read the records only after weir_reload_begin() */
+	for (int i = 0; i < 2; i++)
 		weir_reload_insert(reload, records[i], 3);
 	if (weir_reload_commit(reload) < 0)
 		return fprintf(stderr, "%s\n", weir_error_detail()), 1;

@@ -4,8 +4,8 @@
  *
  * The server refuses a request whose stamp is older than the span, and asks the window about every
  * other request. At its end the server saves the window to a file, and the next start loads and
- * removes the file. So a file has every accepted nonce. If a start finds no file, the server was
- * killed before, and the new server refuses requests that were stamped before its start.
+ * removes the file. So the file has every accepted nonce. If a start finds no file, the last
+ * server was killed, and the new server refuses requests that were stamped before its start.
  *
  * Half of the requests come before a restart, and half after it. After every fourth request the
  * client replays an earlier request. The client sends every hundredth request twice in a row. A
@@ -42,10 +42,10 @@ static uint64_t real_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Return: true if the request is new, and young enough for the window to know. The server reads the
- * time first and asks the window second. A request that was younger than the span at the first step
- * is still in the window at the second step, because the window's own span is longer by more than
- * the two steps can take. */
+/* Return: true if the request is new and younger than the span, which *stale tells. The server
+ * reads the time first and asks the window second. A request that was younger than the span at the
+ * first step is still in the window at the second step, because the window's own span is longer by
+ * more than the two steps can take. */
 static bool accept_once(struct server *s, const struct request *r, bool *stale)
 {
 	uint64_t now = real_ns();
@@ -60,7 +60,7 @@ static int server_start(struct server *s, double span_seconds, uint64_t requests
 	struct weir_params o = WEIR_PARAMS_INIT;
 	*s = (struct server){ .span = (uint64_t)(span_seconds * 1e9) };
 	load.run.timer = 1;
-	load.run.forget_older = 1; /* requests have stamps of real time */
+	load.run.forget_older = 1; /* the time without a server counts, as in the stamps */
 	int err = weir_load(&s->seen, weir_location_path(file), &load);
 	if (err == 0)
 		return unlink(file);

@@ -27,7 +27,7 @@ static bool in_store(uint64_t shard, uint32_t key)
 }
 
 /* Return: the address of session @i. Consecutive addresses go to different shards in turn, so each
- * network is in all shards. Every second address is in no shard. */
+ * network is in all shards. If @present is false, the address next to it, which no shard has. */
 static uint32_t session(uint64_t i, bool present)
 {
 	return key_address(SEED, 2 * i + !present);

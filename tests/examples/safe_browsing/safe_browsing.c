@@ -25,7 +25,7 @@ static const char *folder;
 
 /* ---- the server's store: an exact table of the pages' text ---- */
 
-static uint64_t *store, slots; /* a slot of store: page + 1, or 0 if it is free */
+static uint64_t *store, slots; /* store[i]: page + 1, or 0 if slot i is free */
 
 static uint64_t *place(const char *url, size_t len)
 {
@@ -140,7 +140,7 @@ static double hours_pass(uint64_t hours, uint64_t changed, uint64_t visits, uint
 	struct weir_handle *set;
 	uint64_t sent = 0;
 	options.flags = WEIR_HANDLE_ANY_SEED;
-	options.absent = WEIR_ABSENT_YES; /* ask the server until there is a list */
+	options.absent = WEIR_ABSENT_YES; /* yes to all pages until the first image */
 	beside.deltas = true;
 	must(weir_handle_create(&set, NULL, &options), "handle");
 	for (uint64_t hour = 0; hour <= hours; hour++, first += changed) {
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	folder = fresh_folder(argv[6]);
 	known = listed / 4;
 	params.fp_rate = 0.001;
-	params.seed = SEED; /* all images have one seed; otherwise no delta is small */
+	params.seed = SEED; /* a delta is small only between images of one seed */
 	params.layered.exclude_keys = params.kind == WEIR_LAYERED ? known : 0;
 	for (slots = 1; slots < 2 * listed; slots *= 2)
 		;

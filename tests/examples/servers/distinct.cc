@@ -33,7 +33,8 @@ public:
 		filter.reset(made);
 	}
 
-	/* Return: true if no thread has called first() with this line before. */
+	/* Return: true for the first call with this line, unless the line is a false positive.
+	 * Later calls return false. */
 	bool first(std::string_view line)
 	{
 		return weir_insert(filter.get(), line.data(), line.size()) == WEIR_NEW;

@@ -5,14 +5,13 @@
  *
  *     epoll IMAGE RECORD [PORT]        listens on 127.0.0.1; SIGTERM ends it
  *
- *     ? KEY     "no", or "maybe": then the store must be asked
- *     + KEY     "new" or "seen": a key that the application has made
- *     stats     a name and a value in each line; an empty line ends the answer
+ *     ? KEY     answers "no", or "maybe" if the client must ask the store
+ *     + KEY     adds a key that the application has made; answers "new" or "seen"
+ *     stats     answers with a name and a value in each line, and an empty line at the end
  *
  * The job runs once a minute, as the user of the server, from a file in /etc/cron.d. weir replaces
  * the file by renaming, and keeps the old file if anything fails; cron mails the output. Each run
- * keeps the seed of the image that it replaces, and the same -n keeps the size. refresh.carry
- * below needs both.
+ * keeps the seed of the last image, and -n keeps the size, because refresh.carry below needs both.
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     * * * * *  app  weir build -q -n 1M -p 0.001 -o /var/lib/app/set.weir /var/lib/app/record
@@ -32,7 +31,7 @@
 enum { WORKERS = 2, EVENTS = 64 };
 
 static struct weir_handle *set; /* created at the start, used by every thread */
-static int record = -1;         /* file of all keys, append-only, which the job reads */
+static int record = -1;         /* descriptor of the file of all keys; append-only */
 static int listener, stopping;  /* stopping: an eventfd that signals the end */
 
 struct connection {
@@ -40,8 +39,8 @@ struct connection {
 	struct lines lines;
 };
 
-/* Write the record first, then the set. A reload that reads the record later finds the key there. A
- * reload that read the record earlier carries the current set over. */
+/* Write the record first, then the set. A job that reads the record after the write finds the
+ * key there. If the job read the record earlier, the reload carries the key over from the set. */
 static const char *add(const char *key, size_t len)
 {
 	char line[4096];
@@ -152,7 +151,7 @@ static int start(const char *image, struct weir_follower **follower)
 	struct weir_handle_options options = WEIR_HANDLE_OPTIONS_INIT;
 	options.flags = WEIR_HANDLE_ANY_SEED; /* accept any seed of the first file */
 	options.absent = WEIR_ABSENT_YES;
-	options.keep_inserts = 1 << 20;       /* bytes for keys inserted before the first file */
+	options.keep_inserts = 1 << 20;       /* bytes of keys inserted before the first load */
 	int err = weir_handle_create(&set, NULL, &options);
 	if (err < 0)
 		return err;

@@ -33,8 +33,8 @@ struct lines {
 };
 
 /* Read once, and call answer(context, line, len) for each whole line. Return: 1 to continue; 0 if
- * the peer has closed or a line is too long; -1 if there is nothing to read now, or for an error
- * (errno). */
+ * the peer has closed or a line is too long; -1 with errno for an error, or if no bytes can be
+ * read now. */
 static inline int read_lines(struct lines *l, int s,
                              void (*answer)(void *context, char *line, size_t len), void *context)
 {
@@ -55,7 +55,8 @@ static inline int read_lines(struct lines *l, int s,
 	return left < sizeof l->bytes;
 }
 
-/* If @text does not fit into the socket's buffer, the rest is lost. So a client must read. */
+/* Send as much of @text as fits into the socket's buffer. The rest is lost, so a client must read
+ * its answers in time. */
 static inline void reply(int s, const char *text)
 {
 	(void)!send(s, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -5,11 +5,11 @@
  *
  *     prefork IMAGE CHILDREN [PORT]    listens on 127.0.0.1; SIGTERM ends it
  *
- *     ? KEY     "no", or "maybe": then the store must be asked
+ *     ? KEY     answers "no", or "maybe" if the client must ask the store
  *
- * The job runs nightly, from a file in /etc/cron.d. An image that is mapped must be replaced by
- * renaming, as weir does it, and never written to: if a mapped file shrinks, its readers die
- * (SIGBUS).
+ * A nightly job builds the image, from a file in /etc/cron.d. An image that is mapped must be
+ * replaced by renaming, as weir does it, and never written to: if a mapped file shrinks, its
+ * readers die (SIGBUS).
  *
  *     PATH=/usr/local/bin:/usr/bin:/bin
  *     17 3 * * *  app  weir build -q -p 0.001 -o /srv/set.weir /srv/keys && pkill -HUP -ox prefork
@@ -32,7 +32,7 @@ static int listener;
 static pid_t parent, children[MOST];
 static int wanted;
 
-static volatile sig_atomic_t ending; /* in a child: exit after the current connection */
+static volatile sig_atomic_t ending; /* true: this child exits after its current connection */
 
 static void end_soon(int number)
 {
@@ -94,7 +94,7 @@ static pid_t start_child(const struct weir_filter *set, const sigset_t *waiting)
 
 static void stop_child(pid_t pid)
 {
-	if (pid > 0) /* -1, after a failed fork, would mean every process */
+	if (pid > 0) /* pid is -1 after a failed fork; kill(-1) would signal every process */
 		kill(pid, SIGTERM);
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
- * What has a user been shown already? Each user has a filter of 1 KiB, all in one arena, which is a
- * mapped file. Usage: shown LAYOUT USERS THREADS FOLDER
+ * What has a user been shown already? Each user has a filter of 1 KiB. One mapped file, the
+ * arena, has the bits of all filters. Usage: shown LAYOUT USERS THREADS FOLDER
  *
  *   A1 The file has a directory, a slot for each user, and some spare slots. A slot that is in the
  *      directory has its user's bits and is never zeroed.
  *   A2 A new filter is made on a spare slot, because weir_create() zeroes the slot. The slot gets
- *      the user's bits, and one store to the directory switches the user to the slot. A kill
- *      before that store loses nothing.
+ *      the user's bits, and one store to the directory switches the user to the slot. If
+ *      the process is killed before that store, the user still has the old slot.
  *   A3 A thread holds a read-side section while it uses a filter. After a switch and a grace
  *      period, the old filter is destroyed and its slot is spare.
- * So a restart and a reset open a user in the same way: by a switch to another slot. */
+ * A restart and a reset both make the filter of a user by a switch to another slot. */
 #include <malloc.h>
 #include <stdatomic.h>
 #include <urcu/urcu-bp.h>
@@ -21,11 +21,11 @@ static const uint32_t kinds[] = { WEIR_CLASSIC, WEIR_BLOCKED };
 enum { SLOT = 1024, SPARE = 1024, ITEMS = 500, RESET = 100 /* every 100th user is reset */ };
 
 static struct weir_params params = WEIR_PARAMS_INIT;
-static double rate; /* the rate by the layout's formula */
+static double rate; /* the false-positive rate that the plan computes */
 static uint64_t users;
 static char file[NAME];
 static _Atomic(struct weir_filter *) *opened; /* the open filter of each user, or NULL */
-static _Atomic(uint32_t) *directory;          /* the slot of each user; in the file */
+static _Atomic(uint32_t) *directory;          /* in the file: the slot number of each user */
 static char *slots;
 static uint32_t spare[SPARE], n_spare;
 static atomic_ullong next, missed, wrong, seen_empty, insert_ns, lookup_ns;
@@ -53,8 +53,8 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Rule A2. Single-threaded. @bits: the new filter's contents, or NULL. @old: receives the
- * user's old slot. Return: the old filter, which no thread uses after a grace period. */
+/* Switch @user to a spare slot (rule A2). Single-threaded. @bits: the new contents, or NULL. @old:
+ * gets the old slot. Return: the old filter, which no thread uses after a grace period. */
 static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
 {
 	struct weir_params p = params;
@@ -78,7 +78,7 @@ static void open_all(void)
 	}
 }
 
-/* Rule A3. */
+/* Look up item @i of @user, inside a read-side section (rule A3). */
 static bool shown(uint64_t user, uint64_t i)
 {
 	urcu_bp_read_lock();
@@ -161,7 +161,7 @@ static void choose(const char *layout)
 	params.kind = kind_of(layout, kinds, 2, usage);
 	params.capacity = ITEMS;
 	params.max_bytes = SLOT;
-	params.seed = SEED; /* of all filters; a real server stores a random seed */
+	params.seed = SEED; /* all filters get it; a real server stores a random seed */
 	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
 	must(weir_plan_make(&params, &plan), "plan");
 	must(weir_params_shape(&params, &plan.shape), "shape"); /* all filters get this shape */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Tells whether a telephone number is taken. A sign-up form asks a filter of all numbers, and asks
- * the database only if the filter answers yes. Usage: signup KIND NUMBERS THREADS
+ * Tells whether a telephone number is taken. A sign-up form asks a filter of all taken numbers,
+ * and asks the database only if the filter answers yes. Usage: signup KIND NUMBERS THREADS
  *
  * The kind is blocked, classic or fuse. The threads make and hash the numbers in blocks. A kind
  * with inserts is loaded block by block; a kind that is built once collects the hashes first. Then
