@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Checks what every kind claims (enum weir_ability) against what its functions do. If the kind
- * claims an ability, the function succeeds. Otherwise the function returns -ENOTSUP, or the value
- * that its header documents. */
+ * claims an ability, the function succeeds. Otherwise the function returns -ENOTSUP, or the
+ * value that the function's header documents. */
 #include <errno.h>
 #include "../folder.h"
 #include "filter/filter.h"

@@ -38,8 +38,8 @@ static struct weir_reload *begun(struct weir_handle *h, const struct weir_params
 	return r;
 }
 
-/* Insert EACH keys one by one (@form 0), as byte strings (1) or as numbers (2).
- * @bitmap: gets a bit for each key, set if the key is new. Return: how many keys are new. */
+/* Insert EACH keys. @form: 0 for single calls, 1 for a batch of byte strings, 2 for a batch of
+ * numbers. @bitmap: bit i is set if key i is new. Return: the number of new keys. */
 static int64_t insert_by(unsigned form, struct weir_handle *h, uint64_t from, uint64_t *bitmap)
 {
 	static uint64_t keys[EACH];

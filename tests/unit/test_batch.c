@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A batch must answer as single calls do. The lookups have 0 to 200 keys and nine larger numbers of
- * keys. The keys are hashes, have fixed widths of 1 to 64 bytes, or have lengths of 0 to 300 bytes.
- * Each test runs on every instruction set of this machine. */
+ * A batch must answer as single calls do. The batches of lookups have 0 to 200 keys, or one of nine
+ * larger numbers of keys. The keys are hashes, have fixed widths of 1 to 64 bytes, or have lengths
+ * of 0 to 300 bytes. Each test runs on every instruction set of this machine. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -31,7 +31,6 @@ static void test_a_fifo_without_writer_does_not_block(void **state)
 		alarm(60); /* ends a test that blocks */
 		struct weir_follower *f = follow(h, polling ? often : never, polling);
 		expect(flavors, 0, 1);
-		/* the message names no C function */
 		heard_last(-EINVAL, "is not a regular file, but a pipe");
 		put_image();
 		expect(flavors, 1, 1);

@@ -182,7 +182,7 @@ static void test_wrong_options_are_refused(void **state)
 	assert_null(untouched);
 
 	save(0, 100);
-	/* structs as an older header declares them */
+	/* an older header declares both option structs without the last fields */
 	o.struct_size = offsetof(struct weir_follow_options, poll_seconds);
 	o.report = note_thread;
 	refresh.keep_previous = true;

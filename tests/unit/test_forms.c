@@ -182,7 +182,7 @@ static void each_text_of_a_long_batch_has_its_hash(void **state)
 	weir_destroy(f);
 }
 
-/* Lookups accept hashes, and answer true. */
+/* Only lookups accept hashes, and they answer true. Inserts, removals and counts refuse hashes. */
 static void hashes_are_refused_if_a_lookup_probes_several_keys(void **state)
 {
 	static const uint32_t steps[] = { WEIR_TEXT_CIDR, WEIR_TEXT_SUFFIXES };

@@ -88,7 +88,7 @@ static void removals_are_refused_while_another_filter_may_become_current(void **
 	assert_ok(weir_handle_rollback(h));
 	r = full_begin(h, &bounded_removes, KEYS, false);
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
-	assert_ok(weir_reload_commit(r)); /* the filter is full */
+	assert_ok(weir_reload_commit(r)); /* the new current filter is full */
 	r = full_begin(h, &bounded_removes, 1000, true);
 	assert_true(weir_reload_insert_keys(r, weir_keys_hashes(hashes, KEYS), NULL) > 0);
 	assert_ok(weir_reload_commit(r));

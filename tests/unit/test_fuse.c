@@ -177,8 +177,9 @@ static void too_small_limits_and_wrong_widths_fail(void **state)
 	not_built(&p, 3000, -ENOSPC, "3000 keys", "look up by those too");
 }
 
-/* Regression: multiplied by 2^64 over the golden ratio, these hashes and their sums are small. The
- * table that finds duplicates put all hashes into one slot, so the build took minutes. */
+/* Regression: the table that finds duplicates multiplied each hash by 2^64 / golden ratio, modulo
+ * 2^64. For these hashes the products are small, so all hashes came into one slot and the build
+ * took minutes. */
 static void hashes_that_are_alike_when_multiplied_build_fast(void **state)
 {
 	enum { SIDE = 1024 };

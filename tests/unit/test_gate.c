@@ -99,7 +99,7 @@ static void test_the_callers_check_decides_last(void **state)
 	gate.must_hit = &gone;
 	gate.must_hits = 1;
 	stops(&gate, 3000, "must_hit", "gamma");
-	/* the caller's own check runs last, so it was not called */
+	/* must_hit fails before the caller's own check, which runs last */
 	assert_int_equal(seen.calls, 0);
 }
 
@@ -145,7 +145,7 @@ static void test_limits_on_fill_rate_and_keys(void **state)
 	stops(&gate, 0, "about 2 keys", "min_keys is 5000");
 }
 
-/* The handle remembers the refusal. */
+/* A second refresh returns 0, because the handle remembers that it refused the file. */
 static void test_a_refresh_applies_the_gate(void **state)
 {
 	char *folder = test_folder(), path[4096];

@@ -77,7 +77,7 @@ static void without_memory_a_batch_inserts_what_fits(void **state)
 		assert_true(bitmap[i] == 0);
 	assert_has(f, FIRST);
 	assert_int_equal(weir_fill_keys(f, weir_keys_hashes(hashes, MANY)), -ENOMEM);
-	assert_int_equal(weir_error_taken(), FIRST); /* the keys that the filter already has */
+	assert_int_equal(weir_error_taken(), FIRST); /* the fill accepts the present keys */
 	no_memory = false;
 	assert_int_equal(weir_insert_keys(f, weir_keys_hashes(hashes, MOST), NULL), MOST - FIRST);
 	assert_has(f, MOST);

@@ -50,7 +50,7 @@ static void the_counts_equal_the_tests_own(void **state)
 	assert_refused(weir_guard_destroy(g), -EBUSY, "1 thread has joined", "");
 	weir_guard_leave(t);
 	t = joined(g);
-	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* also counts the first thread */
+	assert_int_equal(stats_of(g).asked, 4 * KEYS); /* includes the thread that left */
 	assert_int_equal(stats_of(g).false_positives, s.false_positives);
 	weir_guard_leave(t);
 	assert_int_equal(stats_of(g).threads, 0);

@@ -182,8 +182,8 @@ static void assert_as_the_model(struct weir_guard *g, const struct model *m)
 	assert_int_equal(s.unreported, 0);
 }
 
-/* Asks by random forms of single calls and of batches, with random numbers of keys. In turn, 40 %
- * and 95 % of the keys are present. */
+/* In each round, ask for a random number of keys in a random form, by single calls or by a batch.
+ * In 50 rounds 40 % of the keys are present, in the next 50 rounds 95 %, and so on. */
 static void every_form(struct weir_guard_options o)
 {
 	struct weir_guard *g = made(&o);
@@ -281,7 +281,7 @@ static void asks_of_the_callers_own_set(void **state)
 	every_form(o);
 }
 
-/* The number of calls of is_next(), which expects the keys in the order of the caller's set. */
+/* The number of calls of is_next(). Each call expects the next key of the batch. */
 static unsigned asked;
 
 static bool is_next(const void *wanted, const void *key, size_t len)
@@ -338,7 +338,8 @@ static void a_batch_may_be_reported_in_halves(void **state)
 	assert_ok(weir_guard_destroy(g));
 }
 
-/* A report counts only the keys in its own bitmap, whatever the other two bitmaps contain. */
+/* weir_guard_saw_keys() counts only the keys that its first bitmap marks. The bitmaps of bypassed
+ * keys and of found keys may mark other keys, too. */
 static void a_bypassed_batch_may_be_reported_in_halves(void **state)
 {
 	const struct weir_guard_options o = of_one(0.5, 1);

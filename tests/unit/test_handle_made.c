@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Creation of a handle from parameters, in shards, and from filters with required abilities. The
- * tests also cover what a sharded handle refuses. */
+ * A handle that makes its filters from parameters, with one shard or several shards, or that
+ * requires abilities of its filters. The tests also cover the calls that a sharded handle
+ * refuses. */
 #include "../folder.h"
 #include "../handles.h"
 #include "../sharded.h"

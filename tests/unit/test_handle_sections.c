@@ -7,7 +7,7 @@
 
 enum { SECTION = 1 << 20, MOST = SECTION + 70, PRESENT = 130, FORMS = 3 };
 
-/* ---- a flavor that counts sections and their depth ---- */
+/* ---- an RCU flavor that counts read sections and the open sections (depth) ---- */
 
 static unsigned depth, sections;
 
@@ -110,7 +110,8 @@ static void begin_batch(void)
 	memset(counts, 0xee, sizeof counts);
 }
 
-/* The bits that a batch sets: the bits of the present keys, those of the repeated key, or none. */
+/* The bits that a batch sets: the bits of the present keys, the bits of the repeated key,
+ * or no bits. */
 enum bits { PRESENT_BITS, REPEATED_BITS, NO_BITS };
 static void assert_bits(enum bits bits)
 {
@@ -182,7 +183,8 @@ static void batches_of_removals(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* The handle also clears the bits of keys whose read section it never entered. */
+/* The first read section refuses the batch, so the handle never enters the second section. The
+ * handle must still clear the bits of the keys of the second section. */
 static void a_refused_batch_clears_its_bitmap(void **state)
 {
 	struct weir_handle *h = open_as(WEIR_COUNTING, 0);

@@ -107,7 +107,7 @@ static void bytes_and_rate_give_the_largest_capacity(void **state)
 		struct weir_params p = params_of(kinds[k]);
 		struct weir_plan plan = WEIR_PLAN_INIT, both = WEIR_PLAN_INIT;
 		struct weir_filter *f;
-		if (kinds[k] == WEIR_GROWING) /* its fp_rate_floor depends on max_capacity */
+		if (kinds[k] == WEIR_GROWING) /* a growing filter has the floor of max_capacity */
 			continue;
 		p.capacity = 0;
 		p.max_bytes = 1 << 16;
@@ -238,7 +238,7 @@ static void a_builder_checks_the_number_of_values(void **state)
 	p.hash_bits = 0;
 	/* without different_keys, the builder takes equal hashes for duplicates of a key */
 	assert_ok(build(&p, KEYS, BITS, 0, false));
-	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes add only 0.024 */
+	assert_ok(build(&p, KEYS, BITS, KEYS, false)); /* equal hashes add 0.024 to the rate */
 	assert_ok(build(&p, KEYS, 64, KEYS, false));
 	assert_ok(build(&p, KEYS, 64, KEYS / 2, false));
 	assert_refused(build(&p, KEYS, 20, KEYS, false), -EDOM, "different_keys 100000",

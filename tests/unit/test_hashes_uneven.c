@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * The caller's own hashes that are not uniform ([SPREAD]). The tests insert lists of values, once
- * as hashes and once as numbers. A filter of hashes whose rate for absent keys is more than twice
- * the requested rate must report unevenness. Only a filter whose array looks like the array of a
- * few keys need not. A filter hashes numbers itself, so a filter of numbers is even. With uniform
- * hashes the filter never reports unevenness. */
+ * as hashes and once as numbers. If absent keys match a filter of hashes at more than twice the
+ * requested rate, the filter must report unevenness, unless its array looks like the array of a few
+ * keys. A filter of numbers is even, because the filter hashes numbers itself. A filter never
+ * reports unevenness for uniform hashes. */
 #include <math.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -100,8 +100,8 @@ static uint64_t twice_32(uint64_t i) { return murmur3_32(i) * UINT64_C(0x1000000
 static uint64_t knuth_32(uint64_t i) { return (uint32_t)(i * 2654435761u); }
 static uint64_t reversed(uint64_t i) { return __builtin_bswap64(i); }
 static uint64_t address_v4(uint64_t i) { return 0x0a000000u + i; }
-/* The product of the hash and the golden ratio begins with four zero bits. The product chooses the
- * words. */
+/* A filter multiplies a hash by the golden ratio, and the product chooses the words. These products
+ * begin with four zero bits, so they choose only few of the words. */
 static uint64_t few_words(uint64_t i)
 {
 	return (test_key(i) >> 4) * UINT64_C(0xF1DE83E19937733D);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The head of an image, without the rest of the image. The head contains the fields of a kind's
- * shape: two at fixed offsets for the first two kinds, seven in a shared area for every later
- * kind. */
+ * The head of an image, without the rest of the image. The kinds blocked and classic, which came
+ * first, have two fields of their shape at offsets of their own. Every later kind has seven fields
+ * in an area that all later kinds share. */
 #include <errno.h>
 #include "../test.h"
 #include "image/head.h"
@@ -50,7 +50,7 @@ static void a_written_head_reads_back(void **state)
 	}
 }
 
-/* Asserts that each byte from @from to @to - 1 must be 0. */
+/* Asserts that a head is refused if any byte from @from to @to - 1 is not 0. */
 static void assert_zero(uint32_t kind, unsigned from, unsigned to)
 {
 	for (unsigned at = from; at < to; at++) {

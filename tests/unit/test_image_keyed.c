@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Images of keyed filters, and the marks of format 2: which calls need the right key, which need
- * none, and that images without marks have format 1. */
+ * Images of keyed filters, and the marks in the head of format 2. Some calls need the right key,
+ * and other calls need no key. Images without marks have format 1. */
 #include <errno.h>
 #include "../folder.h"
 #include "../handles.h"
@@ -196,7 +196,7 @@ static void test_without_the_key_every_lookup_answers_maybe(void **state)
 	weir_destroy(f);
 	o.keyless = true;
 	for (unsigned with = 0; with < 2; with++) {
-		o.secret = with ? key : NULL; /* with the key, keyless has no effect */
+		o.secret = with ? key : NULL; /* a load with the key ignores o.keyless */
 		assert_ok(weir_load(&f, weir_location_path(path), &o));
 		for (size_t n = 1; n <= 100; n += 99) {
 			bitmap[0] = bitmap[1] = 0;
@@ -244,7 +244,7 @@ static void test_marks_are_not_inherited(void **state)
 	assert_ok(weir_load(&f, weir_location_path(path), NULL));
 	assert_ok(weir_save(f, weir_location_path(path), NULL));
 	assert_int_equal(field(FORMAT), 1);
-	o.marks = WEIR_MARK_KEYED; /* a mark that only the filter may set */
+	o.marks = WEIR_MARK_KEYED; /* a caller may not set this mark */
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x1", "0x6");
 	o.marks = 8;
 	assert_refused(weir_save(f, weir_location_path(path), &o), -EINVAL, "marks 0x8", "0x6");

@@ -3,7 +3,7 @@
 #include "mapped.h"
 
 /* Asserts that a read-only map refuses the call. A kind that lacks the function reports -ENOTSUP,
- * mapped or not. */
+ * whether or not the filter is mapped. */
 static void assert_read_only(int64_t answer)
 {
 	assert_true(answer == -EROFS || answer == -ENOTSUP);
