@@ -4,7 +4,8 @@
  *
  * For each new key exactly one insert is answered WEIR_NEW, because with words_per_key = 1 a single
  * atomic OR decides. The thread that gets WEIR_NEW fetches the URL. A URL that is a false positive
- * is never fetched. At most RATE of all URLs are false positives, and fewer while the filter fills.
+ * is never fetched. RATE is the largest share of URLs that are false positives. The share is
+ * smaller while the filter fills.
  *
  * Each URL is found three times, in a random order, and perhaps by two threads at once. A table
  * counts how often each URL was fetched. The memory of a hash set, the crawler's alternative, is

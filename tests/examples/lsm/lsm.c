@@ -25,7 +25,7 @@ struct table { /* a sorted file */
 	uint64_t rows;
 	struct weir_filter *filter; /* NULL: not in the cache */
 	uint64_t bytes,             /* size of the filter */
-	         asked;             /* last use of the filter, by clock_now */
+	         asked;             /* value of clock_now at the last use */
 };
 
 static struct table tables[FILES]; /* the newest file first */
