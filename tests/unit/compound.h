@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * A growing filter of four layers and its image, for the tests of compound images. A compound image
- * has a head and then one image for each layer, which is called a member. */
+ * has a head and then one image for each layer. Each of these images is called a member. */
 #ifndef WEIR_TESTS_UNIT_COMPOUND_H
 #define WEIR_TESTS_UNIT_COMPOUND_H
 

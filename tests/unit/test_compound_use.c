@@ -191,7 +191,7 @@ static void marks_of_the_compound_allow_a_shrunk_set(void **state)
 	assert_ok(weir_handle_destroy(h));
 }
 
-/* ---- mapped ---- */
+/* ---- maps ---- */
 
 static void maps_verify_every_member(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The counting and frequency kinds: removals, counts, shape texts, full counters, merges that
- * add, statistics, and the planner against an independent table. tests/conformance checks bits and
- * answers against the layout. */
+ * The counting and frequency kinds: removals, counts, texts of shapes, full counters, merges that
+ * add counters, statistics, and the planner against an independent table. tests/conformance checks
+ * bits and answers against the layout. */
 #include <errno.h>
 #include <math.h>
 #include "../kinds/can.h"

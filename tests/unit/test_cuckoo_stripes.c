@@ -108,7 +108,7 @@ static void a_move_changes_its_own_stripe(void **state)
 	}
 }
 
-/* ---- walks ---- */
+/* ---- walks, the search for a free slot, and the partner buckets ---- */
 
 static void assert_nobody_in(const struct weir_filter *f)
 {

@@ -311,7 +311,7 @@ static void the_last_failure_replaces_the_numbers(void **state)
 	assert_int_equal(info.err, -EIO);
 }
 
-/* ---- a struct_size that no version of the header has ---- */
+/* ---- a struct_size that no version of the header has, and a file that cannot be opened ---- */
 
 static struct weir_filter *filter;
 

@@ -118,7 +118,7 @@ static void test_canary_keys_must_hit_or_miss(void **state)
 	memset(large, 'x', sizeof large);
 	hits[2] = (struct iovec){ large, sizeof large };
 	large[63] = 'y';
-	stops(&gate, 10, "xxxy\", is not in", "key 2"); /* the message has 64 bytes of the key */
+	stops(&gate, 10, "xxxy\", is not in", "key 2"); /* the message cuts a key at 64 bytes */
 	gate.must_hits = 2;
 	gate.must_miss = misses;
 	gate.must_misses = 1;

@@ -33,7 +33,8 @@ static void test_an_empty_source_is_refused_at_the_first_shard(void **state)
 	assert_int_equal(stats().generation, 1);
 }
 
-/* The set has fewer keys than min_keys until enough shards are loaded. */
+/* During a first load the set has fewer keys than min_keys, because many shards are still empty.
+ * The gate must pass the first shards all the same. */
 static void test_a_first_load_passes_min_keys(void **state)
 {
 	(void)state;

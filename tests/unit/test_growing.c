@@ -234,7 +234,7 @@ static void grow_ahead_allocates_the_next_layer(void **state)
 	weir_destroy(other);
 }
 
-/* ---- whole filters ---- */
+/* ---- copies, merges, parameters and reloads ---- */
 
 static void a_copy_grows_as_its_source(void **state)
 {

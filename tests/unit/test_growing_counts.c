@@ -143,7 +143,7 @@ static void batches_end_at_the_limit(void **state)
 	batch_at_the_limit(5000, 5000);
 }
 
-/* ---- a copy, merge or image of a full filter is full ---- */
+/* ---- the count of a copy, a merge and an image ---- */
 
 static void assert_full(struct weir_filter *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * A handle without reloads: its functions compared with the filter's, batches compared with
- * single keys, statistics, and errors. */
+ * A handle without reloads: its functions compared with the functions of the filter, batches
+ * compared with single keys, statistics, and errors. */
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <time.h>

@@ -158,7 +158,7 @@ static void a_router_reports_uneven_hashes(void **state)
 		}
 }
 
-/* ---- calls that give no verdict, or have no gate ---- */
+/* ---- refused inserts, and commits without a gate ---- */
 
 static uint64_t sequential(uint64_t n) { return n; }
 static uint64_t bits_32(uint64_t n) { return (uint32_t)uniform(n); }

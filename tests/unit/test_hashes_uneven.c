@@ -214,7 +214,7 @@ static void numbers_are_mixed(void **state)
 		}
 }
 
-/* ---- no false alarm ---- */
+/* ---- uniform hashes, and what a sample shows ---- */
 
 /* Insert uniform keys up to a load of 0.01 to 3. Some keys are inserted several times, and some are
  * removed. */
@@ -360,7 +360,7 @@ static void inserts_during_a_measurement_are_not_reported(void **state)
 	weir_destroy(f);
 }
 
-/* ---- calls that refuse a filter with uneven hashes ---- */
+/* ---- calls that check the hashes of a filter ---- */
 
 static void a_save_refuses_uneven_hashes(void **state)
 {

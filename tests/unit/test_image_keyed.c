@@ -176,7 +176,7 @@ static void test_head_and_statistics_need_no_key(void **state)
 	               -ENOENT, path, "");
 }
 
-/* weir_contains_keys() answers maybe for every key of a batch, for numbers and for texts. */
+/* weir_contains_keys() sets the bits of all keys of a batch, for numbers and for texts. */
 static void test_without_the_key_every_lookup_answers_maybe(void **state)
 {
 	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Locations. An image has the same bytes at every location it is saved or copied to, and reads
- * equally from every location. If a function does not support a location, its error message names
+ * Locations. A save or a copy writes the same bytes to every location, and a read gives the same
+ * results from every location. If a function does not support a location, its error message names
  * the function and the location. */
 #include <errno.h>
 #include <sys/mman.h>
@@ -251,7 +251,7 @@ static void test_missing_locations_are_refused(void **state)
 	assert_null(none);
 }
 
-/* ---- the same bytes at every location ---- */
+/* ---- saves and copies to every location ---- */
 
 typedef int64_t put_fn(struct weir_location to, bool packed);
 
@@ -261,9 +261,8 @@ static int64_t by_save(struct weir_location to, bool packed)
 	return weir_save(f, to, &o);
 }
 
-/* Copy the compressed image to an uncompressed image, or the uncompressed image to a compressed
- * image. If keys age, the two images differ in more than the compression, so the function copies an
- * image of the same compression. */
+/* Make a compressed image (@packed) from the uncompressed image, or the reverse. But if keys age,
+ * the two images also differ in the ages, so copy the image that is compressed as @packed asks. */
 static int64_t by_copy(struct weir_location to, bool packed)
 {
 	struct weir_save_options o = WEIR_SAVE_OPTIONS_INIT;

@@ -98,7 +98,8 @@ static void protect(int protection)
 	assert_true(found);
 }
 
-/* A second store could undo another process's insert into the same word. */
+/* A fill must not store a word that already has all bits of the key, because the store could undo
+ * another process's insert into the word. */
 static void test_a_fill_of_a_live_map_stores_no_bit_twice(void **state)
 {
 	uint64_t hashes[1000];
