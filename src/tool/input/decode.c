@@ -62,6 +62,12 @@ ssize_t unpack_damaged(const struct decoder *d, const char *why)
 	return -1;
 }
 
+ssize_t unpack_no_memory(const struct decoder *d)
+{
+	say("%s: no memory to unpack this %s data: unpack it before", d->name, d->form->name);
+	return -1;
+}
+
 ssize_t unpack_too_large(const struct decoder *d, uint64_t most)
 {
 	say("%s: to unpack this %s data takes more than %s of memory: unpack it before", d->name,

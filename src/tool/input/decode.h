@@ -74,6 +74,8 @@ bool unpack_refill(struct decoder *d);
 ssize_t unpack_cut_short(const struct decoder *d);
 /* Reports damaged data. Return: -1. */
 ssize_t unpack_damaged(const struct decoder *d, const char *why);
+/* Reports that memory to unpack the data is short. Return: -1. */
+ssize_t unpack_no_memory(const struct decoder *d);
 /* Reports that the data needs more than @most bytes of memory to unpack. Return: -1. */
 ssize_t unpack_too_large(const struct decoder *d, uint64_t most);
 

@@ -55,7 +55,8 @@ struct slashed {
 struct keyer {
 	const struct keying *how;
 	enum keying_what what;
-	struct weir_text noted; /* how->normal, and prefix lengths or label counts so far */
+	struct weir_text noted; /* how->normal, to which each key adds its prefix length or its
+	                           number of labels; keyer_clear() does not reset it */
 	struct iovec *keys;       /* texts, or with KEYING_LOOKUP the keys that lookups probe */
 	uint32_t *of;             /* for each key, the number of its line in the group */
 	size_t n, room;

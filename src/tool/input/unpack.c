@@ -53,6 +53,8 @@ static ssize_t read_gzip(struct decoder *d, char *to, size_t room)
 		int result = inflate(z, Z_NO_FLUSH);
 		d->start = d->end - z->avail_in;
 		made = (size_t)((char *)z->next_out - to);
+		if (result == Z_MEM_ERROR)
+			return unpack_no_memory(d);
 		if (result == Z_STREAM_END)
 			d->in_stream = false;
 		else if (result != Z_OK && result != Z_BUF_ERROR)
@@ -144,6 +146,8 @@ static ssize_t read_zstd(struct decoder *d, char *to, size_t room)
 		d->start = in.pos;
 		if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
 			return unpack_too_large(d, UINT64_C(1) << window_bits(d));
+		if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+			return unpack_no_memory(d);
 		if (ZSTD_isError(left))
 			return unpack_damaged(d, ZSTD_getErrorName(left));
 		d->in_stream = left != 0;

@@ -41,7 +41,7 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 		if (d->start == d->end)
 			return d->in_stream ? unpack_cut_short(d) : 0;
 		if (!d->in_stream && !next_stream(d))
-			return unpack_damaged(d, "no memory to unpack it");
+			return unpack_no_memory(d);
 		bz->next_in = (char *)d->input + d->start;
 		bz->avail_in = (unsigned)(d->end - d->start);
 		bz->next_out = to;
@@ -49,12 +49,13 @@ static ssize_t read_bzip2(struct decoder *d, char *to, size_t room)
 		int result = BZ2_bzDecompress(bz);
 		d->start = d->end - bz->avail_in;
 		made = (size_t)(bz->next_out - to);
+		if (result == BZ_MEM_ERROR)
+			return unpack_no_memory(d);
 		if (result == BZ_STREAM_END)
 			d->in_stream = false;
 		else if (result != BZ_OK)
 			return unpack_damaged(d, result == BZ_DATA_ERROR_MAGIC ?
 			                         "bytes that are not a stream follow a stream" :
-			                         result == BZ_MEM_ERROR ? "no memory to unpack it" :
 			                         "its checksums or its structure are wrong");
 	}
 	return (ssize_t)made;

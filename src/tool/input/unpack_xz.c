@@ -24,7 +24,6 @@ static void end(struct decoder *d)
 static const char *why(lzma_ret result)
 {
 	switch (result) {
-	case LZMA_MEM_ERROR: return "no memory to unpack it";
 	case LZMA_OPTIONS_ERROR: return "options that this liblzma does not know";
 	case LZMA_FORMAT_ERROR: return "bytes that are not a stream follow a stream";
 	default: return "its checksums or its structure are wrong";
@@ -51,6 +50,8 @@ static ssize_t read_xz(struct decoder *d, char *to, size_t room)
 			return unpack_cut_short(d);
 		if (result == LZMA_MEMLIMIT_ERROR)
 			return unpack_too_large(d, d->most);
+		if (result == LZMA_MEM_ERROR)
+			return unpack_no_memory(d);
 		if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR)
 			return unpack_damaged(d, why(result));
 	}
