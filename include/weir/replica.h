@@ -136,8 +136,8 @@ struct weir_replica_options {
 	uint64_t max_pending_bytes;    /* limit in bytes of the inserts that no generation contains
 	                                  yet; 0: 256 MiB */
 	uint32_t poll_ms;              /* milliseconds between two reads of the log, and between two
-	                                  sends of less than 64 KB: 1 to 1000; 0: a fifth of the
-	                                  number of nodes, but at least 20 and at most 1000 */
+	                                  sends of less than 64 KB: 1 to 1000; 0: one millisecond
+	                                  for each five nodes, but at least 20 and at most 1000 */
 	uint32_t confirm_replicas;     /* number of replicas that must have a confirmed insert;
 	                                  or WEIR_REPLICAS_ALL (0) or WEIR_REPLICAS_NONE */
 	uint32_t confirm_ms;           /* timeout of a confirmed insert; 0: 10000 */

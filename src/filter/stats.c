@@ -20,8 +20,8 @@ struct sample {
 };
 
 /* Choose a sample. Keys hash to random lines, so the first lines of a shard are as good as any,
- * unless an attacker made the bits. A run is at least a page, since every single line would miss
- * the cache and the TLB. */
+ * unless an attacker made the bits. The sample consists of runs of adjacent lines, each at least a
+ * page long, because lines that lie apart would each miss the cache and the TLB. */
 static struct sample choose(const struct weir_filter *f, const struct weir_survey *survey)
 {
 	struct sample s = { .lines = f->array.lines / f->shards, .step = 1 };

@@ -375,8 +375,9 @@ static __attribute__((noinline)) uint64_t meetings_of(const uint32_t *partner, u
 	return pairs;
 }
 
-/* Read the first key of up to BATCH blocks, which lie pages apart in a large array. Not inlined:
- * clang would put these 4 KiB and the tiles of look_at_pairs() into one frame. */
+/* Read the first key of up to BATCH blocks, which lie pages apart in a large array. The function is
+ * not inlined, because clang would put its arrays of 4 KiB and the tiles of look_at_pairs() into
+ * one frame. */
 static __attribute__((noinline)) void look_at_partners(struct weir_spread *s, uint64_t first,
                                                        uint64_t blocks)
 {

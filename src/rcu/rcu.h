@@ -110,8 +110,9 @@ static inline void weir__read_unlock(const struct weir_rcu *rcu)
 		rcu->read_unlock();
 }
 
-/* Run a statement in a section. The statement appears twice, so that the default flavor looks up
- * the thread's record once and not at both ends of the section. */
+/* Run a statement in a section. The macro writes the statement into both branches. So with the
+ * default flavor the inlined lock and unlock are in one branch, and the compiler looks up the
+ * thread's record once for both. */
 #define WEIR__IN_SECTION(rcu, statement) \
 	do { \
 		if (__builtin_expect((rcu)->bulletproof, 1)) { \

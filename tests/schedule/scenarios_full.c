@@ -122,7 +122,8 @@ static void load_one_place(void *unused)
 	bool fits = form_reload_insert(r, 0) >= 0;
 	for (unsigned key = 1; key < 3; key++)
 		if (is_recorded(key))
-			/* Only insert_both() may insert a recorded key, so abort the reload. */
+			/* insert_both() inserts each key that it records. A second copy by this
+			 * loader would take the only free slot, so abort the reload. */
 			fits = false;
 	if (fits)
 		det_assert(weir_reload_commit(r) == 0);

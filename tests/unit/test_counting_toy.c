@@ -116,7 +116,7 @@ enum { KEYS = 130, TWICE = 65 };
 static uint64_t numbers[KEYS], hashes[KEYS];
 static struct iovec vectors[KEYS];
 
-/* Return: a filter of KEYS keys, the first TWICE of which are inserted twice. Also fills the arrays
+/* Return: a filter with KEYS keys. It inserts the keys number 0 to TWICE - 1 twice. Also fills the arrays
  * for all forms of keys. */
 static struct weir_filter *rich_filled(int insert_error)
 {

@@ -13,12 +13,14 @@
  *     other bucket = (sum - bucket) modulo m
  *
  * The relation is symmetric: a bucket is the other bucket of its other bucket. So m need not be a
- * power of two. For one key in m both buckets are the same. The second product scatters the sums,
- * since a search for a free slot (search.c) moves from bucket to bucket by the differences between
- * sums. Evenly spaced sums would have only a few different differences.
+ * power of two. On average one key in m has only one bucket, because both are the same. A search
+ * for a free slot (search.c) moves a fingerprint to its other bucket, then one of that bucket to
+ * its other bucket, and so on. Two moves change the bucket by the difference of two sums. So the
+ * formula of a sum multiplies twice: else the sums would be evenly spaced, with few differences,
+ * and the search would reach few buckets.
  *
- * Every insert stores a copy of the fingerprint in one of the two buckets: the one with more free
- * slots, or the first in a tie. The copy goes into the lowest free slot. If both buckets are full,
+ * An insert stores a copy of the fingerprint in one of the two buckets: the bucket with more free
+ * slots, or the first in a tie. With WEIR_ONCE an insert stores no second copy. The copy goes into the lowest free slot. If both buckets are full,
  * the insert first frees a slot in one of them (kinds/cuckoo/search.c). */
 #ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 #define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H

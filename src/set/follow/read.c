@@ -7,7 +7,7 @@
 #include "image/map.h"
 #include "set/follow/follow.h"
 
-/* Progress is called before the first sleep and after each sleep ([PACE-SHORT-SLEEPS]). */
+/* Call the caller's progress function before each sleep ([PACE-SHORT-SLEEPS]). */
 int weir__run_progress(void *argument, uint64_t done, uint64_t total)
 {
 	struct weir_refresh_run *l = argument;
