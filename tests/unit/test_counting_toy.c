@@ -116,8 +116,8 @@ enum { KEYS = 130, TWICE = 65 };
 static uint64_t numbers[KEYS], hashes[KEYS];
 static struct iovec vectors[KEYS];
 
-/* Return: a filter with KEYS keys. It inserts the keys number 0 to TWICE - 1 twice. Also fills the arrays
- * for all forms of keys. */
+/* Return: a filter with KEYS keys. It inserts the keys number 0 to TWICE - 1 twice. Also fills the
+ * arrays for all forms of keys. */
 static struct weir_filter *rich_filled(int insert_error)
 {
 	struct weir_filter *f = toy_make(&rich, LINES, 1, 0);

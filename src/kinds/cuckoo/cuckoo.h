@@ -20,8 +20,9 @@
  * and the search would reach few buckets.
  *
  * An insert stores a copy of the fingerprint in one of the two buckets: the bucket with more free
- * slots, or the first in a tie. With WEIR_ONCE an insert stores no second copy. The copy goes into the lowest free slot. If both buckets are full,
- * the insert first frees a slot in one of them (kinds/cuckoo/search.c). */
+ * slots, or the first in a tie. With WEIR_ONCE an insert stores no second copy. The copy goes into
+ * the lowest free slot. If both buckets are full, the insert first frees a slot in one of them
+ * (kinds/cuckoo/search.c). */
 #ifndef WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 #define WEIR_SRC_KINDS_CUCKOO_CUCKOO_H
 
