@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "commands.h"
+#include "ground/memory_limit.h"
 #include "images/build.h"
 #include "images/images.h"
 #include "images/saving.h"
 #include "images/shape.h"
 #include "input/file.h"
 #include "input/keying.h"
-#include "input/room.h"
 #include "output/progress.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -302,7 +302,7 @@ static int finish(struct build *build)
 /* Lowers the memory limit to what the control group leaves, even if --max-memory allows more. */
 static void limit_memory(struct build *build)
 {
-	const uint64_t left = room_left(), half = image_max_memory();
+	const uint64_t left = memory_left(), half = image_max_memory();
 	if (left < build->max_memory) {
 		build->max_memory = left;
 		build->limit = BY_GROUP;
@@ -323,7 +323,7 @@ int cmd_build(int argc, char **argv)
 	                       .fill.from.delimiter = '\n', .guard.option = "-n" };
 	bool helped = false;
 	build.fill.threads = threads_default();
-	build.max_memory = room_machine();
+	build.max_memory = memory_of_machine();
 	int status = parse(argc, argv, &build, &helped);
 	limit_memory(&build);
 	if (status || helped)

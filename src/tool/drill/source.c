@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "drill.h"
+#include "ground/memory_limit.h"
 #include "input/file.h"
-#include "input/room.h"
 #include "output/say.h"
 #include "output/units.h"
 
@@ -112,7 +112,7 @@ static void allocate_threads(struct drill *d)
 
 int drill_prepare(struct drill *d)
 {
-	const uint64_t machine = room_machine(), groups = room_left();
+	const uint64_t machine = memory_of_machine(), groups = memory_left();
 	const uint64_t memory = machine < groups ? machine : groups;
 	int status = read_keys(d, memory);
 	if (!status)

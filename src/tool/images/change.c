@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "change.h"
+#include "ground/memory_limit.h"
 #include "input/file.h"
-#include "input/room.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "output/say.h"
@@ -65,7 +65,7 @@ int change_arguments(int argc, char **argv, struct change *c)
  * filter is in memory already. */
 static void share_memory(struct fill *fill)
 {
-	const uint64_t left = room_left();
+	const uint64_t left = memory_left();
 	while (fill->threads > 1 && fill_least(fill->threads) > left)
 		fill->threads--;
 	const uint64_t least = fill_least(fill->threads);

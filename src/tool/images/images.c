@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "ground/memory_limit.h"
 #include "images.h"
 #include "input/decode.h"
 #include "input/file.h"
-#include "input/room.h"
 #include "output/progress.h"
 #include "output/say.h"
 #include "output/units.h"
@@ -99,7 +99,7 @@ static void end(const struct image_how *how)
 
 uint64_t image_max_memory(void)
 {
-	return room_half("");
+	return memory_half("");
 }
 
 /* Return: max_bytes for a load into memory, at least 1, since 0 would mean no limit. */

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include "decode.h"
 #include "file.h"
+#include "ground/memory_limit.h"
 #include "lines.h"
 #include "output/say.h"
 #include "output/units.h"
-#include "room.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_SHORT ((size_t)128 << 10) /* the smallest chunk, if memory is short */
@@ -54,7 +54,7 @@ struct lines *lines_open(const struct lines_options *options)
 	struct lines *l = xmalloc(sizeof *l);
 	*l = (struct lines){ .options = *options, .unpack_memory = options->room };
 	if (!options->room) { /* Leave memory for the work on the lines. */
-		const uint64_t left = room_left();
+		const uint64_t left = memory_left();
 		l->options.room = left / 4 + 1;
 		l->unpack_memory = left / 8 * 5;
 	}

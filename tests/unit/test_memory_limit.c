@@ -3,7 +3,7 @@
  * groups of version 1, of version 2, of both, in containers, and no control groups. */
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include "../../src/tool/input/room.h"
+#include "../../src/ground/memory_limit.h"
 #include "../folder.h"
 
 static const uint64_t MIB = 1 << 20;
@@ -63,25 +63,25 @@ static void put(const char *name, const char *text)
 static void left_with(const char *name, const char *text, uint64_t left)
 {
 	put(name, text);
-	assert_int_equal(room_groups(folder), left);
+	assert_int_equal(memory_of_groups(folder), left);
 }
 
 
 static void half_of_the_available_memory_is_used(void **state)
 {
 	(void)state;
-	assert_int_equal(room_half(folder), 2048 * MIB); /* no file exists */
+	assert_int_equal(memory_half(folder), 2048 * MIB); /* no file exists */
 	put("proc/meminfo", AVAILABLE);
-	assert_int_equal(room_half(folder), 512 * MIB);
+	assert_int_equal(memory_half(folder), 512 * MIB);
 	put("proc/meminfo", MEMINFO);
-	assert_int_equal(room_half(folder), 2048 * MIB);
+	assert_int_equal(memory_half(folder), 2048 * MIB);
 	put("proc/meminfo", AVAILABLE);
 	put(MOUNTS, NEWER);
 	put(GROUPS, "0::/a\n");
 	put(OF_2 "a/memory.max", "268435456\n");
-	assert_int_equal(room_half(folder), 128 * MIB);
+	assert_int_equal(memory_half(folder), 128 * MIB);
 	put(OF_2 "a/memory.max", "4294967296\n"); /* more than the machine has */
-	assert_int_equal(room_half(folder), 512 * MIB);
+	assert_int_equal(memory_half(folder), 512 * MIB);
 }
 
 /* If a sandbox refuses sysinfo(), the size of the memory is unknown. Then there must be no limit,
@@ -89,21 +89,21 @@ static void half_of_the_available_memory_is_used(void **state)
 static void a_refused_sysinfo_is_no_limit(void **state)
 {
 	(void)state;
-	assert_int_equal(room_machine(), 4096 * MIB);
+	assert_int_equal(memory_of_machine(), 4096 * MIB);
 	sysinfo_refused = true;
-	assert_int_equal(room_machine(), ROOM_MOST);
-	assert_int_equal(room_half(folder), ROOM_MOST / 2);
+	assert_int_equal(memory_of_machine(), MEMORY_UNLIMITED);
+	assert_int_equal(memory_half(folder), MEMORY_UNLIMITED / 2);
 	put("proc/meminfo", AVAILABLE);
-	assert_int_equal(room_half(folder), 512 * MIB);
+	assert_int_equal(memory_half(folder), 512 * MIB);
 }
 
 static void limits_of_version_2_are_read(void **state)
 {
 	(void)state;
-	assert_int_equal(room_groups(folder), ROOM_MOST); /* no file exists */
+	assert_int_equal(memory_of_groups(folder), MEMORY_UNLIMITED); /* no file exists */
 	put(MOUNTS, NEWER);
-	left_with(GROUPS, "0::/a/b\n", ROOM_MOST); /* no files of a memory controller */
-	left_with(OF_2 "a/b/memory.max", "max\n", ROOM_MOST);
+	left_with(GROUPS, "0::/a/b\n", MEMORY_UNLIMITED); /* no files of a memory controller */
+	left_with(OF_2 "a/b/memory.max", "max\n", MEMORY_UNLIMITED);
 	left_with(OF_2 "a/b/memory.max", "268435456\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "max\n", 256 * MIB);
 	left_with(OF_2 "a/b/memory.high", "201326592\n", 192 * MIB);
@@ -114,7 +114,7 @@ static void limits_of_version_2_are_read(void **state)
 	          "active_file 10485760\nunevictable 0\n", 82 * MIB);
 	left_with(OF_2 "a/memory.current", "134217729\n", 0);
 	left_with(OF_2 "a/memory.stat", "inactive_file 999999999999\n", 82 * MIB);
-	left_with(GROUPS, "0::/\n", ROOM_MOST);
+	left_with(GROUPS, "0::/\n", MEMORY_UNLIMITED);
 	/* a threaded group has no memory files, but its parent group has */
 	left_with(GROUPS, "0::/a/b/threads/one\n", 82 * MIB);
 	left_with(GROUPS, "0::/a/b (deleted)\n", 128 * MIB);
@@ -127,7 +127,8 @@ static void limits_of_version_1_are_read(void **state)
 	put(OF_1 "memory.limit_in_bytes", NO_LIMIT);
 	/* the folder of another controller is not read */
 	put("sys/fs/cgroup/cpu/a/b/memory.limit_in_bytes", "1048576\n");
-	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n", ROOM_MOST);
+	left_with(GROUPS, "12:cpu,cpuacct:/a\n9:memory:/a/b\n1:name=systemd:/x\n",
+	          MEMORY_UNLIMITED);
 	left_with(OF_1 "a/b/memory.limit_in_bytes", "33554432\n", 32 * MIB);
 	left_with(OF_1 "a/b/memory.usage_in_bytes", "16777216\n", 16 * MIB);
 	left_with(OF_1 "a/b/memory.stat", "inactive_file 4194304\n"
@@ -135,7 +136,7 @@ static void limits_of_version_1_are_read(void **state)
 	          "total_active_file 4194304\n", 28 * MIB);
 	/* the limit of an ancestor group whose files are not visible */
 	left_with(OF_1 "a/b/memory.stat", "hierarchical_memory_limit 18874368\n", 2 * MIB);
-	left_with(GROUPS, "4:cpu,memory,io:/a\n", ROOM_MOST);
+	left_with(GROUPS, "4:cpu,memory,io:/a\n", MEMORY_UNLIMITED);
 	left_with(OF_1 "a/memory.limit_in_bytes", "4194304\n", 4 * MIB);
 	left_with(GROUPS, "9:memory:/a/b/gone\n", 2 * MIB);
 }
@@ -146,7 +147,7 @@ static void both_versions_are_read(void **state)
 	(void)state;
 	put(MOUNTS, BOTH);
 	put(GROUPS, "4:memory:/a\n1:cpu:/\n0::/a\n");
-	left_with(OF_2 "unified/a/cgroup.procs", "1\n", ROOM_MOST);
+	left_with(OF_2 "unified/a/cgroup.procs", "1\n", MEMORY_UNLIMITED);
 	left_with(OF_1 "a/memory.limit_in_bytes", "8388608\n", 8 * MIB);
 	left_with(OF_2 "unified/a/memory.max", "4194304\n", 4 * MIB);
 }
@@ -159,7 +160,7 @@ static void groups_in_containers_are_found(void **state)
 	put(MOUNTS, ROOTS "29 21 0:26 /docker/c1 /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
 	put(OF_2 "memory.max", "67108864\n");
 	/* without the file GROUPS, the group of the process is unknown */
-	left_with(OF_2 "app/memory.max", "33554432\n", ROOM_MOST);
+	left_with(OF_2 "app/memory.max", "33554432\n", MEMORY_UNLIMITED);
 	left_with(GROUPS, "0::/docker/c1/app\n", 32 * MIB);
 	left_with(GROUPS, "0::/docker/c1\n", 64 * MIB);
 	/* a group outside the mounted part: the limit of the mount's root applies */
@@ -187,15 +188,16 @@ static void malformed_files_are_no_limit(void **state)
 	(void)state;
 	put(GROUPS, "0::/a\n");
 	left_with(MOUNTS, "29 21 0:26 / /sys/fs/cgroup rw - cgroup2\n29 21 0:26 /\n-\n\n"
-	          "29 21 0:26 / /sys/fs/cgroup rw shared:1\n", ROOM_MOST);
+	          "29 21 0:26 / /sys/fs/cgroup rw shared:1\n", MEMORY_UNLIMITED);
 	put(MOUNTS, NEWER);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		left_with(OF_2 "a/memory.max", texts[i], ROOM_MOST);
+		left_with(OF_2 "a/memory.max", texts[i], MEMORY_UNLIMITED);
 	left_with(OF_2 "a/memory.max", "1048576", MIB);
 	left_with(OF_2 "a/memory.current", "unknown\n", MIB);
 	left_with(OF_2 "a/memory.stat", "inactive_file\nactive_file x\n\n", MIB);
 	left_with(OF_2 "a/memory.max", "0\n", 0);
-	left_with(GROUPS, "nonsense\n5:memory\n3:memoryless:/a\n4:cpu,memory2,mem:/a\n", ROOM_MOST);
+	left_with(GROUPS, "nonsense\n5:memory\n3:memoryless:/a\n4:cpu,memory2,mem:/a\n",
+	          MEMORY_UNLIMITED);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, folder_teardown)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
-#include "room.h"
+#include "memory_limit.h"
 
 /* The files of a cgroup version. The memory in use includes the page cache, which is subtracted
  * because the kernel drops it before it kills a process. */
@@ -82,13 +82,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static uint64_t left_in(const char *group, const struct version *v)
 {
-	uint64_t limit = number_in(group, v->limits[0], ROOM_MOST);
+	uint64_t limit = number_in(group, v->limits[0], MEMORY_UNLIMITED);
 	if (v->limits[1])
-		limit = least(limit, number_in(group, v->limits[1], ROOM_MOST));
+		limit = least(limit, number_in(group, v->limits[1], MEMORY_UNLIMITED));
 	if (v->limit_above)
-		limit = least(limit, stat_or(group, v->limit_above, ROOM_MOST));
-	if (limit >= ROOM_MOST)
-		return ROOM_MOST;
+		limit = least(limit, stat_or(group, v->limit_above, MEMORY_UNLIMITED));
+	if (limit >= MEMORY_UNLIMITED)
+		return MEMORY_UNLIMITED;
 	uint64_t use = number_in(group, v->use, 0);
 	for (unsigned i = 0; i < 2; i++)
 		use -= least(use, stat_or(group, v->cache[i], 0));
@@ -100,7 +100,7 @@ static uint64_t left_in(const char *group, const struct version *v)
 static uint64_t least_above(const char *tree, char *group, const struct version *v)
 {
 	char path[2 * PATH_MAX];
-	uint64_t left = ROOM_MOST;
+	uint64_t left = MEMORY_UNLIMITED;
 	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
 		*end = '\0';
 		if (snprintf(path, sizeof path, "%s%s", tree, group) < (int)sizeof path)
@@ -177,7 +177,7 @@ static const char *below(const char *group, const char *root)
  * only mounts that contain the group count. If no mount contains the group, all mounts count. */
 static uint64_t left_by(const char *root, const char *group, const struct version *v)
 {
-	uint64_t left = ROOM_MOST, left_else = ROOM_MOST;
+	uint64_t left = MEMORY_UNLIMITED, left_else = MEMORY_UNLIMITED;
 	bool found = false;
 	char *line = NULL, path[PATH_MAX], tree[PATH_MAX];
 	size_t room = 0;
@@ -199,9 +199,9 @@ static uint64_t left_by(const char *root, const char *group, const struct versio
 	return found ? left : left_else;
 }
 
-uint64_t room_groups(const char *root)
+uint64_t memory_of_groups(const char *root)
 {
-	uint64_t left = ROOM_MOST;
+	uint64_t left = MEMORY_UNLIMITED;
 	char *line = NULL;
 	size_t room = 0;
 	FILE *file = open_in(root, "proc/self/cgroup");
@@ -219,23 +219,23 @@ uint64_t room_groups(const char *root)
 	return left;
 }
 
-uint64_t room_left(void)
+uint64_t memory_left(void)
 {
-	const uint64_t left = room_groups("");
+	const uint64_t left = memory_of_groups("");
 	return left - left / 16;
 }
 
 /* ---- the machine ---- */
 
-uint64_t room_machine(void)
+uint64_t memory_of_machine(void)
 {
 	/* sysconf() would return garbage if a sandbox refuses sysinfo(). */
 	struct sysinfo info = { 0 };
 	const uint64_t bytes = sysinfo(&info) ? 0 : (uint64_t)info.totalram * info.mem_unit;
-	return bytes ? bytes : ROOM_MOST;
+	return bytes ? bytes : MEMORY_UNLIMITED;
 }
 
-static uint64_t available(const char *root)
+static uint64_t of_meminfo(const char *root)
 {
 	char line[256];
 	unsigned long long kib = 0;
@@ -245,10 +245,15 @@ static uint64_t available(const char *root)
 			kib = 0;
 	if (file)
 		fclose(file);
-	return kib ? (uint64_t)kib << 10 : room_machine();
+	return kib ? (uint64_t)kib << 10 : memory_of_machine();
 }
 
-uint64_t room_half(const char *root)
+uint64_t memory_available(const char *root)
 {
-	return least(available(root), room_groups(root)) / 2;
+	return least(of_meminfo(root), memory_of_groups(root));
+}
+
+uint64_t memory_half(const char *root)
+{
+	return memory_available(root) / 2;
 }
