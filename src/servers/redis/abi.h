@@ -13,11 +13,13 @@ struct redis_key;
 struct redis_io;
 struct redis_type;
 struct redis_reply;
+struct redis_server_info;
 
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
 enum { REDIS_IO_ERRORS = 1 };                      /* the module handles I/O errors */
 /* Flags of a context. */
-enum { REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 22 };
+enum { REDIS_IS_REPLICA = 1 << 3, REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13,
+       REDIS_RESP3 = 1 << 22 };
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
 
@@ -55,6 +57,8 @@ struct redis_methods {
 	X(void, LogIOError, (struct redis_io *, const char *, const char *, ...)) \
 	X(void *, TryAlloc, (size_t)) \
 	X(void, Free, (void *)) \
+	X(size_t, MallocSize, (void *)) \
+	X(long long, Milliseconds, (void)) \
 	X(void, GetRandomBytes, (unsigned char *, size_t)) \
 	X(int, GetContextFlags, (struct redis_context *)) \
 	X(int, WrongArity, (struct redis_context *)) \
@@ -65,6 +69,9 @@ struct redis_methods {
 	X(void *, ModuleTypeGetValue, (struct redis_key *)) \
 	X(int, ModuleTypeSetValue, (struct redis_key *, struct redis_type *, void *)) \
 	X(int, Replicate, (struct redis_context *, const char *, const char *, ...)) \
+	X(int, ReplicateVerbatim, (struct redis_context *)) \
+	X(void, DigestAddStringBuffer, (void *, const char *, size_t)) \
+	X(void, DigestEndSequence, (void *)) \
 	X(void, EmitAOF, (struct redis_io *, const char *, const char *, ...)) \
 	X(const char *, StringPtrLen, (const struct redis_string *, size_t *)) \
 	X(int, StringToLongLong, (const struct redis_string *, long long *)) \
@@ -90,7 +97,11 @@ struct redis_methods {
 	X(struct redis_reply *, Call, (struct redis_context *, const char *, const char *, ...)) \
 	X(const char *, CallReplyProto, (struct redis_reply *, size_t *)) \
 	X(void, FreeCallReply, (struct redis_reply *)) \
-	X(float, GetUsedMemoryRatio, (void))
+	X(float, GetUsedMemoryRatio, (void)) \
+	X(struct redis_server_info *, GetServerInfo, (struct redis_context *, const char *)) \
+	X(void, FreeServerInfo, (struct redis_context *, struct redis_server_info *)) \
+	X(unsigned long long, ServerInfoGetFieldUnsigned, (struct redis_server_info *, \
+	                                                   const char *, int *))
 
 struct redis_api {
 #define REDIS_MEMBER(result, name, arguments) result (*name) arguments;

@@ -1,63 +1,65 @@
 /* SPDX-License-Identifier: MIT
- * The write commands BF.RESERVE, ADD, MADD and INSERT.
+ * The write commands BF.RESERVE, ADD, MADD and INSERT, and WEIR.BFMAKE, which replicas get for a
+ * new key:
  *
- * Replicas and the append-only file get the effects instead of the command: BF.RESERVE with the
- * drawn seed for a new key, and BF.MADD with the added items. A replica ignores max-bytes for both,
- * so it never differs from its master. */
-#include <stdio.h>
+ *     WEIR.BFMAKE key settings [item ...]
+ *
+ * The settings are 32 bytes: error rate, capacity, seed and expansion. One string costs less than
+ * four numbers. */
+#include <string.h>
 #include <strings.h>
 #include "keys.h"
 
-static const struct chain_settings by_default = { 0.01, 100, 2, 0, 0, 0 };
-
-void bf_replicate(struct redis_context *context, struct redis_string *name,
-                  const struct chain_settings *s)
-{
-	char error[32];
-	snprintf(error, sizeof error, "%.17g", s->error);
-	redis.Replicate(context, "BF.RESERVE", "sclclcl", name, error, (long long)s->capacity,
-	                "EXPANSION", (long long)s->expansion, "WEIRSEED", (long long)s->seed);
-}
+static const char full[] = "ERR non scaling filter is full";
 
 /* ---- arguments ---- */
 
-/* INSERT and RESERVE differ in the prefixes of their error texts. */
+/* INSERT and RESERVE have different error texts. */
 struct texts {
-	const char *bad_error, *bad_capacity, *bad_expansion;
+	const char *bad_error, *bad_capacity, *bad_expansion;          /* no number */
+	const char *error_range, *capacity_range, *expansion_range;    /* out of range */
 };
-static const struct texts of_reserve = { "ERR bad error rate", "ERR bad capacity",
-	                                 "ERR bad expansion" };
-static const struct texts of_insert = { "Bad error rate", "Bad capacity", "Bad expansion" };
+static const struct texts of_reserve = {
+	"ERR bad error rate", "ERR bad capacity", "ERR bad expansion",
+	"ERR (0 < error rate range < 1) ", "ERR (capacity should be larger than 0)",
+	"ERR expansion should be greater or equal to 1" };
+static const struct texts of_insert = {
+	"Bad error rate", "Bad capacity", "Bad expansion",
+	"Bad argument received", "Bad argument received", "Bad argument received" };
+
+static struct chain_settings by_default(void)
+{
+	return (struct chain_settings){ key_options.error, key_options.bf_capacity, 0, 2,
+		                        CHAIN_OWN, 0 };
+}
 
 static const char *take_error(const struct texts *t, struct redis_string *s, double *out)
 {
 	if (redis.StringToDouble(s, out))
 		return t->bad_error;
-	return *out > 0 && *out < 1 ? NULL :
-	       "ERR error rate must be in the range (0.000000, 1.000000)";
+	return *out > 0 && *out < 1 ? NULL : t->error_range;
 }
 
 static const char *take_capacity(const struct texts *t, struct redis_string *s, uint64_t *out)
 {
-	return key_number(s, 1, 1 << 30, out, t->bad_capacity,
-	                  "ERR capacity must be in the range [1, 1073741824]");
+	return key_number(s, 1, INT64_MAX, out, t->bad_capacity, t->capacity_range);
 }
 
+/* A larger expansion than CHAIN_EXPANSION_MOST has no other effect than that one. */
 static const char *take_expansion(const struct texts *t, struct redis_string *s, uint64_t *out)
 {
-	return key_number(s, 0, 32768, out, t->bad_expansion,
-	                  "ERR expansion must be in the range [0, 32768]");
+	const char *wrong = key_number(s, 1, INT64_MAX, out, t->bad_expansion, t->expansion_range);
+	if (!wrong && *out > CHAIN_EXPANSION_MOST)
+		*out = CHAIN_EXPANSION_MOST;
+	return wrong;
 }
 
 /* Return: NULL, or the error. */
 static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
 {
 	bool fixed = false, expands = false;
-	long long seed;
-	const char *wrong = take_error(&of_reserve, argv[2], &s->error);
-	if (!wrong)
-		wrong = take_capacity(&of_reserve, argv[3], &s->capacity);
-	for (int i = 4; !wrong && i < argc; i++) {
+	const char *wrong = NULL;
+	for (int i = 4; i < argc && (!wrong || wrong == of_reserve.expansion_range); i++) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
 		if (!strcasecmp(word, "NONSCALING")) {
 			fixed = true;
@@ -65,92 +67,22 @@ static const char *reserve_options(struct redis_string **argv, int argc, struct 
 			expands = true;
 			wrong = ++i < argc ? take_expansion(&of_reserve, argv[i], &s->expansion)
 			                   : "ERR no expansion";
-		} else if (!strcasecmp(word, "WEIRSEED") && ++i < argc &&
-		           !redis.StringToLongLong(argv[i], &seed) && seed > 0) {
-			s->seed = (uint64_t)seed;
 		} else {
 			wrong = "Unknown argument received";
 		}
 	}
-	if (!wrong && fixed && expands && s->expansion)
+	if (fixed && expands && (!wrong || wrong == of_reserve.expansion_range))
 		wrong = "Nonscaling filters cannot expand";
 	if (fixed)
 		s->expansion = 0;
 	return wrong;
 }
 
-int bf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+static const char *insert_options(struct redis_string **argv, int argc, struct chain_settings *s,
+                                  bool *create, int *items)
 {
-	struct chain_settings s = by_default;
-	if (argc < 4)
-		return redis.WrongArity(context);
-	const char *wrong = reserve_options(argv, argc, &s);
-	return wrong ? redis.ReplyWithError(context, wrong)
-	             : key_reserve(context, &bf_keys, argv[1], &s);
-}
-
-/* ---- items ---- */
-
-/* Add the items in order and reply to each. The first item that fails gets an error and ends the
- * loop. Return: the number of replies. */
-static long add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
-                      struct redis_string **items, int n)
-{
-	int taken = 0, err = 0;
-	long changed = 0;
-	while (taken < n && err >= 0) {
-		size_t len;
-		const char *item = redis.StringPtrLen(items[taken], &len);
-		err = chain_add(c, item, len, key_most_for(context));
-		if (err < 0) {
-			key_fail(context, &bf_keys, err);
-		} else {
-			redis.ReplyWithBool(context, err);
-			changed += err;
-			taken++;
-		}
-	}
-	if (changed)
-		redis.Replicate(context, "BF.MADD", "sv", name, items, (size_t)taken);
-	return taken + (err < 0);
-}
-
-/* @s: the settings for a missing key, which this function then makes; NULL: make no key */
-static int add(struct redis_context *context, struct redis_string *name,
-               struct chain_settings *s, struct redis_string **items, int n, bool many)
-{
-	struct redis_key *key;
-	struct chain *c;
-	if (!key_open_to_add(context, &bf_keys, name, s, &key, &c)) {
-		if (many)
-			redis.ReplyWithArray(context, -1); /* -1: the length is set later */
-		long answers = add_items(context, name, c, items, n);
-		if (many)
-			redis.ReplySetArrayLength(context, answers);
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
-}
-
-int bf_add(struct redis_context *context, struct redis_string **argv, int argc)
-{
-	struct chain_settings s = by_default;
-	return argc == 3 ? add(context, argv[1], &s, argv + 2, 1, false)
-	                 : redis.WrongArity(context);
-}
-
-int bf_madd(struct redis_context *context, struct redis_string **argv, int argc)
-{
-	struct chain_settings s = by_default;
-	return argc >= 3 ? add(context, argv[1], &s, argv + 2, argc - 2, true)
-	                 : redis.WrongArity(context);
-}
-
-int bf_insert(struct redis_context *context, struct redis_string **argv, int argc)
-{
-	struct chain_settings s = by_default;
 	const char *wrong = NULL;
-	bool create = true, fixed = false;
+	bool fixed = false;
 	int i = 2;
 	for (; !wrong && i < argc; i++) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
@@ -158,23 +90,204 @@ int bf_insert(struct redis_context *context, struct redis_string **argv, int arg
 		if (!strcasecmp(word, "ITEMS"))
 			break;
 		if (!strcasecmp(word, "NOCREATE"))
-			create = false;
+			*create = false;
 		else if (!strcasecmp(word, "NONSCALING"))
 			fixed = true;
 		else if (!strcasecmp(word, "CAPACITY") && !last)
-			wrong = take_capacity(&of_insert, argv[++i], &s.capacity);
-		else if (!strcasecmp(word, "ERROR") && !last)
-			wrong = take_error(&of_insert, argv[++i], &s.error);
+			wrong = take_capacity(&of_insert, argv[++i], &s->capacity);
+		else if ((!strcasecmp(word, "ERROR") || !strcasecmp(word, "ERR")) && !last)
+			wrong = take_error(&of_insert, argv[++i], &s->error);
 		else if (!strcasecmp(word, "EXPANSION") && !last)
-			wrong = take_expansion(&of_insert, argv[++i], &s.expansion);
+			wrong = take_expansion(&of_insert, argv[++i], &s->expansion);
 		else
 			wrong = "Unknown argument received";
 	}
+	*items = i + 1;
+	if (fixed)
+		s->expansion = 0;
+	return wrong;
+}
+
+/* ---- keys and items ---- */
+
+/* The arguments of a write command. */
+struct task {
+	struct redis_string *name, **items;
+	int n;
+	bool many;                  /* reply with an array */
+	struct chain_settings make; /* capacity 0: do not make a missing key */
+};
+
+enum { SETTINGS = 4 };
+
+static uint64_t little(uint64_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_bswap64(n);
+#else
+	return n;
+#endif
+}
+
+static void replicate_new(struct redis_context *context, const struct task *t,
+                          const struct chain *c, int taken)
+{
+	uint64_t s[SETTINGS] = { 0, c->capacity, c->seed, c->expansion };
+	memcpy(&s[0], &c->error, sizeof c->error);
+	for (int i = 0; i < SETTINGS; i++)
+		s[i] = little(s[i]);
+	redis.Replicate(context, "WEIR.BFMAKE", "sbv", t->name, (const char *)s, sizeof s, t->items,
+	                (size_t)taken);
+}
+
+/* Make the key of a task. Return: its chain; or NULL, and an error reply is sent. */
+static struct chain *make(struct redis_context *context, struct redis_key *key, struct task *t)
+{
+	struct chain *c;
+	if (!t->make.seed)
+		t->make.seed = key_draw_seed();
+	int err = chain_create(&c, &t->make, key_most_for(context), &key_memory);
+	if (err) {
+		key_fail(context, err, NULL);
+		return NULL;
+	}
+	redis.ModuleTypeSetValue(key, bf_keys.type, c);
+	return c;
+}
+
+/* Reply for each item, up to the first failure. @made: the key is new. */
+static void add_items(struct redis_context *context, struct chain *c, const struct task *t,
+                      bool made)
+{
+	uint64_t most = key_most_for(context);
+	int taken = 0, err = 0;
+	long changed = 0;
+	if (t->many)
+		redis.ReplyWithArray(context, -1); /* -1: the length is set later */
+	while (taken < t->n && err >= 0) {
+		size_t len;
+		const char *item = redis.StringPtrLen(t->items[taken], &len);
+		err = chain_add(c, item, len, most);
+		if (err < 0) {
+			key_fail(context, err, full);
+		} else {
+			redis.ReplyWithBool(context, err);
+			changed += err;
+			taken++;
+		}
+	}
+	if (t->many)
+		redis.ReplySetArrayLength(context, taken + (err < 0));
+	if (made)
+		replicate_new(context, t, c, taken);
+	else if (changed && taken == t->n)
+		redis.ReplicateVerbatim(context);
+	else if (changed)
+		redis.Replicate(context, "BF.MADD", "sv", t->name, t->items, (size_t)taken);
+}
+
+static int add(struct redis_context *context, struct task *t)
+{
+	struct redis_key *key;
+	struct chain *c;
+	if (!key_open(context, &bf_keys, t->name, REDIS_READ | REDIS_WRITE, &key, &c)) {
+		bool missing = !c;
+		if (missing && !t->make.capacity)
+			redis.ReplyWithError(context, "ERR not found");
+		else if (missing)
+			c = make(context, key, t);
+		if (c)
+			add_items(context, c, t, missing);
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+static int reserve(struct redis_context *context, struct task *t)
+{
+	struct redis_key *key;
+	struct chain *c;
+	if (!key_open(context, &bf_keys, t->name, REDIS_READ | REDIS_WRITE, &key, &c)) {
+		if (c) {
+			redis.ReplyWithError(context, "ERR item exists");
+		} else if ((c = make(context, key, t))) {
+			redis.ReplyWithSimpleString(context, "OK");
+			replicate_new(context, t, c, 0);
+		}
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
+}
+
+/* ---- commands ---- */
+
+int bf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { .make = by_default() };
+	if (argc < 4 || argc > 7)
+		return redis.WrongArity(context);
+	t.name = argv[1];
+	const char *wrong = take_error(&of_reserve, argv[2], &t.make.error);
+	if (!wrong)
+		wrong = take_capacity(&of_reserve, argv[3], &t.make.capacity);
+	if (!wrong)
+		wrong = reserve_options(argv, argc, &t.make);
+	return wrong ? redis.ReplyWithError(context, wrong) : reserve(context, &t);
+}
+
+int bf_make(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { .many = true };
+	uint64_t s[SETTINGS];
+	size_t bytes;
+	if (argc < 3)
+		return redis.WrongArity(context);
+	const char *settings = redis.StringPtrLen(argv[2], &bytes);
+	if (bytes != sizeof s)
+		return redis.ReplyWithError(context, "ERR the settings are bad");
+	memcpy(s, settings, sizeof s);
+	for (int i = 0; i < SETTINGS; i++)
+		s[i] = little(s[i]);
+	memcpy(&t.make.error, &s[0], sizeof t.make.error);
+	t.make.capacity = s[1];
+	t.make.seed = s[2];
+	t.make.expansion = s[3];
+	if (!t.make.capacity || !t.make.seed)
+		return redis.ReplyWithError(context, "ERR the settings are bad");
+	t.name = argv[1];
+	t.items = argv + 3;
+	t.n = argc - 3;
+	return t.n ? add(context, &t) : reserve(context, &t);
+}
+
+int bf_add(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { argv[1], argv + 2, 1, false, by_default() };
+	return argc == 3 ? add(context, &t) : redis.WrongArity(context);
+}
+
+int bf_madd(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { argv[1], argv + 2, argc - 2, true, by_default() };
+	return argc >= 3 ? add(context, &t) : redis.WrongArity(context);
+}
+
+int bf_insert(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { .many = true, .make = by_default() };
+	bool create = true;
+	int items = 0;
+	if (argc < 4)
+		return redis.WrongArity(context);
+	const char *wrong = insert_options(argv, argc, &t.make, &create, &items);
 	if (wrong)
 		return redis.ReplyWithError(context, wrong);
-	if (i + 1 >= argc)
+	if (items >= argc)
 		return redis.WrongArity(context);
-	if (fixed)
-		s.expansion = 0;
-	return add(context, argv[1], create ? &s : NULL, argv + i + 1, argc - i - 1, true);
+	if (!create)
+		t.make.capacity = 0;
+	t.name = argv[1];
+	t.items = argv + items;
+	t.n = argc - items;
+	return add(context, &t);
 }

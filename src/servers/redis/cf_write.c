@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * The write commands CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX and DEL.
+ * The write commands CF.RESERVE, ADD, ADDNX, INSERT and INSERTNX, and WEIR.CFMAKE, which replicas
+ * get for a new key:
  *
- * Replicas and the append-only file get the effects instead of the command: CF.RESERVE with the
- * drawn seed for a new key, and CF.INSERT with the added items in their order. A replica ignores
- * max-bytes for both, so it never differs from its master. */
+ *     WEIR.CFMAKE key buckets seed bucket-size iterations expansion [item ...] */
+#include <errno.h>
 #include <strings.h>
 #include "keys.h"
-
-static const struct chain_settings by_default = { 0, 1024, 1, 0, 2, 20 };
-
-void cf_replicate(struct redis_context *context, struct redis_string *name,
-                  const struct chain_settings *s)
-{
-	redis.Replicate(context, "CF.RESERVE", "slclclclcl", name, (long long)s->capacity,
-	                "BUCKETSIZE", (long long)s->bucket, "MAXITERATIONS",
-	                (long long)s->iterations, "EXPANSION", (long long)s->expansion, "WEIRSEED",
-	                (long long)s->seed);
-}
-
-/* ---- RESERVE ---- */
-
-static const char bad_capacity[] = "Bad capacity", unknown[] = "Unknown argument received";
 
 static const struct {
 	const char *name;
@@ -28,18 +13,21 @@ static const struct {
 	size_t at; /* offset in the settings */
 	const char *bad, *range;
 } options[] = {
-	{ "BUCKETSIZE", 1, 255, offsetof(struct chain_settings, bucket),
-	  "Couldn't parse BUCKETSIZE", "BUCKETSIZE: value must be in the range [1, 255]" },
-	{ "MAXITERATIONS", 1, 65535, offsetof(struct chain_settings, iterations),
-	  "Couldn't parse MAXITERATIONS", "MAXITERATIONS: value must be in the range [1, 65535]" },
-	{ "EXPANSION", 0, 32768, offsetof(struct chain_settings, expansion),
-	  "Couldn't parse EXPANSION", "EXPANSION: value must be in the range [0, 32768]" },
-	{ "WEIRSEED", 1, INT64_MAX, offsetof(struct chain_settings, seed), "ERR bad seed",
-	  "ERR bad seed" },
+	{ "BUCKETSIZE", 1, CUCKOO_BUCKET_MOST, offsetof(struct cuckoo_settings, bucket),
+	  "Couldn't parse BUCKETSIZE",
+	  "BUCKETSIZE: value must be an integer between 1 and 255, inclusive." },
+	{ "MAXITERATIONS", 1, UINT16_MAX, offsetof(struct cuckoo_settings, iterations),
+	  "Couldn't parse MAXITERATIONS",
+	  "MAXITERATIONS: value must be an integer between 1 and 65535, inclusive." },
+	{ "EXPANSION", 0, CUCKOO_EXPANSION_MOST, offsetof(struct cuckoo_settings, expansion),
+	  "Couldn't parse EXPANSION",
+	  "EXPANSION: value must be an integer between 0 and 32768, inclusive." },
 };
 enum { OPTIONS = sizeof options / sizeof *options };
 
-/* Round up to a power of two, as RedisBloom does; 0 stays 0. */
+static const struct cuckoo_settings by_default = { 0, 0, 2, 20, 1, false };
+
+/* Return: the least power of two that is not below @n, for n up to 2^63; 0 for 0. */
 static uint64_t round_up(uint64_t n)
 {
 	uint64_t power = n ? 1 : 0;
@@ -49,7 +37,14 @@ static uint64_t round_up(uint64_t n)
 }
 
 /* Return: NULL, or the error. */
-static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
+static const char *take_capacity(const struct redis_string *s, uint64_t bucket, uint64_t *out)
+{
+	return key_number(s, 2 * bucket, INT64_MAX, out, "Bad capacity",
+	                  "Capacity must be at least (BucketSize * 2)");
+}
+
+static const char *reserve_options(struct redis_string **argv, int argc,
+                                   struct cuckoo_settings *s, uint64_t *capacity)
 {
 	const char *wrong = NULL;
 	for (int i = 3; !wrong && i < argc; i += 2) {
@@ -57,96 +52,191 @@ static const char *reserve_options(struct redis_string **argv, int argc, struct 
 		int k = 0;
 		while (k < OPTIONS && strcasecmp(word, options[k].name))
 			k++;
-		wrong = k == OPTIONS ? unknown
+		wrong = k == OPTIONS ? "Unknown argument received"
 		                     : key_number(argv[i + 1], options[k].least, options[k].most,
 		                                  (uint64_t *)((char *)s + options[k].at),
 		                                  options[k].bad, options[k].range);
 	}
-	s->expansion = round_up(s->expansion);
-	return wrong ? wrong
-	             : key_number(argv[2], 2 * s->bucket, 1 << 30, &s->capacity, bad_capacity,
-	                          "Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
+	return wrong ? wrong : take_capacity(argv[2], s->bucket, capacity);
 }
 
-int cf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+/* ---- keys ---- */
+
+/* The arguments of a write command. */
+struct task {
+	struct redis_string *name, **items;
+	int n;
+	bool create, absent, many;
+	uint64_t capacity;           /* of a new key */
+	struct cuckoo_settings make; /* buckets 0: they follow from the capacity */
+};
+
+static void replicate_new(struct redis_context *context, const struct task *t,
+                          const struct cuckoo *c, struct redis_string **items, size_t n)
 {
-	struct chain_settings s = by_default;
-	if (argc < 3 || argc % 2 == 0)
-		return redis.WrongArity(context);
-	const char *wrong = reserve_options(argv, argc, &s);
-	return wrong ? redis.ReplyWithError(context, wrong)
-	             : key_reserve(context, &cf_keys, argv[1], &s);
+	redis.Replicate(context, "WEIR.CFMAKE", "slllllv", t->name, (long long)c->buckets,
+	                (long long)c->seed, (long long)c->bucket, (long long)c->iterations,
+	                (long long)c->expansion, items, n);
+}
+
+/* Make the key of a task. Return: its filter; or NULL, and an error reply is sent. */
+static struct cuckoo *make(struct redis_context *context, struct redis_key *key, struct task *t)
+{
+	struct cuckoo *c;
+	struct cuckoo_settings *s = &t->make;
+	if (!s->buckets) {
+		uint64_t buckets = t->capacity / s->bucket;
+		s->buckets = buckets ? round_up(buckets) : 1;
+		s->expansion = round_up(s->expansion);
+		s->seed = key_draw_seed();
+	}
+	int err = cuckoo_create(&c, s, key_most_for(context), &key_memory);
+	if (err == -EINVAL || err == -EFBIG || err == -ENOMEM)
+		redis.ReplyWithError(context, "ERR Insufficient memory to create filter");
+	else if (err)
+		key_fail(context, err, NULL);
+	else
+		redis.ModuleTypeSetValue(key, cf_keys.type, c);
+	return err ? NULL : c;
+}
+
+static int reserve(struct redis_context *context, struct task *t)
+{
+	struct redis_key *key;
+	struct cuckoo *c;
+	if (!key_open(context, &cf_keys, t->name, REDIS_READ | REDIS_WRITE, &key, &c)) {
+		if (c) {
+			redis.ReplyWithError(context, "ERR item exists");
+		} else if ((c = make(context, key, t))) {
+			redis.ReplyWithSimpleString(context, "OK");
+			replicate_new(context, t, c, NULL, 0);
+		}
+	}
+	redis.CloseKey(key);
+	return REDIS_OK;
 }
 
 /* ---- items ---- */
 
-/* Arguments of ADD, ADDNX, INSERT or INSERTNX. */
-struct task {
-	struct chain_settings settings;
-	bool create, absent, many;
-	struct redis_string **items;
-	int n;
-};
-
 static void answer(struct redis_context *context, const struct task *t, int answered)
 {
-	if (answered < 0 && t->many)
+	/* As RedisBloom: CF.INSERT answers false in RESP3, although the reply then does not tell a
+	 * full key from a duplicate. */
+	bool as_bool = answered < 0 && t->many && !t->absent &&
+	               redis.GetContextFlags(context) & REDIS_RESP3;
+	if (as_bool)
+		redis.ReplyWithBool(context, 0);
+	else if (answered < 0 && t->many)
 		redis.ReplyWithLongLong(context, -1);
 	else if (answered < 0)
-		key_fail(context, &cf_keys, answered);
+		key_fail(context, answered, "Filter is full");
 	else if (t->many && t->absent) /* an integer in RESP3 too, since the array may contain -1 */
 		redis.ReplyWithLongLong(context, answered);
 	else
 		redis.ReplyWithBool(context, answered);
 }
 
-/* @added: has a slot for each item. Return: the number of added items. */
-static size_t add_each(struct redis_context *context, struct chain *c, const struct task *t,
-                       struct redis_string **added)
+/* @added: has a slot for each item, and receives those that were added. @limited: set if a memory
+ * limit refused an item. Return: the number of added items. */
+static size_t add_each(struct redis_context *context, struct cuckoo *c, const struct task *t,
+                       struct redis_string **added, bool *limited)
 {
+	uint64_t most = key_most_for(context);
 	size_t n = 0;
 	for (int i = 0; i < t->n; i++) {
 		size_t len;
 		const char *item = redis.StringPtrLen(t->items[i], &len);
-		int answered = chain_insert(c, item, len, t->absent, key_most_for(context));
+		int answered = cuckoo_add(c, item, len, t->absent, most);
 		answer(context, t, answered);
+		*limited |= answered < 0 && answered != -ENOSPC;
 		if (answered == 1)
 			added[n++] = t->items[i];
 	}
 	return n;
 }
 
-static void add_items(struct redis_context *context, struct redis_string *name, struct chain *c,
-                      const struct task *t)
+static void add_items(struct redis_context *context, struct cuckoo *c, const struct task *t,
+                      bool made)
 {
-	struct redis_string **added = key_memory.get((size_t)t->n * sizeof(*added));
+	struct redis_string *one[1], **added = one;
+	bool limited = false;
+	if (t->n > 1)
+		added = key_memory.get((size_t)t->n * sizeof(*added));
 	if (!added) {
 		redis.ReplyWithError(context, "ERR no memory for the items");
+		if (made)
+			replicate_new(context, t, c, NULL, 0);
 		return;
 	}
 	if (t->many)
 		redis.ReplyWithArray(context, t->n);
-	size_t n = add_each(context, c, t, added);
-	if (n)
-		redis.Replicate(context, "CF.INSERT", "scv", name, "ITEMS", added, n);
-	key_memory.put(added);
+	size_t n = add_each(context, c, t, added, &limited);
+	if (made)
+		replicate_new(context, t, c, added, n);
+	else if (n && !limited)
+		redis.ReplicateVerbatim(context);
+	else if (n)
+		redis.Replicate(context, "CF.INSERT", "scv", t->name, "ITEMS", added, n);
+	if (added != one)
+		key_memory.put(added);
 }
 
-static int add(struct redis_context *context, struct redis_string *name, struct task *t)
+static int add(struct redis_context *context, struct task *t)
 {
 	struct redis_key *key;
-	struct chain *c;
-	if (!key_open_to_add(context, &cf_keys, name, t->create ? &t->settings : NULL, &key, &c))
-		add_items(context, name, c, t);
+	struct cuckoo *c;
+	if (!key_open(context, &cf_keys, t->name, REDIS_READ | REDIS_WRITE, &key, &c)) {
+		bool missing = !c;
+		if (missing && !t->create)
+			redis.ReplyWithError(context, "ERR not found");
+		else if (missing)
+			c = make(context, key, t);
+		if (c && !missing && c->subs >= key_options.cf_expansions && key_is_client(context))
+			redis.ReplyWithError(context, "Maximum expansions reached");
+		else if (c)
+			add_items(context, c, t, missing);
+	}
 	redis.CloseKey(key);
 	return REDIS_OK;
+}
+
+/* ---- commands ---- */
+
+int cf_reserve(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { .make = by_default };
+	if (argc < 3 || argc % 2 == 0)
+		return redis.WrongArity(context);
+	t.name = argv[1];
+	const char *wrong = reserve_options(argv, argc, &t.make, &t.capacity);
+	return wrong ? redis.ReplyWithError(context, wrong) : reserve(context, &t);
+}
+
+int cf_make(struct redis_context *context, struct redis_string **argv, int argc)
+{
+	struct task t = { .create = true, .many = true };
+	long long n[5] = { 0 };
+	bool bad = false;
+	if (argc < 7)
+		return redis.WrongArity(context);
+	for (int i = 0; i < 5; i++)
+		bad |= redis.StringToLongLong(argv[2 + i], &n[i]) != REDIS_OK;
+	t.make = (struct cuckoo_settings){ (uint64_t)n[0], (uint64_t)n[1], (uint64_t)n[2],
+		                           (uint64_t)n[3], (uint64_t)n[4], false };
+	if (bad || !t.make.buckets)
+		return redis.ReplyWithError(context, "ERR a number is bad");
+	t.name = argv[1];
+	t.items = argv + 7;
+	t.n = argc - 7;
+	return t.n ? add(context, &t) : reserve(context, &t);
 }
 
 static int add_one(struct redis_context *context, struct redis_string **argv, int argc,
                    bool absent)
 {
-	struct task t = { by_default, true, absent, false, argv + 2, 1 };
-	return argc == 3 ? add(context, argv[1], &t) : redis.WrongArity(context);
+	struct task t = { argv[1], argv + 2, 1, true, absent, false, key_options.cf_capacity,
+		          by_default };
+	return argc == 3 ? add(context, &t) : redis.WrongArity(context);
 }
 
 int cf_add(struct redis_context *context, struct redis_string **argv, int argc)
@@ -162,9 +252,12 @@ int cf_addnx(struct redis_context *context, struct redis_string **argv, int argc
 static int insert(struct redis_context *context, struct redis_string **argv, int argc,
                   bool absent)
 {
-	struct task t = { by_default, true, absent, true, NULL, 0 };
+	struct task t = { argv[1], NULL, 0, true, absent, true, key_options.cf_capacity,
+		          by_default };
 	const char *wrong = NULL;
 	int i = 2;
+	if (argc < 4)
+		return redis.WrongArity(context);
 	for (; !wrong && i < argc; i++) {
 		const char *word = redis.StringPtrLen(argv[i], NULL);
 		if (!strcasecmp(word, "ITEMS"))
@@ -172,12 +265,9 @@ static int insert(struct redis_context *context, struct redis_string **argv, int
 		if (!strcasecmp(word, "NOCREATE"))
 			t.create = false;
 		else if (!strcasecmp(word, "CAPACITY") && i + 1 < argc)
-			wrong = key_number(argv[++i], 2 * t.settings.bucket, 1 << 30,
-			                   &t.settings.capacity, bad_capacity,
-			                   "Capacity must be in the range [cf-bucket-size * 2, "
-			                   "1073741824]");
+			wrong = take_capacity(argv[++i], t.make.bucket, &t.capacity);
 		else
-			wrong = unknown;
+			wrong = "Unknown argument received";
 	}
 	if (wrong)
 		return redis.ReplyWithError(context, wrong);
@@ -185,7 +275,7 @@ static int insert(struct redis_context *context, struct redis_string **argv, int
 		return redis.WrongArity(context);
 	t.items = argv + i + 1;
 	t.n = argc - i - 1;
-	return add(context, argv[1], &t);
+	return add(context, &t);
 }
 
 int cf_insert(struct redis_context *context, struct redis_string **argv, int argc)
@@ -196,25 +286,4 @@ int cf_insert(struct redis_context *context, struct redis_string **argv, int arg
 int cf_insertnx(struct redis_context *context, struct redis_string **argv, int argc)
 {
 	return insert(context, argv, argc, true);
-}
-
-int cf_del(struct redis_context *context, struct redis_string **argv, int argc)
-{
-	struct redis_key *key;
-	struct chain *c;
-	size_t len;
-	if (argc != 3)
-		return redis.WrongArity(context);
-	if (!key_open(context, &cf_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		const char *item = redis.StringPtrLen(argv[2], &len);
-		bool found = c && chain_remove(c, item, len);
-		if (c)
-			redis.ReplyWithBool(context, found);
-		else
-			redis.ReplyWithError(context, "Not found");
-		if (found)
-			redis.Replicate(context, "CF.DEL", "v", argv + 1, (size_t)2);
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
 }

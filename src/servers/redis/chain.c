@@ -1,207 +1,250 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include "chain.h"
 
-enum { LINE = 64 }; /* alignment of a filter's memory */
-enum { FINGERPRINT = 16 };
-static const double ERROR_MOST = 0.25, ERROR_LEAST = 1e-9, CUCKOO_ERROR = 0.00012;
-static const uint64_t CAPACITY_MOST = UINT64_C(1) << 48;
-
-/* ---- the parameters of link n ---- */
-
-static double error_of(const struct chain_settings *s, size_t n)
-{
-	double error = s->error < ERROR_MOST ? s->error : ERROR_MOST;
-	for (size_t i = s->expansion ? 0 : 1; i <= n; i++)
-		error /= 2;
-	return error > ERROR_LEAST ? error : ERROR_LEAST;
-}
-
-static uint64_t capacity_of(const struct chain_settings *s, size_t n)
-{
-	uint64_t capacity = s->capacity;
-	for (size_t i = 0; i < n && capacity < CAPACITY_MOST; i++)
-		capacity = capacity > CAPACITY_MOST / s->expansion ? CAPACITY_MOST
-		                                                   : capacity * s->expansion;
-	return capacity;
-}
-
-static struct weir_params params_of(const struct chain_settings *s, size_t n)
-{
-	struct weir_params p = WEIR_PARAMS_INIT;
-	p.kind = s->bucket ? WEIR_CUCKOO : WEIR_BLOCKED;
-	p.cuckoo.fingerprint_bits = s->bucket ? FINGERPRINT : 0;
-	p.capacity = capacity_of(s, n);
-	p.fp_rate = s->bucket ? CUCKOO_ERROR : error_of(s, n);
-	p.seed = s->bucket || s->seed + n == 0 ? s->seed : s->seed + n;
-	return p;
-}
+enum { LINE = 64 }; /* alignment of a blocked filter's bits */
 
 /* ---- links ---- */
 
-unsigned char *chain_bits(const struct chain_link *l)
+/* Make the filter of a blocked link. Capacity and size are given, so weir solves no formula. */
+static int make_filter(const struct chain *c, struct chain_link *l, const struct chain_form *form)
 {
-	return (unsigned char *)l->memory + (LINE - (uintptr_t)l->memory % LINE);
-}
-
-/* A bucket has four fingerprints of 16 bits. A fingerprint of 0 is a free slot, in any byte
- * order. */
-uint64_t chain_fingerprints(const void *bits, uint64_t bytes)
-{
-	const unsigned char *at = bits;
-	uint64_t sum = 0;
-	for (uint64_t i = 0; i < bytes; i += 8) {
-		uint16_t place[4];
-		memcpy(place, at + i, sizeof place);
-		for (int k = 0; k < 4; k++)
-			sum += place[k] != 0;
-	}
-	return sum;
-}
-
-static int make_link(struct chain *c, struct chain_link *out, const struct weir_params *like)
-{
-	struct weir_params p = *like;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	int err = weir_plan_make(&p, &plan);
-	if (err)
-		return err;
-	*out = (struct chain_link){ .capacity = p.capacity, .bytes = plan.bytes };
-	out->memory = c->memory->get(plan.bytes + LINE);
-	if (!out->memory)
+	struct weir_params p = WEIR_PARAMS_INIT;
+	unsigned char *base = c->memory->get(form->bytes + LINE);
+	if (!base)
 		return weir_fail(-ENOMEM, "no memory for a link of %llu bytes",
-		                 (unsigned long long)plan.bytes);
-	p.memory = chain_bits(out);
-	p.memory_bytes = plan.bytes;
-	err = weir_create(&out->filter, &p);
+		                 (unsigned long long)form->bytes);
+	l->pad = (uint8_t)(LINE - (uintptr_t)base % LINE);
+	l->bits = base + l->pad;
+	p.kind = WEIR_BLOCKED;
+	p.capacity = form->capacity;
+	p.max_bytes = form->bytes;
+	p.seed = c->seed;
+	p.blocked.words_per_key = form->words_per_key;
+	p.blocked.bits_per_word = form->bits_per_word;
+	p.memory = l->bits;
+	p.memory_bytes = form->bytes;
+	int err = weir_create(&l->filter, &p);
 	if (err)
-		c->memory->put(out->memory);
+		c->memory->put(base);
 	return err;
 }
 
-static void free_link(struct chain *c, struct chain_link *l)
+/* Put an empty link at @at, which has room for the bits if the link is compact. */
+static int fill_link(struct chain *c, struct chain_link *at, const struct chain_form *form)
 {
-	weir_destroy(l->filter);
-	c->memory->put(l->memory);
+	*at = (struct chain_link){ .older = c->newest, .capacity = form->capacity,
+		                   .bytes = form->bytes, .probes = form->probes,
+		                   .n2 = form->n2 };
+	if (form->probes) {
+		at->error = form->error;
+		at->bits = (unsigned char *)(at + 1);
+		memset(at->bits, 0, form->bytes);
+	} else {
+		int err = make_filter(c, at, form);
+		if (err)
+			return err;
+	}
+	c->newest = at;
+	c->links++;
+	return 0;
+}
+
+static size_t room_for(const struct chain_form *form)
+{
+	return sizeof(struct chain_link) + (form->probes ? form->bytes : 0);
+}
+
+static int check_most(const struct chain *c, const struct chain_form *form, uint64_t most)
+{
+	uint64_t bytes = chain_bytes(c);
+	if (!most || (form->bytes <= most && bytes <= most - form->bytes))
+		return 0;
+	return weir_fail(-EFBIG, "the key would need %llu bytes, max-bytes is %llu",
+	                 (unsigned long long)(bytes + form->bytes), (unsigned long long)most);
+}
+
+static int check_links(const struct chain *c)
+{
+	if (c->links < (chain_scales(c) ? CHAIN_LINKS : 1))
+		return 0;
+	return weir_fail(-EFBIG, "a chain has at most %d links, and 1 if it does not scale",
+	                 CHAIN_LINKS);
+}
+
+int chain_append(struct chain *c, const struct chain_form *form, uint64_t most)
+{
+	int err = check_links(c);
+	if (!err)
+		err = chain_form_check(form, c->layout);
+	if (!err)
+		err = check_most(c, form, most);
+	if (err)
+		return err;
+	struct chain_link *l = c->memory->get(room_for(form));
+	if (!l)
+		return weir_fail(-ENOMEM, "no memory for a link of %llu bytes",
+		                 (unsigned long long)form->bytes);
+	err = fill_link(c, l, form);
+	if (err)
+		c->memory->put(l);
+	return err;
 }
 
 int chain_grow(struct chain *c, uint64_t most)
 {
-	struct weir_params p = params_of(&c->settings, c->links);
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (c->links == CHAIN_LINKS)
-		return weir_fail(-EFBIG, "a chain has at most %d links", CHAIN_LINKS);
-	int err = weir_plan_make(&p, &plan);
-	if (err)
-		return err;
-	if (most && plan.bytes + chain_bytes(c) > most)
-		return weir_fail(-EFBIG, "the key would need %llu bytes, max-bytes is %llu",
-		                 (unsigned long long)(plan.bytes + chain_bytes(c)),
-		                 (unsigned long long)most);
-	err = make_link(c, &c->link[c->links], &p);
-	c->links += !err;
-	return err;
+	struct chain_settings s = chain_settings_of(c);
+	struct chain_form form;
+	int err = check_links(c); /* without an expansion there is no size of a second link */
+	if (!err)
+		err = chain_size(&s, c->links, &form);
+	return err ? err : chain_append(c, &form, most);
+}
+
+/* Free what belongs to the newest link, except the link itself. Return: the link. */
+static struct chain_link *empty_newest(struct chain *c)
+{
+	struct chain_link *l = c->newest;
+	if (!l->probes) {
+		weir_destroy(l->filter);
+		c->memory->put(l->bits - l->pad);
+	}
+	c->newest = l->older;
+	c->links--;
+	return l;
 }
 
 void chain_shrink(struct chain *c)
 {
-	free_link(c, &c->link[--c->links]);
+	c->memory->put(empty_newest(c));
+}
+
+unsigned chain_list(const struct chain *c, struct chain_link *out[CHAIN_LINKS])
+{
+	unsigned i = c->links;
+	for (struct chain_link *l = c->newest; l; l = l->older)
+		out[--i] = l;
+	return c->links;
+}
+
+struct chain_form chain_form_of(const struct chain_link *l)
+{
+	struct chain_form f = { .capacity = l->capacity, .bytes = l->bytes, .probes = l->probes,
+		                .error = l->probes ? l->error : 0, .n2 = l->n2 };
+	struct weir_stats s = WEIR_STATS_INIT;
+	if (!l->probes && weir_measure(l->filter, WEIR_SAMPLED, &s) == 0) {
+		f.words_per_key = s.shape.field[0];
+		f.bits_per_word = s.shape.field[1];
+	}
+	return f;
 }
 
 /* ---- chains ---- */
 
 static int check(const struct chain_settings *s)
 {
-	if (s->bucket ? s->error != 0 || signbit(s->error) : !(s->error > 0 && s->error < 1))
+	if (!(s->error > 0 && s->error < 1))
 		return weir_fail(-EINVAL, "error rate %g is not between 0 and 1", s->error);
-	if (!s->capacity || s->capacity > UINT64_C(1) << 30)
-		return weir_fail(-EINVAL, "capacity %llu is not in 1 to 1073741824",
-		                 (unsigned long long)s->capacity);
-	if (s->expansion > 32768 || !s->seed)
-		return weir_fail(-EINVAL, "expansion %llu is above 32768, or the seed is 0",
-		                 (unsigned long long)s->expansion);
-	if (s->bucket > 255 || s->iterations > 65535 || !s->bucket != !s->iterations)
-		return weir_fail(-EINVAL, "bucket size %llu is above 255, or %llu iterations are "
-		                 "above 65535, or one of them is 0",
-		                 (unsigned long long)s->bucket,
-		                 (unsigned long long)s->iterations);
+	if (!s->capacity || s->capacity > CHAIN_CAPACITY_MOST)
+		return weir_fail(-EINVAL, "capacity %llu is not in 1 to %llu",
+		                 (unsigned long long)s->capacity,
+		                 (unsigned long long)CHAIN_CAPACITY_MOST);
+	bool own = s->layout == CHAIN_OWN;
+	if (s->expansion > CHAIN_EXPANSION_MOST || own != !!s->seed)
+		return weir_fail(-EINVAL, "expansion %llu is above %u, or the seed is wrong",
+		                 (unsigned long long)s->expansion, CHAIN_EXPANSION_MOST);
+	if (s->options & ~(own ? 0u : REDISBLOOM_OPTIONS | REDISBLOOM_SERVER_HASH))
+		return weir_fail(-EINVAL, "options %#x are unknown", s->options);
+	if (!own && !s->expansion && !(s->options & REDISBLOOM_NO_SCALING))
+		return weir_fail(-EINVAL, "a filter of RedisBloom's that scales has growth 0");
 	return 0;
 }
 
-int chain_begin(struct chain **out, const struct chain_settings *s,
-                const struct chain_memory *memory)
+/* The first link lies in the chain's own allocation, so a key with one compact link has only that
+ * one. */
+int chain_create_as(struct chain **out, const struct chain_settings *s,
+                    const struct chain_form *first, uint64_t most,
+                    const struct chain_memory *memory)
 {
+	struct chain none = { .links = 0 };
 	int err = check(s);
+	if (!err)
+		err = chain_form_check(first, s->layout);
+	if (!err)
+		err = check_most(&none, first, most);
 	if (err)
 		return err;
-	struct chain *c = memory->get(sizeof *c);
+	struct chain *c = memory->get(sizeof *c + room_for(first));
 	if (!c)
-		return weir_fail(-ENOMEM, "no memory for a chain");
-	memset(c, 0, sizeof *c);
-	c->settings = *s;
-	c->memory = memory;
-	*out = c;
-	return 0;
+		return weir_fail(-ENOMEM, "no memory for a key of %llu bytes",
+		                 (unsigned long long)first->bytes);
+	*c = (struct chain){ .memory = memory, .error = s->error, .capacity = s->capacity,
+		             .seed = s->seed, .expansion = (uint32_t)s->expansion,
+		             .layout = (uint8_t)s->layout, .options = (uint8_t)s->options };
+	err = fill_link(c, (struct chain_link *)(c + 1), first);
+	if (err)
+		memory->put(c);
+	else
+		*out = c;
+	return err;
 }
 
 int chain_create(struct chain **out, const struct chain_settings *settings, uint64_t most,
                  const struct chain_memory *memory)
 {
-	struct chain *c;
-	int err = chain_begin(&c, settings, memory);
-	if (err)
-		return err;
-	err = chain_grow(c, most);
-	if (err)
-		chain_destroy(c);
-	else
-		*out = c;
-	return err;
+	struct chain_form form;
+	int err = check(settings);
+	if (!err)
+		err = chain_size(settings, 0, &form);
+	return err ? err : chain_create_as(out, settings, &form, most, memory);
 }
 
 void chain_destroy(struct chain *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->links; i++)
-		free_link(c, &c->link[i]);
+	while (c->links > 1)
+		chain_shrink(c);
+	(void)empty_newest(c);
 	c->memory->put(c);
 }
 
-/* Append a link with a copy of @bits.
- * @from: NULL, or the filter of @bits, which must have the link's parameters */
-static int append_bits(struct chain *c, const unsigned char *bits, struct weir_filter *from,
-                       uint64_t items)
+struct chain_settings chain_settings_of(const struct chain *c)
 {
-	struct weir_params p = params_of(&c->settings, c->links);
-	struct chain_link *l = &c->link[c->links];
-	int err = make_link(c, l, &p);
-	if (err)
-		return err;
-	err = from ? weir_merge(from, l->filter) : 0; /* merging the empty filter adds no keys,
-	                                                 but compares the parameters */
-	if (err) {
-		free_link(c, l);
-		return err;
-	}
-	memcpy(chain_bits(l), bits, l->bytes);
-	l->items = items;
-	c->links++;
-	return 0;
+	return (struct chain_settings){ c->error, c->capacity, c->seed, c->expansion, c->layout,
+		                        c->options };
+}
+
+bool chain_scales(const struct chain *c)
+{
+	return c->expansion && !(c->options & REDISBLOOM_NO_SCALING);
+}
+
+static void copy_link(struct chain_link *to, const struct chain_link *from)
+{
+	memcpy(to->bits, from->bits, from->bytes);
+	to->items = from->items;
 }
 
 int chain_copy(struct chain **out, const struct chain *from)
 {
+	struct chain_settings s = chain_settings_of(from);
+	struct chain_link *link[CHAIN_LINKS];
+	struct chain_form form;
 	struct chain *c;
-	int err = chain_begin(&c, &from->settings, from->memory);
+	unsigned n = chain_list(from, link);
+	form = chain_form_of(link[0]);
+	int err = chain_create_as(&c, &s, &form, 0, from->memory);
 	if (err)
 		return err;
-	for (size_t i = 0; !err && i < from->links; i++)
-		err = append_bits(c, chain_bits(&from->link[i]), NULL, from->link[i].items);
-	c->deleted = from->deleted;
-	c->changes = from->changes;
+	copy_link(c->newest, link[0]);
+	for (unsigned i = 1; !err && i < n; i++) {
+		form = chain_form_of(link[i]);
+		err = chain_append(c, &form, 0);
+		if (!err)
+			copy_link(c->newest, link[i]);
+	}
 	if (err)
 		chain_destroy(c);
 	else
@@ -209,92 +252,38 @@ int chain_copy(struct chain **out, const struct chain *from)
 	return err;
 }
 
-/* @at: has plan->bytes bytes */
-static int append_image(struct chain *c, uint64_t items, const void *image, size_t bytes,
-                        const struct weir_plan *plan, unsigned char *at)
-{
-	struct weir_load_options o = WEIR_LOAD_OPTIONS_INIT;
-	struct weir_stats s = WEIR_STATS_INIT;
-	struct weir_filter *f;
-	o.max_bytes = plan->bytes;
-	o.memory = at;
-	o.memory_bytes = plan->bytes;
-	int err = weir_load(&f, weir_location_memory(image, bytes), &o);
-	if (err)
-		return err;
-	err = weir_measure(f, WEIR_SAMPLED, &s);
-	if (!err && s.bytes != plan->bytes)
-		err = weir_fail(-EBADMSG, "link %zu has %llu bytes of bits instead of %llu",
-		                c->links, (unsigned long long)s.bytes,
-		                (unsigned long long)plan->bytes);
-	if (!err && chain_is_cuckoo(c) && items != chain_fingerprints(at, plan->bytes))
-		err = weir_fail(-EBADMSG, "link %zu does not have the %llu items that its header "
-		                "says",
-		                c->links, (unsigned long long)items);
-	if (!err)
-		err = append_bits(c, at, f, items);
-	weir_destroy(f);
-	return err;
-}
-
-int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes)
-{
-	struct chain_link scratch;
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	if (c->links >= (c->settings.expansion ? (size_t)CHAIN_LINKS : 1))
-		return weir_fail(-EBADMSG, "there are more links than the chain may have");
-	struct weir_params p = params_of(&c->settings, c->links);
-	if (items > p.capacity && !chain_is_cuckoo(c))
-		return weir_fail(-EBADMSG, "link %zu has %llu items, its capacity is %llu",
-		                 c->links, (unsigned long long)items,
-		                 (unsigned long long)p.capacity);
-	int err = weir_plan_make(&p, &plan);
-	if (err)
-		return err;
-	/* A plain image has all its bits, so untrusted settings cannot demand more memory. */
-	if (plan.bytes > bytes)
-		return weir_fail(-EBADMSG, "link %zu is %llu bytes of bits, its image %llu bytes",
-		                 c->links, (unsigned long long)plan.bytes,
-		                 (unsigned long long)bytes);
-	scratch.memory = c->memory->get(plan.bytes + LINE);
-	if (!scratch.memory)
-		return weir_fail(-ENOMEM, "no memory for an image of %llu bytes",
-		                 (unsigned long long)bytes);
-	err = append_image(c, items, image, bytes, &plan, chain_bits(&scratch));
-	c->memory->put(scratch.memory);
-	return err;
-}
-
-/* ---- items ---- */
-
-bool chain_has(const struct chain *c, const void *item, size_t len)
-{
-	for (size_t i = c->links; i-- > 0;)
-		if (weir_contains(c->link[i].filter, item, len))
-			return true;
-	return false;
-}
-
-uint64_t chain_capacity(const struct chain *c)
+uint64_t chain_all_capacity(const struct chain *c)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < c->links; i++)
-		sum += c->link[i].capacity;
+	for (const struct chain_link *l = c->newest; l; l = l->older)
+		sum += l->capacity;
 	return sum;
 }
 
 uint64_t chain_items(const struct chain *c)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < c->links; i++)
-		sum += c->link[i].items;
+	for (const struct chain_link *l = c->newest; l; l = l->older)
+		sum += l->items;
 	return sum;
 }
 
 uint64_t chain_bytes(const struct chain *c)
 {
 	uint64_t sum = 0;
-	for (size_t i = 0; i < c->links; i++)
-		sum += c->link[i].bytes;
+	for (const struct chain_link *l = c->newest; l; l = l->older)
+		sum += l->bytes;
 	return sum;
 }
+
+size_t chain_usage(const struct chain *c)
+{
+	size_t sum = c->memory->size((void *)c);
+	for (struct chain_link *l = c->newest; l; l = l->older) {
+		sum += l->older ? c->memory->size(l) : 0; /* the first lies in the chain */
+		if (!l->probes)
+			sum += c->memory->size(l->bits - l->pad);
+	}
+	return sum;
+}
+

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
- * A chain of filters, independent of Redis. Each filter is a link. Links are appended as items
- * come.
+ * A chain of Bloom filters, independent of Redis. Each filter is a link. A chain appends a link
+ * when its newest link has as many items as its capacity. An item that is in any link is not added
+ * again.
  *
- * A blocked chain adds an item only if it is in no link. The first link has half the error rate
- * that the caller asks for, and each later link has half the rate of its predecessor, so the sum
- * stays below that error rate. A chain with expansion 0 has one link, with the whole rate. Link i
- * hashes with the chain's seed + i.
+ * A chain with an expansion shares the error rate that the caller asks for among its links: half of
+ * it for the first link, and smaller and smaller parts of the other half for later links
+ * (own_error() in form.c). So the sum stays below that rate, however many links there are. A chain
+ * with expansion 0 has one link, with the whole rate.
  *
- * A cuckoo chain stores one copy of an item for each time it is added, in the newest link that
- * accepts it, and can remove each copy. Each link adds at most 0.012 % of error. All links hash
- * with the chain's seed. With expansion 1 all links have equal parameters: items with the same
- * fingerprint and buckets in one link have equal fingerprints and buckets in all links, so a
- * removal may take either copy. With a larger expansion the links differ: if two links match an
- * item, one may hold the fingerprint of another item, which a removal would lose. Then
- * chain_remove() removes nothing.
+ * A link of up to CHAIN_COMPACT bytes is compact: its bits follow its record in memory, and its k
+ * probes are those of weir's kind classic. A larger link is a filter of weir's kind blocked, since
+ * it has only one cache miss for each lookup. One hash of the item, by XXH3 with the chain's seed,
+ * serves all links.
  *
- * Replicas rely on determinism: equal settings and equal changes in one order give equal bits. The
- * slots of fingerprints in a cuckoo filter depend only on its bits, as long as one thread at a time
- * changes it. So links are copied and loaded bit by bit, and are not merged. */
+ * A chain that comes from RedisBloom keeps RedisBloom's layout, in all links (redisbloom.h).
+ *
+ * Replicas rely on determinism: equal settings and equal changes in one order give equal bits. */
 #ifndef WEIR_REDIS_CHAIN_H
 #define WEIR_REDIS_CHAIN_H
 
@@ -25,83 +23,104 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <weir/weir.h>
+#include "memory.h"
+#include "redisbloom.h"
 
-enum { CHAIN_LINKS = 64 };
+enum { CHAIN_LINKS = 64, CHAIN_COMPACT = 4096 };
 /* Every number that clients may read is below this limit. */
 #define CHAIN_NUMBERS (UINT64_C(1) << 62)
 
-struct chain_memory {
-	void *(*get)(size_t bytes); /* returns NULL if memory is short */
-	void (*put)(void *memory);
-};
-
+enum chain_layout { CHAIN_OWN, CHAIN_REDISBLOOM };
 struct chain_settings {
-	double error;       /* blocked: between 0 and 1, limited to 0.25; cuckoo: 0 */
-	uint64_t capacity;  /* capacity of the first link: 1 to 2^30 */
+	double error;       /* between 0 and 1; a link has at most 0.25 */
+	uint64_t capacity;  /* of the first link: 1 to CHAIN_CAPACITY_MOST */
+	uint64_t seed;      /* of the hash; 0 in RedisBloom's layout, else not 0 */
 	uint64_t expansion; /* factor from one link's capacity to the next; 0: only one link */
-	uint64_t seed;      /* not 0 */
-	uint64_t bucket;    /* cuckoo: 1 to 255; blocked: 0. Clients read bucket and iterations, as
-	                       in RedisBloom; both have no effect */
-	uint64_t iterations;  /* cuckoo: 1 to 65535; blocked: 0 */
+	enum chain_layout layout;
+	uint32_t options;   /* in RedisBloom's layout, redisbloom.h has them; else 0 */
+};
+#define CHAIN_CAPACITY_MOST (UINT64_C(1) << 48)
+#define CHAIN_EXPANSION_MOST UINT32_MAX
+
+/* The size of a link. A file or a dump has the form of each link, so loading solves no formula, and
+ * a later version may size new links otherwise. */
+struct chain_form {
+	uint64_t capacity;
+	uint64_t bytes;  /* of bits: a multiple of 8; if blocked of 64 */
+	uint32_t probes; /* bits that an item sets; 0: blocked */
+	uint32_t words_per_key, bits_per_word; /* blocked: as in struct weir_params; else 0 */
+	double error;    /* RedisBloom's layout: the error rate and n2; else 0 */
+	uint8_t n2;
 };
 
 struct chain_link {
-	struct weir_filter *filter;
-	void *memory;       /* contains the filter's bits */
+	struct chain_link *older; /* the link before; NULL: this is the first link */
+	union {
+		struct weir_filter *filter; /* blocked: the filter on the bits */
+		double error;               /* RedisBloom's layout: as in struct chain_form */
+	};
+	unsigned char *bits;
 	uint64_t capacity, items, bytes;
+	uint32_t probes;          /* as in struct chain_form; 0: blocked */
+	uint8_t pad;              /* blocked: bytes from the allocation to the bits */
+	uint8_t n2;               /* as in struct chain_form */
 };
 
 struct chain {
-	struct chain_settings settings;
+	struct chain_link *newest;
 	const struct chain_memory *memory;
-	uint64_t deleted;   /* cuckoo: deleted items */
-	uint64_t changes;   /* cuckoo: additions and removals */
-	size_t links;
-	struct chain_link link[CHAIN_LINKS];
+	double error; /* this and the other members, except links, are the settings */
+	uint64_t capacity, seed;
+	uint32_t expansion;
+	uint16_t links;
+	uint8_t layout, options;
 };
 
-/* Functions that return an int return 0 or a negative errno, with weir_error_detail(). -EFBIG: all
- * links together would have more than @most bytes of bits. @most 0: no limit. */
+/* Functions that return an int return 0 or a negative errno, with weir_error_detail(). -EFBIG: the
+ * key would have more than @most bytes of bits. @most 0: no limit. */
 int chain_create(struct chain **out, const struct chain_settings *settings, uint64_t most,
                  const struct chain_memory *memory);
+/* As chain_create(), with a first link of the form @first, which may come from an enemy. */
+int chain_create_as(struct chain **out, const struct chain_settings *settings,
+                    const struct chain_form *first, uint64_t most,
+                    const struct chain_memory *memory);
 void chain_destroy(struct chain *c);
 int chain_copy(struct chain **out, const struct chain *from);
+struct chain_settings chain_settings_of(const struct chain *c);
+/* Return: true if the chain may have more than one link. */
+bool chain_scales(const struct chain *c);
 
-static inline bool chain_is_cuckoo(const struct chain *c)
-{
-	return c->settings.bucket != 0;
-}
-
-/* Add an item to a blocked chain (blocked.c). Return: 1 a new item; 0 a duplicate; or a negative
- * errno, and the chain is unchanged: -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. */
-int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
-/* chain_grow() appends an empty link. chain_shrink() removes the last link. */
+/* Append an empty link, with the form that follows from the settings or with the form @form, which
+ * may come from an enemy. chain_shrink() removes the newest link, but not the first. */
 int chain_grow(struct chain *c, uint64_t most);
+int chain_append(struct chain *c, const struct chain_form *form, uint64_t most);
 void chain_shrink(struct chain *c);
-/* The bits of a link. Any bits make a valid filter of either kind. */
-unsigned char *chain_bits(const struct chain_link *l);
-/* Count the items in the bits of a cuckoo link. @bytes: a multiple of 8. */
-uint64_t chain_fingerprints(const void *bits, uint64_t bytes);
-bool chain_has(const struct chain *c, const void *item, size_t len);
+/* List the links, oldest first. Return: their number. */
+unsigned chain_list(const struct chain *c, struct chain_link *out[CHAIN_LINKS]);
+struct chain_form chain_form_of(const struct chain_link *l);
 
-uint64_t chain_capacity(const struct chain *c);
+/* items.c: add an item. Return: 1 a new item; 0 a duplicate; or a negative errno, and the chain is
+ * unchanged: -ENOSPC a chain of one link is full, -EFBIG, -ENOMEM. */
+int chain_add(struct chain *c, const void *item, size_t len, uint64_t most);
+/* As chain_add(), with chain_hash() of the item. */
+int chain_add_hash(struct chain *c, uint64_t hash, uint64_t most);
+bool chain_has(const struct chain *c, const void *item, size_t len);
+/* Look up many items, whose hashes the caller has. @found: one answer for each hash. */
+void chain_has_hashes(const struct chain *c, const uint64_t *hashes, size_t n, bool *found);
+/* Hash an item of a chain that is not in RedisBloom's layout. */
+uint64_t chain_hash(const struct chain *c, const void *item, size_t len);
+
+uint64_t chain_all_capacity(const struct chain *c);
 uint64_t chain_items(const struct chain *c);
 uint64_t chain_bytes(const struct chain *c);
+/* Return: the memory of the chain from its allocator. The record of a blocked filter, some 400
+ * bytes, is malloc's, and Redis does not count it either. */
+size_t chain_usage(const struct chain *c);
 
-/* Add an item to a cuckoo chain (cuckoo.c). A link takes as many items as its capacity, or fewer if
- * its filter refuses an item. Return: 1 added; 0 if @absent is set and the chain already has the
- * item; or as chain_add(). */
-int chain_insert(struct chain *c, const void *item, size_t len, bool absent, uint64_t most);
-/* Remove one copy of an item from the newest link that contains it. Return: true if removed. */
-bool chain_remove(struct chain *c, const void *item, size_t len);
-uint64_t chain_count(const struct chain *c, const void *item, size_t len);
-
-/* To load a chain, begin a chain without links, then append each image in turn. The input is
- * untrusted: chain_begin() checks the settings, and chain_append() checks that the link's
- * parameters, size and number of items fit the settings. The bits need no check, since any bits
- * make a valid filter. */
-int chain_begin(struct chain **out, const struct chain_settings *settings,
-                const struct chain_memory *memory);
-int chain_append(struct chain *c, uint64_t items, const void *image, size_t bytes);
+/* form.c: the error rate of link @n of a chain; and its size. */
+double chain_error(const struct chain_settings *s, unsigned n);
+int chain_size(const struct chain_settings *s, unsigned n, struct chain_form *out);
+/* Return: 0 if a link can have this form, else -EBADMSG. */
+int chain_form_check(const struct chain_form *form, enum chain_layout layout);
 
 #endif

@@ -1,79 +1,210 @@
 /* SPDX-License-Identifier: MIT
- * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks with the bits of each link
- * in turn. No chunk spans two links. Iterators and chunks depend only on the chain, so a replica
- * can continue a dump that its master began. The header makes the first link; LOADCHUNK makes each
- * later link when the first chunk of that link comes.
+ * SCANDUMP and LOADCHUNK of BF and CF. A dump is a header, then chunks with the bits of each array
+ * in turn. No chunk spans two arrays. Iterators and chunks depend only on the key, so a replica can
+ * continue a dump that its master began. The header makes all arrays that the key had when the dump
+ * began. LOADCHUNK appends a later link of BF when the first chunk of that link comes.
  *
- * BF: the header has iterator 1, a chunk has 1 + the offset of its end. Bits only change from 0 to
- * 1, so a dump has all items added before it began, even if other items are added during the dump.
+ * A key in RedisBloom's layout is dumped in RedisBloom's format, which RedisBloom loads again
+ * (raw.c): chunks are bits, and an iterator is 1 + the offset of a chunk's end. In CF keys from
+ * before RedisBloom 2.2 the offset counts buckets of two bytes.
+ *
+ * Any other key has a header and chunks with checksums. The checksum of the header names the key,
+ * and each chunk has that name, so LOADCHUNK refuses a chunk of another key.
+ *
+ * BF: a chunk's iterator is as in RedisBloom. Bits only change from 0 to 1, so a dump has all items
+ * added before it began, even if other items are added during the dump. The header has the numbers
+ * of items, but its name leaves them out, since they change during a dump.
  *
  * CF: items move and are removed, so a dump with chunks of two moments could lack items that the
- * chain had at both moments. The header contains the number of changes to the chain, so its
- * checksum identifies one state. Each chunk has that checksum. An iterator has only MARK_BITS bits
- * of the checksum, above the number of the chunk, since clients may have only 53 bits in a number.
- * A loaded chain continues the header's count of changes: if an item is added before the last
- * chunk, LOADCHUNK refuses the other chunks. */
+ * key had at both moments. The header has the number of changes to the key, so its name identifies
+ * one state. An iterator has MARK_BITS bits of the name above the number of the chunk, since
+ * clients may have only 53 bits in a number. A loaded key continues the header's count of changes:
+ * if an item is added before the last chunk, LOADCHUNK refuses the other chunks. */
+#include <errno.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "dump.h"
+#include "raw.h"
 
-enum { BF_FIELDS = 6, CF_FIELDS = 9, FRAME_FIELDS = 4, MARK_BITS = 29 };
-_Static_assert(CF_FIELDS * 8 == DUMP_HEADER_MOST && FRAME_FIELDS * 8 == DUMP_FRAME_BYTES, "bytes");
-static const uint64_t BF_MAGIC = UINT64_C(0x3146425249455701);
-static const uint64_t CF_MAGIC = UINT64_C(0x3146435249455701);
+enum { CF_NAMED = 6 }; /* the fields of a header of CF that its name covers */
+enum { BF_FIELDS = 6, LINK_FIELDS = 4, CF_FIELDS = 8, FRAME_FIELDS = 4, MARK_BITS = 29 };
+_Static_assert(FRAME_FIELDS * 8 == DUMP_FRAME_BYTES, "bytes");
+_Static_assert((BF_FIELDS + LINK_FIELDS * CHAIN_LINKS + 1) * 8 <= DUMP_HEADER_MOST, "bytes");
+static const uint64_t BF_MAGIC = UINT64_C(0x3246425249455702);
+static const uint64_t CF_MAGIC = UINT64_C(0x3246435249455702);
 
 /* Little-endian, whatever the machine is. */
-static void put(unsigned char *to, const uint64_t *from, int n)
+static void put(unsigned char *to, const uint64_t *from, size_t n)
 {
-	for (int i = 0; i < n * 8; i++)
+	for (size_t i = 0; i < n * 8; i++)
 		to[i] = (unsigned char)(from[i / 8] >> i % 8 * 8);
 }
 
-static void get(uint64_t *to, const unsigned char *from, int n)
+static void get(uint64_t *to, const unsigned char *from, size_t n)
 {
-	memset(to, 0, (size_t)n * 8);
-	for (int i = 0; i < n * 8; i++)
+	memset(to, 0, n * 8);
+	for (size_t i = 0; i < n * 8; i++)
 		to[i / 8] |= (uint64_t)from[i] << i % 8 * 8;
 }
 
-struct dump_header dump_header_of(const struct chain *c)
+/* ---- arrays ---- */
+
+struct dump_key dump_of_chain(struct chain *c)
 {
-	const struct chain_settings *s = &c->settings;
-	uint64_t bf[BF_FIELDS] = { BF_MAGIC, 0, s->capacity, s->expansion, s->seed };
-	uint64_t cf[CF_FIELDS] = { CF_MAGIC, s->capacity, s->expansion, s->seed, s->bucket,
-		                   s->iterations, c->deleted, c->changes };
-	uint64_t *f = chain_is_cuckoo(c) ? cf : bf;
-	int n = chain_is_cuckoo(c) ? CF_FIELDS : BF_FIELDS;
-	struct dump_header h = { .bytes = (size_t)n * 8 };
-	memcpy(&bf[1], &s->error, sizeof s->error);
-	put(h.text, f, n - 1);
-	h.name = f[n - 1] = XXH3_64bits(h.text, h.bytes - 8);
-	put(h.text, f, n);
-	return h;
+	struct dump_key k = { .chain = c };
+	k.n = chain_list(c, k.link);
+	return k;
 }
 
-bool dump_parse_header(const struct key_kind *kind, const unsigned char *data, size_t bytes,
-                       struct chain *out)
+struct dump_key dump_of_cuckoo(struct cuckoo *c)
+{
+	return (struct dump_key){ .cuckoo = c, .n = c->subs };
+}
+
+unsigned char *dump_array(const struct dump_key *k, unsigned i, uint64_t *bytes)
+{
+	*bytes = k->chain ? k->link[i]->bytes : cuckoo_sub_bytes(k->cuckoo, i);
+	return k->chain ? k->link[i]->bits : cuckoo_sub(k->cuckoo, i);
+}
+
+bool dump_is_raw(const struct dump_key *k)
+{
+	return k->chain ? k->chain->layout == CHAIN_REDISBLOOM : !k->cuckoo->seed;
+}
+
+unsigned dump_find(const struct dump_key *k, uint64_t *offset)
+{
+	uint64_t bytes;
+	for (unsigned i = 0; i < k->n; i++) {
+		(void)dump_array(k, i, &bytes);
+		if (*offset < bytes)
+			return i;
+		*offset -= bytes;
+	}
+	return k->n;
+}
+
+/* ---- headers ---- */
+
+static size_t put_chain(const struct dump_key *k, unsigned char *out, uint64_t *name)
+{
+	const struct chain *c = k->chain;
+	uint64_t f[BF_FIELDS + LINK_FIELDS * CHAIN_LINKS + 1] = { BF_MAGIC, 0, c->capacity, c->seed,
+		                                                  c->expansion, k->n };
+	size_t n = BF_FIELDS;
+	memcpy(&f[1], &c->error, sizeof c->error);
+	put(out, f, BF_FIELDS - 1); /* links are added during a dump, so they are not in the name */
+	*name = XXH3_64bits(out, (BF_FIELDS - 1) * 8);
+	for (unsigned i = 0; i < k->n; i++) {
+		struct chain_form form = chain_form_of(k->link[i]);
+		f[n++] = form.capacity;
+		f[n++] = form.bytes;
+		f[n++] = k->link[i]->items;
+		f[n++] = form.probes | (uint64_t)form.words_per_key << 16 |
+		         (uint64_t)form.bits_per_word << 32;
+	}
+	put(out, f, n);
+	f[n] = XXH3_64bits(out, n * 8);
+	put(out + n * 8, f + n, 1);
+	return (n + 1) * 8;
+}
+
+static size_t put_cuckoo(const struct cuckoo *c, unsigned char *out, uint64_t *name)
+{
+	uint64_t f[CF_FIELDS] = { CF_MAGIC, c->buckets, c->seed,
+		                  c->bucket | (uint64_t)c->iterations << 16 |
+		                          (uint64_t)c->expansion << 32 | (uint64_t)c->subs << 48,
+		                  c->deleted, c->changes, c->items };
+	put(out, f, CF_FIELDS - 1);
+	*name = XXH3_64bits(out, CF_NAMED * 8);
+	f[CF_FIELDS - 1] = XXH3_64bits(out, (CF_FIELDS - 1) * 8);
+	put(out, f, CF_FIELDS);
+	return CF_FIELDS * 8;
+}
+
+size_t dump_put_header(const struct dump_key *k, unsigned char *out, uint64_t *name)
+{
+	*name = 0;
+	if (dump_is_raw(k))
+		return k->chain ? raw_put_chain(k->chain, out) : raw_put_cuckoo(k->cuckoo, out);
+	return k->chain ? put_chain(k, out, name) : put_cuckoo(k->cuckoo, out, name);
+}
+
+static struct chain_form form_from(const uint64_t *f)
+{
+	return (struct chain_form){ .capacity = f[0], .bytes = f[1],
+		                    .probes = (uint32_t)f[3] & 0xffff,
+		                    .words_per_key = (uint32_t)(f[3] >> 16) & 0xffff,
+		                    .bits_per_word = (uint32_t)(f[3] >> 32) };
+}
+
+static int damaged(void)
+{
+	return weir_fail(-EBADMSG, "the header of the dump is damaged or not this kind's");
+}
+
+int dump_make_chain(const unsigned char *header, size_t bytes, uint64_t most, struct chain **out)
+{
+	uint64_t f[DUMP_HEADER_MOST / 8];
+	struct chain_settings s = { .layout = CHAIN_OWN };
+	struct chain *c;
+	size_t n = bytes / 8;
+	if (bytes < 8 || bytes % 8 || bytes > DUMP_HEADER_MOST)
+		return raw_make_chain(header, bytes, most, out);
+	get(f, header, n);
+	if (f[0] != BF_MAGIC)
+		return raw_make_chain(header, bytes, most, out);
+	if (n < BF_FIELDS + LINK_FIELDS + 1 || f[5] != (n - BF_FIELDS - 1) / LINK_FIELDS ||
+	    (n - BF_FIELDS - 1) % LINK_FIELDS || f[n - 1] != XXH3_64bits(header, bytes - 8))
+		return damaged();
+	memcpy(&s.error, &f[1], sizeof s.error);
+	s.capacity = f[2];
+	s.seed = f[3];
+	s.expansion = f[4];
+	uint64_t all = 0;
+	for (unsigned i = 0; i < f[5]; i++)
+		all = raw_sum(all, f[BF_FIELDS + LINK_FIELDS * i + 1]);
+	int err = raw_check_memory(all);
+	for (unsigned i = 0; !err && i < f[5]; i++) {
+		const uint64_t *at = f + BF_FIELDS + LINK_FIELDS * i;
+		struct chain_form form = form_from(at);
+		err = i ? chain_append(c, &form, most)
+		        : chain_create_as(&c, &s, &form, most, &key_memory);
+		if (!err)
+			c->newest->items = at[2] < at[0] ? at[2] : at[0];
+		else if (i)
+			chain_destroy(c);
+	}
+	if (!err)
+		*out = c;
+	return err;
+}
+
+int dump_make_cuckoo(const unsigned char *header, size_t bytes, uint64_t most,
+                     struct cuckoo **out)
 {
 	uint64_t f[CF_FIELDS];
-	if (bytes != (kind->cuckoo ? CF_FIELDS : BF_FIELDS) * 8)
-		return false;
-	get(f, data, (int)(bytes / 8));
-	if (kind->cuckoo) {
-		out->settings = (struct chain_settings){ 0, f[1], f[2], f[3], f[4], f[5] };
-		out->deleted = f[6];
-		out->changes = f[7];
-	} else {
-		out->settings = (struct chain_settings){ 0, f[2], f[3], f[4], 0, 0 };
-		memcpy(&out->settings.error, &f[1], sizeof f[1]);
+	if (bytes != CF_FIELDS * 8)
+		return raw_make_cuckoo(header, bytes, most, out);
+	get(f, header, CF_FIELDS);
+	struct cuckoo_settings s = { f[1], f[2], f[3] & 0xffff, f[3] >> 16 & 0xffff,
+		                     f[3] >> 32 & 0xffff, false };
+	if (f[0] != CF_MAGIC || f[CF_FIELDS - 1] != XXH3_64bits(header, bytes - 8) || !s.seed ||
+	    !(f[3] >> 48) || f[4] >= CHAIN_NUMBERS || f[5] >= CHAIN_NUMBERS ||
+	    f[6] >= CHAIN_NUMBERS)
+		return damaged();
+	int err = raw_make_subs(out, &s, f[3] >> 48, most);
+	if (!err) {
+		(*out)->deleted = f[4];
+		(*out)->changes = f[5];
+		(*out)->items = f[6];
+		(*out)->loading = true;
 	}
-	if (chain_is_cuckoo(out) != kind->cuckoo || out->deleted >= CHAIN_NUMBERS ||
-	    out->changes >= CHAIN_NUMBERS)
-		return false;
-	struct dump_header again = dump_header_of(out);
-	return !memcmp(again.text, data, bytes);
+	return err;
 }
+
+/* ---- frames ---- */
 
 static uint64_t sum_of(const uint64_t *frame, const void *bits, size_t bytes)
 {
@@ -102,7 +233,18 @@ bool dump_get_frame(const unsigned char *chunk, size_t bytes, struct dump_frame 
 
 /* ---- iterators ---- */
 
-uint64_t dump_mark(uint64_t name)
+static bool is_marked(const struct dump_key *k)
+{
+	return k->cuckoo && !dump_is_raw(k);
+}
+
+/* Return: the bytes that an iterator of RedisBloom's counts. */
+static unsigned unit_of(const struct dump_key *k)
+{
+	return k->cuckoo && k->cuckoo->old_hash ? 2 : 1;
+}
+
+static uint64_t mark_of(uint64_t name)
 {
 	return name & ((UINT64_C(1) << MARK_BITS) - 1);
 }
@@ -112,44 +254,48 @@ static uint64_t pieces_of(uint64_t bytes)
 	return (bytes + DUMP_BITS_MOST - 1) / DUMP_BITS_MOST;
 }
 
-uint64_t dump_iterator(const struct chain *c, uint64_t name, uint64_t offset)
+uint64_t dump_iterator(const struct dump_key *k, uint64_t name, uint64_t offset)
 {
-	uint64_t piece = 1;
-	if (!chain_is_cuckoo(c))
-		return 1 + offset;
-	for (size_t i = 0; i < c->links && offset; i++) {
-		uint64_t bytes = offset < c->link[i].bytes ? offset : c->link[i].bytes;
+	uint64_t piece = 1, bytes;
+	if (!is_marked(k))
+		return 1 + offset / unit_of(k);
+	for (unsigned i = 0; i < k->n && offset; i++) {
+		(void)dump_array(k, i, &bytes);
+		bytes = offset < bytes ? offset : bytes;
 		piece += pieces_of(bytes);
 		offset -= bytes;
 	}
-	return dump_mark(name) << DUMP_PIECE_BITS | piece;
+	return mark_of(name) << DUMP_PIECE_BITS | piece;
 }
 
-bool dump_offset(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t *offset)
+bool dump_offset(const struct dump_key *k, uint64_t name, uint64_t iterator, uint64_t *offset)
 {
-	*offset = iterator - 1;
-	if (!chain_is_cuckoo(c))
+	uint64_t bytes;
+	*offset = (iterator - 1) * unit_of(k);
+	if (!is_marked(k))
 		return true;
 	uint64_t piece = iterator & ((1u << DUMP_PIECE_BITS) - 1);
-	if (iterator >> DUMP_PIECE_BITS != dump_mark(name) || !piece--)
+	if (iterator == INT64_MAX) { /* the largest that a client can send is past any end */
+		*offset = UINT64_MAX;
+		return true;
+	}
+	if (iterator >> DUMP_PIECE_BITS != mark_of(name) || !piece--)
 		return false;
 	*offset = 0;
-	for (size_t i = 0; i < c->links; i++) {
-		uint64_t pieces = pieces_of(c->link[i].bytes);
+	for (unsigned i = 0; i < k->n; i++) {
+		(void)dump_array(k, i, &bytes);
+		uint64_t pieces = pieces_of(bytes);
 		if (piece < pieces) {
 			*offset += piece * DUMP_BITS_MOST;
 			return true;
 		}
 		piece -= pieces;
-		*offset += c->link[i].bytes;
+		*offset += bytes;
 	}
 	return true;
 }
 
-size_t dump_find_link(const struct chain *c, uint64_t *offset)
+bool dump_fits(const struct dump_key *k, uint64_t name, uint64_t iterator, uint64_t end)
 {
-	size_t i = 0;
-	while (i < c->links && *offset >= c->link[i].bytes)
-		*offset -= c->link[i++].bytes;
-	return i;
+	return is_marked(k) ? iterator >> DUMP_PIECE_BITS == mark_of(name) : iterator == 1 + end;
 }

@@ -2,19 +2,27 @@
  * Keys and arguments of the commands BF.* and CF.*. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
 #include "keys.h"
+#include "limit.h"
 
-uint64_t key_most;
+struct key_options key_options = { .error = 0.01, .bf_capacity = 100, .cf_capacity = 1024,
+	                           .cf_expansions = 32 };
+
+bool key_is_client(struct redis_context *context)
+{
+	return !(redis.GetContextFlags(context) & (REDIS_REPLICATED | REDIS_LOADING));
+}
 
 uint64_t key_most_for(struct redis_context *context)
 {
-	int flags = redis.GetContextFlags(context);
-	return flags & (REDIS_REPLICATED | REDIS_LOADING) ? 0 : key_most;
+	return key_options.max_bytes && key_is_client(context) ? key_options.max_bytes : 0;
 }
 
 static void *get_memory(size_t bytes)
 {
-	return redis.TryAlloc(bytes);
+	return limit_allows(bytes) ? redis.TryAlloc(bytes) : NULL;
 }
 
 static void put_memory(void *memory)
@@ -22,103 +30,57 @@ static void put_memory(void *memory)
 	redis.Free(memory);
 }
 
-const struct chain_memory key_memory = { get_memory, put_memory };
-
-int key_open(struct redis_context *context, const struct key_kind *kind,
-             struct redis_string *name, int mode, struct redis_key **key, struct chain **out)
+static size_t memory_size(void *memory)
 {
-	*out = NULL;
+	return redis.MallocSize(memory);
+}
+
+const struct chain_memory key_memory = { get_memory, put_memory, memory_size };
+
+int key_open_or(struct redis_context *context, const struct key_kind *kind,
+                struct redis_string *name, int mode, struct redis_key **key, void *out,
+                const char *other)
+{
+	void **value = out;
+	*value = NULL;
 	*key = redis.OpenKey(context, name, mode);
 	if (!*key || redis.KeyType(*key) == REDIS_EMPTY)
 		return 0;
 	if (redis.ModuleTypeGetType(*key) != kind->type) {
-		redis.ReplyWithError(context, "WRONGTYPE Operation against a key holding the "
-		                              "wrong kind of value");
+		redis.ReplyWithError(context, other);
 		return -1;
 	}
-	*out = redis.ModuleTypeGetValue(*key);
+	*value = redis.ModuleTypeGetValue(*key);
 	return 0;
 }
 
-void key_fail(struct redis_context *context, const struct key_kind *kind, int err)
+int key_open(struct redis_context *context, const struct key_kind *kind,
+             struct redis_string *name, int mode, struct redis_key **key, void *out)
 {
-	char text[WEIR_SENTENCE_BYTES + 8];
-	snprintf(text, sizeof text, "ERR %s", weir_error_detail());
-	redis.ReplyWithError(context, err == -ENOSPC && kind ? kind->full : text);
+	return key_open_or(context, kind, name, mode, key, out,
+	                   "WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
-/* ---- creation ---- */
-
-static uint64_t draw_seed(void)
+void key_fail(struct redis_context *context, int err, const char *full)
 {
-	uint64_t seed;
-	redis.GetRandomBytes((unsigned char *)&seed, sizeof seed);
-	seed >>= 1; /* below 2^63, the largest number that every client can read */
+	char text[WEIR_SENTENCE_BYTES + 200];
+	snprintf(text, sizeof text, "ERR %s%s", weir_error_detail(),
+	         err == -ENOMEM ? limit_why() : "");
+	redis.ReplyWithError(context, err == -ENOSPC && full ? full : text);
+}
+
+/* Many seeds at once, since a new key costs less than a system call. */
+uint64_t key_draw_seed(void)
+{
+	static uint64_t drawn[32];
+	static unsigned left;
+	if (!left) {
+		if (getrandom(drawn, sizeof drawn, 0) != sizeof drawn)
+			redis.GetRandomBytes((unsigned char *)drawn, sizeof drawn);
+		left = sizeof drawn / sizeof *drawn;
+	}
+	uint64_t seed = drawn[--left] >> 1;
 	return seed ? seed : 1;
-}
-
-static struct chain *make(struct redis_context *context, const struct key_kind *kind,
-                          struct redis_string *name, struct redis_key *key,
-                          struct chain_settings *s)
-{
-	struct chain *c;
-	if (!s->seed)
-		s->seed = draw_seed();
-	int err = chain_create(&c, s, key_most_for(context), &key_memory);
-	if (err) {
-		key_fail(context, kind, err);
-		return NULL;
-	}
-	redis.ModuleTypeSetValue(key, kind->type, c);
-	kind->replicate(context, name, s);
-	return c;
-}
-
-int key_open_to_add(struct redis_context *context, const struct key_kind *kind,
-                    struct redis_string *name, struct chain_settings *s, struct redis_key **key,
-                    struct chain **out)
-{
-	int failed = key_open(context, kind, name, REDIS_READ | REDIS_WRITE, key, out);
-	if (!failed && !*out && s)
-		*out = make(context, kind, name, *key, s);
-	else if (!failed && !*out)
-		redis.ReplyWithError(context, "ERR not found");
-	return *out ? 0 : -1;
-}
-
-int key_reserve(struct redis_context *context, const struct key_kind *kind,
-                struct redis_string *name, struct chain_settings *s)
-{
-	struct redis_key *key;
-	struct chain *c;
-	if (!key_open(context, kind, name, REDIS_READ | REDIS_WRITE, &key, &c)) {
-		if (c)
-			redis.ReplyWithError(context, "ERR item exists");
-		else if (make(context, kind, name, key, s))
-			redis.ReplyWithSimpleString(context, "OK");
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
-}
-
-/* ---- arguments ---- */
-
-int key_reply_contains(struct redis_context *context, const struct key_kind *kind,
-                       struct redis_string **argv, int argc, bool many)
-{
-	struct redis_key *key;
-	struct chain *c;
-	if (!key_open(context, kind, argv[1], REDIS_READ, &key, &c)) {
-		if (many)
-			redis.ReplyWithArray(context, argc - 2);
-		for (int i = 2; i < argc; i++) {
-			size_t len;
-			const char *item = redis.StringPtrLen(argv[i], &len);
-			redis.ReplyWithBool(context, c && chain_has(c, item, len));
-		}
-	}
-	redis.CloseKey(key);
-	return REDIS_OK;
 }
 
 const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,
@@ -127,7 +89,7 @@ const char *key_number(const struct redis_string *s, uint64_t least, uint64_t mo
 	long long n;
 	if (redis.StringToLongLong(s, &n))
 		return bad;
-	if ((uint64_t)n < least || (uint64_t)n > most) /* a negative number is above @most */
+	if (n < 0 || (uint64_t)n < least || (uint64_t)n > most)
 		return range;
 	*out = (uint64_t)n;
 	return NULL;

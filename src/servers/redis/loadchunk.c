@@ -1,112 +1,186 @@
 /* SPDX-License-Identifier: MIT
- * BF.LOADCHUNK and CF.LOADCHUNK. dump.c explains the format. */
+ * BF.LOADCHUNK and CF.LOADCHUNK. dump.c explains the formats. */
+#include <errno.h>
 #include <string.h>
 #include "dump.h"
 
-static const char bad_data[] = "ERR received bad data";
+static const char bad_data[] = "ERR received bad data", bad_offset[] =
+	"ERR invalid offset - no link found", too_big[] =
+	"ERR invalid chunk - Too big for current filter", not_loaded[] = "Couldn't load chunk!";
 
-/* Each function up to load_chunk() returns NULL, or an error text of BF.LOADCHUNK. */
+/* ---- headers ---- */
+
+/* Return: NULL, or the error. */
 static const char *load_header(struct redis_context *context, const struct key_kind *kind,
                                struct redis_key *key, const unsigned char *data, size_t bytes)
 {
-	struct chain head = { .links = 0 }, *c;
-	if (!dump_parse_header(kind, data, bytes, &head) ||
-	    chain_create(&c, &head.settings, key_most_for(context), &key_memory))
-		return bad_data;
-	c->deleted = head.deleted;
-	c->changes = head.changes;
-	redis.ModuleTypeSetValue(key, kind->type, c);
-	return NULL;
+	uint64_t most = key_most_for(context);
+	struct chain *chain;
+	struct cuckoo *cuckoo;
+	int err = kind->cuckoo ? dump_make_cuckoo(data, bytes, most, &cuckoo)
+	                       : dump_make_chain(data, bytes, most, &chain);
+	if (!err)
+		redis.ModuleTypeSetValue(key, kind->type, kind->cuckoo ? (void *)cuckoo : chain);
+	if (!err || !kind->cuckoo)
+		return err ? bad_data : NULL;
+	return err == -EBADMSG ? "Invalid header" : "Couldn't create filter!";
 }
 
-static const char *load_bits(const struct chain *c, struct chain_link *l, uint64_t at,
-                             uint64_t items, const unsigned char *data, size_t bytes)
+/* ---- chunks. Each function returns NULL, or the error of BF.LOADCHUNK ---- */
+
+/* Never clear bits: this keeps items added since, and a chunk may come twice. */
+static void add_bits(unsigned char *to, const unsigned char *data, size_t bytes)
 {
-	unsigned char *bits = chain_bits(l) + at;
-	if (bytes > l->bytes - at)
-		return "ERR invalid chunk - Too big for current filter";
-	if (chain_is_cuckoo(c)) {
-		if (at % 8 || bytes % 8)
+	for (size_t i = 0; i < bytes; i++)
+		to[i] |= data[i];
+}
+
+/* Count the items of the chunk, unless a header of weir's format has told them already. A file has
+ * no such number, so a key that is loaded from a file between two chunks counts from then on. */
+static void put_fingerprints(struct cuckoo *c, unsigned char *to, const unsigned char *data,
+                             size_t bytes)
+{
+	if (!c->loading)
+		c->items += cuckoo_fingerprints(data, bytes) - cuckoo_fingerprints(to, bytes);
+	memcpy(to, data, bytes);
+}
+
+static const char *load_bits(const struct dump_key *k, unsigned i, uint64_t at, uint64_t items,
+                             const unsigned char *data, size_t bytes)
+{
+	uint64_t all;
+	unsigned char *bits = dump_array(k, i, &all) + at;
+	if (bytes > all - at)
+		return too_big;
+	if (k->chain) {
+		struct chain_link *l = k->link[i];
+		if (items > l->capacity)
 			return bad_data;
-		l->items -= chain_fingerprints(bits, bytes);
-		l->items += chain_fingerprints(data, bytes);
-		memcpy(bits, data, bytes);
+		add_bits(bits, data, bytes);
+		l->items = items > l->items ? items : l->items;
 		return NULL;
 	}
-	if (items > l->capacity)
-		return bad_data;
-	/* Set bits and clear none, so that items added after the dump stay. A client may also send
-	 * a chunk twice. */
-	for (size_t k = 0; k < bytes; k++)
-		bits[k] |= data[k];
-	l->items = items > l->items ? items : l->items;
+	put_fingerprints(k->cuckoo, bits, data, bytes);
 	return NULL;
 }
 
-/* Return: true if the iterator matches a chunk of @bytes bytes. */
-static bool fits_iterator(const struct chain *c, uint64_t name, uint64_t iterator, uint64_t offset,
-                          size_t bytes)
+/* RedisBloom's format. The chunk ends before the iterator. */
+static const char *load_raw(const struct dump_key *k, uint64_t iterator, const unsigned char *data,
+                            size_t bytes)
 {
-	if (chain_is_cuckoo(c))
-		return iterator >> DUMP_PIECE_BITS == dump_mark(name);
-	return iterator - 1 >= bytes && iterator - 1 - bytes == offset;
+	uint64_t at, all;
+	(void)dump_offset(k, 0, iterator, &at);
+	if (at < bytes)
+		return bad_data;
+	at -= bytes;
+	unsigned i = dump_find(k, &at);
+	if (i == k->n)
+		return bad_offset;
+	unsigned char *to = dump_array(k, i, &all) + at;
+	if (bytes > all - at)
+		return too_big;
+	if (k->chain)
+		add_bits(to, data, bytes);
+	else
+		put_fingerprints(k->cuckoo, to, data, bytes);
+	return NULL;
 }
 
-static const char *load_chunk(struct redis_context *context, struct chain *c, uint64_t iterator,
-                              const unsigned char *data, size_t bytes)
+/* Return: the reason why a chunk of another key does not fit, in RedisBloom's words. */
+static const char *why_another(const struct dump_key *k, uint64_t iterator, uint64_t offset,
+                               size_t bytes)
 {
-	struct dump_header h = dump_header_of(c);
+	uint64_t all, at = iterator - 1, end = offset + bytes;
+	if (iterator != 1 + end)
+		return dump_find(k, &at) == k->n ? bad_offset : bad_data;
+	unsigned i = dump_find(k, &offset);
+	if (i == k->n)
+		return bad_offset;
+	(void)dump_array(k, i, &all);
+	return bytes > all - offset ? too_big : bad_data;
+}
+
+static const char *load_framed(struct redis_context *context, struct dump_key *k,
+                               uint64_t iterator, const unsigned char *data, size_t bytes)
+{
+	unsigned char header[DUMP_HEADER_MOST];
+	uint64_t name;
 	struct dump_frame f;
-	if (!dump_get_frame(data, bytes, &f) || f.name != h.name)
+	(void)dump_put_header(k, header, &name);
+	if (!bytes && k->chain)
+		return NULL; /* as RedisBloom: nothing to load */
+	if (!dump_get_frame(data, bytes, &f))
 		return bad_data;
+	if (f.name != name)
+		return why_another(k, iterator, f.offset, bytes - DUMP_FRAME_BYTES);
 	data += DUMP_FRAME_BYTES;
 	bytes -= DUMP_FRAME_BYTES;
 	uint64_t offset = f.offset;
-	size_t i = dump_find_link(c, &offset);
-	if (!fits_iterator(c, h.name, iterator, f.offset, bytes) || (i == c->links && offset))
-		return "ERR invalid offset - no link found";
-	bool grown = i == c->links;
-	if (grown && (!c->settings.expansion || chain_grow(c, key_most_for(context))))
-		return bad_data;
-	const char *wrong = load_bits(c, &c->link[i], offset, f.items, data, bytes);
-	if (wrong && grown)
-		chain_shrink(c);
+	unsigned i = dump_find(k, &offset);
+	if (!dump_fits(k, name, iterator, f.offset + bytes) || (i == k->n && offset))
+		return bad_offset;
+	if (i < k->n)
+		return load_bits(k, i, offset, f.items, data, bytes);
+	if (!k->chain || chain_grow(k->chain, key_most_for(context)))
+		return bad_data; /* CF: a header makes all sub filters */
+	*k = dump_of_chain(k->chain);
+	const char *wrong = load_bits(k, i, 0, f.items, data, bytes);
+	if (wrong)
+		chain_shrink(k->chain);
 	return wrong;
 }
 
-/* Return: the error text to send. For BF.LOADCHUNK this is @wrong. CF.LOADCHUNK has fewer texts,
- * and sends @wrong only for a chunk of a missing key.
- * @c: NULL if the key was missing. @first: the iterator is that of a header. */
-static const char *error_for(const struct key_kind *kind, const char *wrong, const struct chain *c,
-                             bool first)
+static const char *load_chunk(struct redis_context *context, const struct key_kind *kind,
+                              void *value, uint64_t iterator, const unsigned char *data,
+                              size_t bytes)
 {
-	if (!kind->cuckoo || (!c && !first))
-		return wrong;
-	return !first ? "Couldn't load chunk!" : c ? "ERR item exists" : "Invalid header";
+	struct dump_key k = kind->cuckoo ? dump_of_cuckoo(value) : dump_of_chain(value);
+	const char *wrong = dump_is_raw(&k) ? load_raw(&k, iterator, data, bytes)
+	                                    : load_framed(context, &k, iterator, data, bytes);
+	return wrong && kind->cuckoo ? not_loaded : wrong;
+}
+
+/* ---- commands ---- */
+
+/* The iterator of a header is 1; in weir's format CF has 1 below the mark. A chunk in RedisBloom's
+ * format may have such an iterator. @cuckoo: the key; NULL: it is missing, or of BF. */
+static bool is_header(const struct key_kind *kind, const struct cuckoo *cuckoo, uint64_t iterator)
+{
+	bool marked = kind->cuckoo && (!cuckoo || cuckoo->seed);
+	return (marked ? iterator & ((1u << DUMP_PIECE_BITS) - 1) : iterator) == 1;
+}
+
+static const char *load(struct redis_context *context, const struct key_kind *kind,
+                        struct redis_key *key, void *value, struct redis_string **argv, uint64_t n)
+{
+	size_t bytes;
+	const void *data = redis.StringPtrLen(argv[3], &bytes);
+	bool first = is_header(kind, kind->cuckoo ? value : NULL, n);
+	if (value && first)
+		return kind->cuckoo ? "ERR item exists" : bad_data;
+	if (!value && !first)
+		return "ERR not found";
+	return value ? load_chunk(context, kind, value, n, data, bytes)
+	             : load_header(context, kind, key, data, bytes);
 }
 
 static int load_chunks(struct redis_context *context, const struct key_kind *kind,
                        struct redis_string **argv, int argc)
 {
 	struct redis_key *key;
-	struct chain *c;
-	uint64_t n;
-	size_t bytes;
+	void *value;
+	long long n;
 	if (argc != 4)
 		return redis.WrongArity(context);
-	const char *bad = kind->cuckoo ? "Invalid position" : "ERR Second argument must be numeric";
-	if (key_number(argv[2], 1, INT64_MAX, &n, bad, bad))
-		return redis.ReplyWithError(context, bad);
-	const void *data = redis.StringPtrLen(argv[3], &bytes);
-	bool first = (kind->cuckoo ? n & ((1u << DUMP_PIECE_BITS) - 1) : n) <= 1;
-	if (!key_open(context, kind, argv[1], REDIS_READ | REDIS_WRITE, &key, &c)) {
-		const char *wrong = !c && !first ? "ERR not found"
-		                    : c ? load_chunk(context, c, n, data, bytes)
-		                        : load_header(context, kind, key, data, bytes);
+	if (redis.StringToLongLong(argv[2], &n) || (kind->cuckoo && !n))
+		return redis.ReplyWithError(context, kind->cuckoo ? "Invalid position"
+		                                     : "ERR Second argument must be numeric");
+	if (!key_open(context, kind, argv[1], REDIS_READ | REDIS_WRITE, &key, &value)) {
+		const char *wrong = load(context, kind, key, value, argv, (uint64_t)n);
 		if (wrong) {
-			redis.ReplyWithError(context, error_for(kind, wrong, c, first));
+			redis.ReplyWithError(context, wrong);
 		} else {
-			redis.Replicate(context, kind->load_chunk, "v", argv + 1, (size_t)3);
+			redis.ReplicateVerbatim(context);
 			redis.ReplyWithSimpleString(context, "OK");
 		}
 	}

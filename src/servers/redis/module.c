@@ -1,42 +1,55 @@
 /* SPDX-License-Identifier: MIT
- * The entry point for Redis: loadmodule weir-redis.so [max-bytes N]. */
+ * The entry point for Redis: loadmodule weir-redis.so, and its arguments. */
 #include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
 #include "keys.h"
+#include "limit.h"
 
 static const struct {
 	const char *name;
 	redis_command *function;
 	const char *flags;
 } commands[] = {
-	{ "BF.RESERVE", bf_reserve, "write deny-oom fast" },
-	{ "BF.ADD", bf_add, "write deny-oom fast" },
-	{ "BF.MADD", bf_madd, "write deny-oom" },
-	{ "BF.INSERT", bf_insert, "write deny-oom" },
-	{ "BF.EXISTS", bf_exists, "readonly fast" },
-	{ "BF.MEXISTS", bf_mexists, "readonly" },
-	{ "BF.INFO", bf_info, "readonly fast" },
-	{ "BF.CARD", bf_card, "readonly fast" },
-	{ "BF.SCANDUMP", bf_scandump, "readonly" },
-	{ "BF.LOADCHUNK", bf_loadchunk, "write deny-oom" },
-	{ "BF.WEIRLINK", bf_link, "write admin" },
-	{ "CF.RESERVE", cf_reserve, "write deny-oom fast" },
-	{ "CF.ADD", cf_add, "write deny-oom fast" },
-	{ "CF.ADDNX", cf_addnx, "write deny-oom fast" },
-	{ "CF.INSERT", cf_insert, "write deny-oom" },
-	{ "CF.INSERTNX", cf_insertnx, "write deny-oom" },
-	{ "CF.DEL", cf_del, "write fast" },
-	{ "CF.EXISTS", cf_exists, "readonly fast" },
-	{ "CF.MEXISTS", cf_mexists, "readonly" },
-	{ "CF.COUNT", cf_count, "readonly fast" },
-	{ "CF.INFO", cf_info, "readonly fast" },
-	{ "CF.SCANDUMP", cf_scandump, "readonly" },
-	{ "CF.LOADCHUNK", cf_loadchunk, "write deny-oom" },
-	{ "CF.WEIRLINK", cf_link, "write admin" },
-	/* WEIR.PUBLISH and WEIR.LOAD call scripts, which Redis forbids inside a script. */
-	{ "WEIR.PUBLISH", weir_publish, "write deny-oom deny-script" },
-	{ "WEIR.LOAD", weir_load_set, "write deny-oom deny-script" },
+	{ "bf.reserve", bf_reserve, "write deny-oom" },
+	{ "bf.add", bf_add, "write deny-oom" },
+	{ "bf.madd", bf_madd, "write deny-oom" },
+	{ "bf.insert", bf_insert, "write deny-oom" },
+	{ "bf.exists", bf_exists, "readonly fast" },
+	{ "bf.mexists", bf_mexists, "readonly fast" },
+	{ "bf.info", bf_info, "readonly fast" },
+	{ "bf.card", bf_card, "readonly fast" },
+	{ "bf.debug", bf_debug, "readonly fast" },
+	{ "bf.scandump", bf_scandump, "readonly fast" },
+	{ "bf.loadchunk", bf_loadchunk, "write deny-oom" },
+	{ "cf.reserve", cf_reserve, "write deny-oom" },
+	{ "cf.add", cf_add, "write deny-oom" },
+	{ "cf.addnx", cf_addnx, "write deny-oom" },
+	{ "cf.insert", cf_insert, "write deny-oom" },
+	{ "cf.insertnx", cf_insertnx, "write deny-oom" },
+	{ "cf.del", cf_del, "write fast" },
+	{ "cf.compact", cf_compact, "write fast" },
+	{ "cf.exists", cf_exists, "readonly fast" },
+	{ "cf.mexists", cf_mexists, "readonly fast" },
+	{ "cf.count", cf_count, "readonly fast" },
+	{ "cf.info", cf_info, "readonly fast" },
+	{ "cf.debug", cf_debug, "readonly fast" },
+	{ "cf.scandump", cf_scandump, "readonly fast" },
+	{ "cf.loadchunk", cf_loadchunk, "write deny-oom" },
+	{ "weir.window.reserve", window_reserve, "write deny-oom" },
+	{ "weir.window.add", window_add_one, "write deny-oom" },
+	{ "weir.window.madd", window_madd, "write deny-oom" },
+	{ "weir.window.exists", window_exists, "readonly fast" },
+	{ "weir.window.mexists", window_mexists, "readonly fast" },
+	{ "weir.window.info", window_info, "readonly fast" },
+	/* Replicas and files get these for a new key. */
+	{ "weir.window.make", window_make_key, "write admin" },
+	{ "weir.window.load", window_load_part, "write admin" },
+	{ "weir.bfmake", bf_make, "write admin" },
+	{ "weir.cfmake", cf_make, "write admin" },
+	/* These two call scripts, which Redis forbids inside a script. */
+	{ "weir.publish", weir_publish, "write deny-oom deny-script" },
+	{ "weir.load", weir_load_set, "write deny-oom deny-script" },
 };
 
 /* Parse a number of bytes. As in redis.conf, the unit kb, mb or gb may follow the number. */
@@ -61,17 +74,37 @@ static int parse_bytes(const char *text, uint64_t *out)
 	return 0;
 }
 
+/* Return: true if the argument is known and its value is valid. */
+static bool take_argument(const struct redis_string *word, const struct redis_string *value)
+{
+	struct key_options *o = &key_options;
+	const char *name = redis.StringPtrLen(word, NULL), *text = redis.StringPtrLen(value, NULL);
+	if (!strcasecmp(name, "max-bytes"))
+		return parse_bytes(text, &o->max_bytes) == 0;
+	if (!strcasecmp(name, "ERROR_RATE"))
+		return !redis.StringToDouble(value, &o->error) && o->error > 0 && o->error < 1;
+	if (!strcasecmp(name, "INITIAL_SIZE"))
+		return !key_number(value, 1, INT64_MAX, &o->bf_capacity, "", "");
+	if (!strcasecmp(name, "fork-share"))
+		return !redis.StringToDouble(value, &limit_fork_share) && limit_fork_share >= 0 &&
+		       limit_fork_share <= 1;
+	if (!strcasecmp(name, "CF_MAX_EXPANSIONS"))
+		return !key_number(value, 1, CUCKOO_SUBS, &o->cf_expansions, "", "");
+	o->server_hash = !strcasecmp(text, "yes");
+	return !strcasecmp(name, "redisbloom-2.0.1") && (o->server_hash || !strcasecmp(text, "no"));
+}
+
 static int parse_arguments(struct redis_context *context, struct redis_string **argv, int argc)
 {
 	for (int i = 0; i < argc; i += 2) {
-		const char *word = redis.StringPtrLen(argv[i], NULL);
-		const char *value = i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "";
-		if (strcasecmp(word, "max-bytes") || parse_bytes(value, &key_most)) {
-			redis.Log(context, "warning", "argument '%s %s' is refused: there is "
-			                              "max-bytes, with bytes, kb, mb or gb",
-			          word, value);
-			return REDIS_ERR;
-		}
+		if (i + 1 < argc && take_argument(argv[i], argv[i + 1]))
+			continue;
+		redis.Log(context, "warning", "argument '%s %s' is refused: there are max-bytes "
+		          "(bytes, kb, mb or gb), fork-share (0 to 1), ERROR_RATE, INITIAL_SIZE, "
+		          "CF_MAX_EXPANSIONS and redisbloom-2.0.1 (yes or no)",
+		          redis.StringPtrLen(argv[i], NULL),
+		          i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "");
+		return REDIS_ERR;
 	}
 	return REDIS_OK;
 }
@@ -89,7 +122,8 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 	}
 	redis.SetModuleAttribs(context, "weir", 1, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
-	if (parse_arguments(context, argv, argc) || key_types_create(context))
+	if (parse_arguments(context, argv, argc) || key_types_create(context) ||
+	    window_type_create(context))
 		return REDIS_ERR;
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (redis.CreateCommand(context, commands[i].name, commands[i].function,

@@ -10,9 +10,9 @@ static void reply(struct redis_context *context, uint64_t next, const void *data
 	redis.ReplyWithStringBuffer(context, data, bytes);
 }
 
-static void reply_end(struct redis_context *context, const struct chain *c)
+static void reply_end(struct redis_context *context, const struct dump_key *k)
 {
-	if (!chain_is_cuckoo(c)) {
+	if (k->chain) {
 		reply(context, 0, "", 0);
 		return;
 	}
@@ -21,62 +21,80 @@ static void reply_end(struct redis_context *context, const struct chain *c)
 	redis.ReplyWithNull(context);
 }
 
-/* Send the chunk from byte @at of the link, which is byte @offset of the chain. */
-static void reply_chunk(struct redis_context *context, const struct chain *c,
-                        const struct chain_link *l, uint64_t at, uint64_t offset, uint64_t name)
+/* Send the chunk from byte @at of array @i, which is byte @offset of all arrays. */
+static void reply_chunk(struct redis_context *context, const struct dump_key *k, unsigned i,
+                        uint64_t at, uint64_t offset, uint64_t name)
 {
-	uint64_t bytes = l->bytes - at;
+	uint64_t bytes;
+	const unsigned char *bits = dump_array(k, i, &bytes) + at;
+	bytes -= at;
 	if (bytes > DUMP_BITS_MOST)
 		bytes = DUMP_BITS_MOST;
-	unsigned char *chunk = key_memory.get(DUMP_FRAME_BYTES + bytes);
+	uint64_t next = dump_iterator(k, name, offset + bytes);
+	if (dump_is_raw(k)) {
+		reply(context, next, bits, bytes);
+		return;
+	}
+	/* Not key_memory: a read goes on if maxmemory is reached. */
+	unsigned char *chunk = redis.TryAlloc(DUMP_FRAME_BYTES + bytes);
 	if (!chunk) {
 		redis.ReplyWithError(context, "ERR no memory for a chunk of the dump");
 		return;
 	}
-	memcpy(chunk + DUMP_FRAME_BYTES, chain_bits(l) + at, bytes);
-	dump_put_frame(chunk, &(struct dump_frame){ name, offset, l->items },
-	               chunk + DUMP_FRAME_BYTES, bytes);
-	reply(context, dump_iterator(c, name, offset + bytes), chunk, DUMP_FRAME_BYTES + bytes);
-	key_memory.put(chunk);
+	memcpy(chunk + DUMP_FRAME_BYTES, bits, bytes);
+	const struct dump_frame f = { name, offset, k->chain ? k->link[i]->items : 0 };
+	dump_put_frame(chunk, &f, chunk + DUMP_FRAME_BYTES, bytes);
+	reply(context, next, chunk, DUMP_FRAME_BYTES + bytes);
+	redis.Free(chunk);
 }
 
-static void dump(struct redis_context *context, const struct chain *c, uint64_t iterator)
+static void dump(struct redis_context *context, const struct dump_key *k, uint64_t iterator)
 {
-	struct dump_header h = dump_header_of(c);
-	uint64_t offset;
-	if (!iterator) {
-		reply(context, dump_iterator(c, h.name, 0), h.text, h.bytes);
+	unsigned char header[DUMP_HEADER_MOST];
+	uint64_t offset, name;
+	size_t bytes = dump_put_header(k, header, &name);
+	if (k->cuckoo && !k->cuckoo->items) { /* RedisBloom dumps no empty filter */
+		reply_end(context, k);
 		return;
 	}
-	if (!dump_offset(c, h.name, iterator, &offset)) {
+	if (!iterator) {
+		reply(context, dump_iterator(k, name, 0), header, bytes);
+		return;
+	}
+	if (!dump_offset(k, name, iterator, &offset)) {
 		redis.ReplyWithError(context, "ERR the filter has changed since the dump began: "
 		                              "begin again with iterator 0");
 		return;
 	}
 	uint64_t at = offset;
-	size_t i = dump_find_link(c, &at);
-	if (i == c->links)
-		reply_end(context, c);
+	unsigned i = dump_find(k, &at);
+	if (i == k->n)
+		reply_end(context, k);
 	else
-		reply_chunk(context, c, &c->link[i], at, offset, h.name);
+		reply_chunk(context, k, i, at, offset, name);
 }
 
 static int scan_dump(struct redis_context *context, const struct key_kind *kind,
                      struct redis_string **argv, int argc)
 {
 	struct redis_key *key;
-	struct chain *c;
-	uint64_t n;
+	void *value;
+	long long n;
 	if (argc != 3)
 		return redis.WrongArity(context);
-	const char *bad = kind->cuckoo ? "Invalid position" : "Second argument must be numeric";
-	if (key_number(argv[2], 0, INT64_MAX, &n, bad, bad))
-		return redis.ReplyWithError(context, bad);
-	if (!key_open(context, kind, argv[1], REDIS_READ, &key, &c)) {
-		if (c)
-			dump(context, c, n);
-		else
+	if (redis.StringToLongLong(argv[2], &n) || (n < 0 && kind->cuckoo))
+		return redis.ReplyWithError(context, kind->cuckoo ? "Invalid position"
+		                                     : "Second argument must be numeric");
+	if (!key_open(context, kind, argv[1], REDIS_READ, &key, &value)) {
+		struct dump_key k;
+		if (value)
+			k = kind->cuckoo ? dump_of_cuckoo(value) : dump_of_chain(value);
+		if (!value)
 			redis.ReplyWithError(context, "ERR not found");
+		else if (n < 0)
+			reply_end(context, &k);
+		else
+			dump(context, &k, (uint64_t)n);
 	}
 	redis.CloseKey(key);
 	return REDIS_OK;

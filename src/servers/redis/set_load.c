@@ -29,7 +29,7 @@ static uint64_t bytes_of(const struct chain_link *l, uint64_t piece)
  * the same is unchanged. */
 static uint64_t count_ones(const struct chain_link *l, uint64_t piece)
 {
-	const unsigned char *at = chain_bits(l) + piece * DUMP_BITS_MOST;
+	const unsigned char *at = l->bits + piece * DUMP_BITS_MOST;
 	uint64_t sum = 0, word;
 	for (uint64_t i = 0; i < bytes_of(l, piece); i += sizeof word) {
 		memcpy(&word, at + i, sizeof word);
@@ -68,24 +68,26 @@ static void end(struct pieces *p)
 	key_memory.put(p->ones);
 }
 
-static void replicate(struct redis_context *context, struct redis_string *name,
-                      const struct chain *c, const struct pieces *p)
+static void replicate(struct redis_context *context, struct redis_string *name, struct chain *c,
+                      const struct pieces *p)
 {
-	const struct chain_link *l = &c->link[0];
-	struct dump_header h = dump_header_of(c);
+	const struct chain_link *l = c->newest;
+	struct dump_key k = dump_of_chain(c);
+	unsigned char header[DUMP_HEADER_MOST];
+	uint64_t id;
+	size_t n = dump_put_header(&k, header, &id);
 	if (!p->ones)
 		redis.Replicate(context, bf_keys.load_chunk, "slb", name,
-		                (long long)dump_iterator(c, h.name, 0), (const char *)h.text,
-		                h.bytes);
+		                (long long)dump_iterator(&k, id, 0), (const char *)header, n);
 	for (uint64_t i = 0; i < p->n; i++) {
 		uint64_t at = i * DUMP_BITS_MOST, bytes = bytes_of(l, i);
 		if (p->ones && !p->ones[i])
 			continue;
-		memcpy(p->chunk + DUMP_FRAME_BYTES, chain_bits(l) + at, bytes);
-		dump_put_frame(p->chunk, &(struct dump_frame){ h.name, at, l->items },
+		memcpy(p->chunk + DUMP_FRAME_BYTES, l->bits + at, bytes);
+		dump_put_frame(p->chunk, &(struct dump_frame){ id, at, l->items },
 		               p->chunk + DUMP_FRAME_BYTES, bytes);
 		redis.Replicate(context, bf_keys.load_chunk, "slb", name,
-		                (long long)dump_iterator(c, h.name, at + bytes),
+		                (long long)dump_iterator(&k, id, at + bytes),
 		                (const char *)p->chunk, (size_t)(DUMP_FRAME_BYTES + bytes));
 	}
 }
@@ -107,15 +109,14 @@ static int merge_into(const struct set *s, struct redis_string *name, struct cha
                       const struct weir_filter *f, struct redis_key *made)
 {
 	struct pieces p;
-	struct chain_link *l = &c->link[0];
+	struct chain_link *l = c->newest;
 	int err = begin(&p, l, made != NULL);
 	if (!err) {
 		err = weir_merge(l->filter, f);
 		if (err)
 			(void)weir_fail(err, "set %s: its filter is not as that of a key with "
 			                "error rate %g and capacity %llu: %s", set_name(s),
-			                c->settings.error,
-			                (unsigned long long)c->settings.capacity,
+			                c->error, (unsigned long long)c->capacity,
 			                weir_error_detail());
 	}
 	if (!err && made)
@@ -128,28 +129,22 @@ static int merge_into(const struct set *s, struct redis_string *name, struct cha
 	return err;
 }
 
-/* The settings of a chain whose only link equals @f. Capacity and rate alone must give the size
- * of @f. */
-static int settings_of(const struct set *s, const struct weir_filter *f,
-                       struct chain_settings *out)
+/* The settings and the form of a chain whose only link is as @f. */
+static int settings_of(const struct weir_filter *f, struct chain_settings *out,
+                       struct chain_form *form)
 {
-	struct weir_params p = WEIR_PARAMS_INIT, again = WEIR_PARAMS_INIT;
+	struct weir_params p = WEIR_PARAMS_INIT;
 	struct weir_stats st = WEIR_STATS_INIT;
-	struct weir_plan plan = WEIR_PLAN_INIT;
 	int err = weir_measure(f, WEIR_SAMPLED, &st);
 	if (!err)
 		err = weir_params_of(f, &p);
 	if (err)
 		return err;
-	again.capacity = st.capacity;
-	again.fp_rate = st.fp_rate;
-	if (st.fp_rate > 0.25 || weir_plan_make(&again, &plan) != 0 || plan.bytes != st.bytes)
-		return weir_fail(-ENOTSUP, "set %s: its filter is for %llu keys at a rate of %g in "
-		                 "%llu bytes: a key of BF.* is sized by capacity and error rate "
-		                 "alone, of at most 0.25", set_name(s),
-		                 (unsigned long long)st.capacity, st.fp_rate,
-		                 (unsigned long long)st.bytes);
-	*out = (struct chain_settings){ st.fp_rate, st.capacity, 0, p.seed, 0, 0 };
+	*out = (struct chain_settings){ .error = st.fp_rate, .capacity = st.capacity,
+		                        .seed = p.seed };
+	*form = (struct chain_form){ .capacity = st.capacity, .bytes = st.bytes,
+		                     .words_per_key = st.shape.field[0],
+		                     .bits_per_word = st.shape.field[1] };
 	return 0;
 }
 
@@ -157,12 +152,15 @@ static int make_key(const struct set *s, struct redis_string *name, struct redis
                     const struct weir_filter *f)
 {
 	struct chain_settings settings;
+	struct chain_form form;
 	struct chain *c;
-	int err = settings_of(s, f, &settings);
+	int err = settings_of(f, &settings, &form);
 	if (!err)
-		err = chain_create(&c, &settings, key_most_for(s->context), &key_memory);
+		err = chain_create_as(&c, &settings, &form, key_most_for(s->context),
+		                      &key_memory);
 	if (err)
-		return err;
+		return weir_fail(err, "set %s: no key can be as its filter: %s", set_name(s),
+		                 weir_error_detail());
 	err = merge_into(s, name, c, f, key);
 	if (err)
 		chain_destroy(c);
@@ -176,7 +174,7 @@ static int load(struct set *s, struct redis_string *name, struct redis_key *key,
 	struct weir_filter *f;
 	int err = c ? set_check_key(s, c) : 0;
 	if (!err)
-		err = set_image(s, c ? c->link[0].bytes : key_most_for(s->context), &f);
+		err = set_image(s, c ? c->newest->bytes : key_most_for(s->context), &f);
 	if (err)
 		return err;
 	err = set_replay(s, f, s->manifest.hashing, batches);
@@ -200,7 +198,7 @@ int weir_load_set(struct redis_context *context, struct redis_string **argv, int
 		if (!err)
 			err = load(&s, argv[1], key, c, &batches);
 		if (err) {
-			key_fail(context, NULL, err);
+			key_fail(context, err, NULL);
 		} else {
 			redis.ReplyWithMap(context, 2);
 			redis.ReplyWithSimpleString(context, "version");

@@ -84,10 +84,15 @@ int set_check_key(const struct set *s, const struct chain *c)
 {
 	struct weir_stats st = WEIR_STATS_INIT;
 	if (c->links != 1)
-		return weir_fail(-ENOTSUP, "set %s: the key has grown to %zu filters, a set is "
+		return weir_fail(-ENOTSUP, "set %s: the key has grown to %u filters, a set is "
 		                 "one: reserve enough (BF.RESERVE with NONSCALING)", set_name(s),
 		                 c->links);
-	int err = weir_measure(c->link[0].filter, WEIR_SAMPLED, &st);
+	if (c->newest->probes)
+		return weir_fail(-ENOTSUP, "set %s: the key is not of kind blocked, since it has "
+		                 "only %llu bytes of bits, or is RedisBloom's: reserve more than "
+		                 "%d bytes", set_name(s), (unsigned long long)c->newest->bytes,
+		                 CHAIN_COMPACT);
+	int err = weir_measure(c->newest->filter, WEIR_SAMPLED, &st);
 	if (err || !s->head.generation || st.seed_fingerprint == s->manifest.hashing)
 		return err;
 	return weir_fail(-EKEYREJECTED, "set %s has another seed than the key: its fingerprint is "

@@ -111,13 +111,13 @@ static int publish(struct set *s, const struct chain *c)
 	struct weir_filter *f = NULL;
 	int err = set_check_key(s, c);
 	if (!err)
-		err = weir_measure(c->link[0].filter, WEIR_SAMPLED, &st);
+		err = weir_measure(c->newest->filter, WEIR_SAMPLED, &st);
 	if (!err)
 		err = set_manifest_fields(s, &st, &j.m);
 	if (!err)
 		err = keep(s);
 	if (!err)
-		err = merge_all(s, &c->link[0], st.seed_fingerprint, &f);
+		err = merge_all(s, c->newest, st.seed_fingerprint, &f);
 	s->redis->o.max_image_bytes = UINT64_MAX;
 	if (!err)
 		err = upload(s, &j, f);
@@ -135,7 +135,7 @@ static void publish_key(struct redis_context *context, struct redis_string **arg
 	if (!err)
 		err = publish(&s, c);
 	if (err)
-		key_fail(context, NULL, err);
+		key_fail(context, err, NULL);
 	else
 		redis.ReplyWithSimpleString(context, weir__version_write(version, s.head.version));
 	set_close(&s);
