@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The stand-in for redis-server: memory, keys, arguments and replies. */
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include "fuzz_image.h"
 #include "redis_server.h"
@@ -21,15 +22,28 @@ void fake_Free(void *memory)
 	free(memory);
 }
 
+long long server_clock = 1000000000000;
+
+long long fake_Milliseconds(void)
+{
+	return server_clock;
+}
+
 void fake_GetRandomBytes(unsigned char *out, size_t bytes)
 {
 	memset(out, 7, bytes);
 }
 
+size_t fake_MallocSize(void *memory)
+{
+	return malloc_usable_size(memory);
+}
+
+/* Without a context the module asks about the server, which is as if it loaded a file. So the
+ * module does not read the limits of the machine. */
 int fake_GetContextFlags(struct redis_context *c)
 {
-	MUST(c);
-	return server_flags;
+	return c ? server_flags : REDIS_LOADING;
 }
 
 struct redis_key *fake_OpenKey(struct redis_context *c, struct redis_string *name, int mode)
@@ -157,6 +171,12 @@ int fake_ReplyWithMap(struct redis_context *c, long n)
 void fake_ReplySetArrayLength(struct redis_context *c, long n)
 {
 	MUST(c && n >= 0);
+}
+
+int fake_ReplicateVerbatim(struct redis_context *c)
+{
+	MUST(c);
+	return REDIS_OK;
 }
 
 int fake_Replicate(struct redis_context *c, const char *name, const char *format, ...)

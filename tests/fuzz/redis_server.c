@@ -7,10 +7,10 @@
 #include "redis_server.h"
 
 struct redis_key server_keys[SERVER_KEYS];
-struct redis_type server_types[2];
+struct redis_type server_types[3];
 struct server_reply server_reply;
 
-enum { COMMANDS = 32 };
+enum { COMMANDS = 64 };
 
 struct redis_context {
 	int (*get)(const char *name, void *function);
@@ -69,7 +69,8 @@ int fake_CreateCommand(struct redis_context *c, const char *name, redis_command 
 struct redis_type *fake_CreateDataType(struct redis_context *c, const char *name, int version,
                                        struct redis_methods *methods)
 {
-	MUST(c && strlen(name) == 9 && !version && type_count < 2);
+	MUST(c && strlen(name) == 9 && (version == SERVER_VERSION || version == 1) &&
+	     type_count < sizeof server_types / sizeof *server_types);
 	server_types[type_count].is = *methods;
 	return &server_types[type_count++];
 }
@@ -96,7 +97,7 @@ void server_start(const char *most)
 {
 	struct redis_string words[] = { { "max-bytes", 9 }, { most, strlen(most) } };
 	struct redis_string *argv[] = { &words[0], &words[1] };
-	MUST(RedisModule_OnLoad(&context, argv, 2) == REDIS_OK && type_count == 2);
+	MUST(RedisModule_OnLoad(&context, argv, 2) == REDIS_OK && type_count == 3);
 }
 
 void server_call(const struct redis_string *words, int n)
@@ -108,7 +109,7 @@ void server_call(const struct redis_string *words, int n)
 		copy[k] = words[k];
 		argv[k] = &copy[k];
 	}
-	while (i < command_count && strcmp(commands[i].name, words[0].at))
+	while (i < command_count && strcasecmp(commands[i].name, words[0].at))
 		i++;
 	MUST(i < command_count);
 	server_reply.count = server_reply.errors = server_reply.replies = 0;

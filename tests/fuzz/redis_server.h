@@ -12,7 +12,7 @@ struct redis_string {
 	const void *at;
 	size_t bytes;
 };
-enum { SERVER_KEYS = 4, SERVER_WORDS = 128 };
+enum { SERVER_KEYS = 4, SERVER_WORDS = 128, SERVER_VERSION = 64 /* of BF.* and CF.* */ };
 
 struct redis_type {
 	struct redis_methods is;
@@ -23,7 +23,7 @@ struct redis_key {
 	void *value;
 };
 extern struct redis_key server_keys[SERVER_KEYS];
-extern struct redis_type server_types[2]; /* for BF.* and for CF.* */
+extern struct redis_type server_types[3]; /* for BF.*, CF.*, WEIR.WINDOW.* */
 
 struct redis_io {
 	unsigned char *at; /* in a load: the next byte to read; in a save: the first byte written */
@@ -46,6 +46,7 @@ extern struct server_reply server_reply;
 #define FAKE(result, name, arguments) result fake_##name arguments;
 REDIS_FUNCTIONS(FAKE)
 #undef FAKE
+extern long long server_clock; /* that Milliseconds() returns */
 extern int server_flags; /* flags that GetContextFlags() returns */
 
 /* Load the module with max-bytes @most. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Stubs of the functions that only WEIR.LOAD and WEIR.PUBLISH call; a call aborts. These commands
- * need scripts, so tests/servers/redis/test_publish_kept.py runs them in a real redis-server. */
+ * Stubs of functions that are not called here; a call aborts. Only WEIR.LOAD and WEIR.PUBLISH call
+ * some of them. These commands need scripts, so tests/servers/redis/test_publish_kept.py runs them
+ * in a real redis-server. The others read the server's memory limits and compute a digest. */
 #include "fuzz_image.h"
 #include "redis_server.h"
 
@@ -30,6 +31,34 @@ const char *fake_CallReplyProto(struct redis_reply *reply, size_t *len)
 void fake_FreeCallReply(struct redis_reply *reply)
 {
 	MUST(!reply);
+}
+
+struct redis_server_info *fake_GetServerInfo(struct redis_context *c, const char *section)
+{
+	MUST(c && !section);
+	return NULL;
+}
+
+void fake_FreeServerInfo(struct redis_context *c, struct redis_server_info *info)
+{
+	MUST(c && !info);
+}
+
+unsigned long long fake_ServerInfoGetFieldUnsigned(struct redis_server_info *info,
+                                                   const char *field, int *failed)
+{
+	MUST(!info && !field && !failed);
+	return 0;
+}
+
+void fake_DigestAddStringBuffer(void *digest, const char *at, size_t bytes)
+{
+	MUST(!digest && !at && !bytes);
+}
+
+void fake_DigestEndSequence(void *digest)
+{
+	MUST(!digest);
 }
 
 float fake_GetUsedMemoryRatio(void)

@@ -19,6 +19,7 @@ find . -name build.ninja -exec dirname {} + | sed 's|^\./||; s|$|/|' > "$work/bu
 files | awk -v built="$work/built" '
 	BEGIN { while ((getline folder < built) > 0) folders[folder] }
 	/^(build|bench\/results|tests\/golden|tests\/fuzz\/corpus)\// { next }
+	/^tests\/servers\/redis\/recorded\// { next }
 	/(^|\/)LICENSE$/ || /^tests\/coverage\/not-reached$/ { next }
 	{ for (folder in folders) if (index($0, folder) == 1) next; print }
 ' > "$work/files"

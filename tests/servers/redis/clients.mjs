@@ -88,9 +88,10 @@ const tests = {
 	},
 
 	async bfRefused({ bf, set, exists }) {
-		const capacity = 'ERR capacity must be in the range [1, 1073741824]'
-		const error = 'ERR error rate must be in the range (0.000000, 1.000000)'
-		const expansion = 'ERR expansion must be in the range [0, 32768]'
+		const capacity = 'ERR (capacity should be larger than 0)'
+		const error = 'ERR (0 < error rate range < 1) '
+		const expansion = 'ERR expansion should be greater or equal to 1'
+		const argument = 'Bad argument received'
 		await refused(bf.reserve('b', 'x', 1), 'ERR bad error rate')
 		await refused(bf.reserve('b', 1, 1), error)
 		await refused(bf.reserve('b', 0.1, 'x'), 'ERR bad capacity')
@@ -100,11 +101,11 @@ const tests = {
 		await refused(bf.reserve('b', 0.1, 1, { EXPANSION: 2, NONSCALING: true }),
 			'Nonscaling filters cannot expand')
 		await refused(bf.insert('b', 'a', { ERROR: 'x' }), 'Bad error rate')
-		await refused(bf.insert('b', 'a', { ERROR: 2 }), error)
+		await refused(bf.insert('b', 'a', { ERROR: 2 }), argument)
 		await refused(bf.insert('b', 'a', { CAPACITY: 'x' }), 'Bad capacity')
-		await refused(bf.insert('b', 'a', { CAPACITY: 0 }), capacity)
+		await refused(bf.insert('b', 'a', { CAPACITY: 0 }), argument)
 		await refused(bf.insert('b', 'a', { EXPANSION: 'x' }), 'Bad expansion')
-		await refused(bf.insert('b', 'a', { EXPANSION: 32769 }), expansion)
+		await refused(bf.insert('b', 'a', { EXPANSION: -1 }), argument)
 		await refused(bf.scanDump('b', 'x'), 'Second argument must be numeric')
 		await refused(bf.loadChunk('b', 'x', 'y'), 'ERR Second argument must be numeric')
 		await refused(bf.loadChunk('b', 1, 'y'), 'ERR received bad data')
@@ -161,21 +162,38 @@ const tests = {
 		assert.deepEqual(there, RESP === 2 ? [1, 0] : [true, false])
 	},
 
-	async cfFull({ cf }, RESP) {
+	async cfFull({ cf, sendCommand }, RESP) {
 		await cf.reserve('f', 4, { EXPANSION: 0 })
-		assert.deepEqual(await cf.insert('f', range(5)),
-			[true, true, true, true, RESP === 2 ? false : -1])
-		assert.deepEqual(await cf.insertNX('f', ['0', 'new']),
-			RESP === 2 ? [false, false] : [0, -1])
-		await refused(cf.add('f', 'new'), 'Filter is full')
-		await refused(cf.addNX('f', 'new'), 'Filter is full')
+		const added = await cf.insert('f', range(100)) // RedisBloom's bool of a full key
+		assert.deepEqual([added.filter(answer => answer === true).length,
+			added.filter(answer => answer === false).length], [4, 96])
+		const rest = range(1000, 'new')
+		const full = await cf.insertNX('f', rest)
+		assert.ok(full.every(answer => RESP === 2 ? answer === false : answer <= 0))
+		const there = await sendCommand(['CF.MEXISTS', 'f', ...rest])
+		const absent = rest.filter((_, i) => !there[i])[0]
+		await refused(cf.add('f', absent), 'Filter is full')
+		await refused(cf.addNX('f', absent), 'Filter is full')
 	},
 
-	async cfMissing({ cf, exists }) {
+	async debug({ bf, cf, sendCommand }) {
+		await bf.add('b', 'a')
+		const [size, link] = await sendCommand(['BF.DEBUG', 'b'])
+		assert.equal(size, 'size:1')
+		assert.match(link, /^bytes:\d+ bits:\d+ hashes:\d+ hashwidth:64 /)
+		assert.match(link, / capacity:100 size:1 ratio:0.005$/)
+		await cf.insert('c', ['a', 'b'])
+		assert.equal(await sendCommand(['CF.DEBUG', 'c']), 'bktsize:2 buckets:512 ' +
+			'items:2 deletes:0 filters:1 max_iterations:20 expansion:1')
+		assert.equal(await sendCommand(['CF.COMPACT', 'c']), 'OK')
+	},
+
+	async cfMissing({ cf, exists, sendCommand }) {
 		assert.equal(await cf.exists('none', 'a'), false)
 		assert.equal(await cf.count('none', 'a'), 0)
 		await refused(cf.info('none'), 'ERR not found')
 		await refused(cf.del('none', 'a'), 'Not found')
+		await refused(sendCommand(['CF.COMPACT', 'none']), 'Cuckoo filter was not found')
 		await refused(cf.scanDump('none', 0), 'ERR not found')
 		await refused(cf.loadChunk('none', 5, 'x'), 'ERR not found')
 		await refused(cf.insert('none', 'a', { NOCREATE: true }), 'ERR not found')
@@ -184,24 +202,25 @@ const tests = {
 	},
 
 	async cfRefused({ cf, set, exists }) {
-		const most = 'Capacity must be in the range [2 * BUCKETSIZE, 1073741824]'
+		const least = 'Capacity must be at least (BucketSize * 2)'
 		await refused(cf.reserve('b', 'x'), 'Bad capacity')
-		await refused(cf.reserve('b', 3), most)
-		await refused(cf.reserve('b', 2 ** 30 + 1), most)
-		await refused(cf.reserve('b', 7, { BUCKETSIZE: 4 }), most)
-		for (const [name, least, greatest] of [['BUCKETSIZE', 1, 255],
+		await refused(cf.reserve('b', 3), least)
+		await refused(cf.reserve('b', 7, { BUCKETSIZE: 4 }), least)
+		await refused(cf.reserve('b', 2 ** 53),
+			'ERR Insufficient memory to create filter')
+		for (const [name, first, last] of [['BUCKETSIZE', 1, 255],
 			['MAXITERATIONS', 1, 65535], ['EXPANSION', 0, 32768]]) {
 			await refused(cf.reserve('b', 100, { [name]: 'x' }),
 				`Couldn't parse ${name}`)
-			for (const value of [least - 1, greatest + 1])
+			for (const value of [first - 1, last + 1])
 				await refused(cf.reserve('b', 1000, { [name]: value }), name +
-					`: value must be in the range [${least}, ${greatest}]`)
+					`: value must be an integer between ${first} and ` +
+					`${last}, inclusive.`)
 		}
 		for (const insert of [cf.insert, cf.insertNX]) {
 			const ask = CAPACITY => insert.call(cf, 'b', 'a', { CAPACITY })
 			await refused(ask('x'), 'Bad capacity')
-			await refused(ask(3), most.replace('2 * BUCKETSIZE',
-				'cf-bucket-size * 2'))
+			await refused(ask(3), least)
 		}
 		await refused(cf.scanDump('b', 'x'), 'Invalid position')
 		await refused(cf.loadChunk('b', 0, 'y'), 'Invalid position')
@@ -214,8 +233,9 @@ const tests = {
 		await set('s', 'text')
 		await allRefused([cf.add('s', 'a'), cf.addNX('s', 'a'), cf.insert('s', 'a'),
 			cf.insertNX('s', 'a'), cf.exists('s', 'a'), cf.count('s', 'a'),
-			cf.del('s', 'a'), cf.info('s'), cf.reserve('s', 100), cf.scanDump('s', 0),
+			cf.info('s'), cf.reserve('s', 100), cf.scanDump('s', 0),
 			cf.loadChunk('s', 1, 'x')], wrongType)
+		await refused(cf.del('s', 'a'), 'Not found') // as RedisBloom
 	},
 
 	// A dump with the client's own loop, which ends at iterator 0.

@@ -2,6 +2,7 @@
 """A redis-server with the module, and what the tests of BF and CF keys share."""
 import os
 import socket
+import struct
 import sys
 import unittest
 
@@ -14,6 +15,19 @@ MODULE = os.path.abspath(sys.argv[1])
 HOSTILE = int(os.environ.get("WEIR_HOSTILE", "1000")) # damaged things of each kind
 
 
+def bf_make(run, key, error, capacity, seed, expansion, *items):
+    """Make a key of BF with a known seed, as a replica does."""
+    return run("WEIR.BFMAKE", key, struct.pack("<d3Q", error, capacity, seed, expansion), *items)
+
+
+def cf_make(run, key, buckets, seed, bucket, expansion, *items):
+    return run("WEIR.CFMAKE", key, buckets, seed, bucket, 20, expansion, *items)
+
+
+def digests(client, *keys):
+    return client.execute_command("DEBUG", "DIGEST-VALUE", *keys)
+
+
 class Server(RedisServer):
     """@arguments: of the module; @options: of redis-server; @port: 0: no TCP port."""
 
@@ -24,7 +38,7 @@ class Server(RedisServer):
     def command(self):
         return ["redis-server", "--port", str(self.port), "--unixsocket", self.socket,
                 "--bind", "127.0.0.1", "--dir", self.folder, "--save", "",
-                "--repl-diskless-sync-delay", "0",
+                "--repl-diskless-sync-delay", "0", "--enable-debug-command", "yes",
                 "--logfile", os.path.join(self.folder, "log"), *self.options,
                 "--loadmodule", MODULE, *self.arguments]
 
@@ -45,6 +59,15 @@ class Case(unittest.TestCase):
         wait_until("the replica follows",
                    lambda: replica.client.info()["master_link_status"] == "up")
         return replica
+
+    def equal(self, server, others, *keys):
+        """The keys have equal values and digests in the server and in the others."""
+        for key in keys:
+            self.assertIsNotNone(server.client.dump(key))
+            for other in others:
+                self.assertEqual(other.client.dump(key), server.client.dump(key), key)
+        for other in others:
+            self.assertEqual(digests(other.client, *keys), digests(server.client, *keys))
 
     def rewrite(self, server):
         """Rewrite the append-only file."""

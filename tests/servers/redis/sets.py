@@ -7,10 +7,11 @@ import struct
 
 import redis
 
-from served import PATIENCE, Case
+from served import PATIENCE, Case, bf_make
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../src/replica/format")
 SEED = 77
+CAPACITY = 3000 # so large that the key's only link is of kind blocked, as a set is
 HASH = ctypes.CDLL("libxxhash.so.0").XXH3_64bits_withSeed
 HASH.restype = ctypes.c_uint64
 
@@ -39,10 +40,8 @@ class Sets(Case):
         self.client = redis.Redis(unix_socket_path=server.socket, socket_timeout=PATIENCE)
         self.run_ = self.client.execute_command
 
-    def make(self, key="k", n=500, capacity=1000, seed=SEED):
-        self.run_("BF.RESERVE", key, "0.001", capacity, "NONSCALING", "WEIRSEED", seed)
-        if n:
-            self.run_("BF.MADD", key, *range(n))
+    def make(self, key="k", n=500, capacity=CAPACITY, seed=SEED):
+        bf_make(self.run_, key, 0.001, capacity, seed, 0, *range(n))
 
     def has(self, key, items):
         items = list(items)

@@ -19,10 +19,10 @@ class Alone(Case):
         served.MODULE = shutil.copy(served.MODULE, folder)
         os.environ.pop("LD_LIBRARY_PATH", None)
 
-    def test_in_another_folder(self):
+    def test_it_works_in_another_folder(self):
         """libweir.so is neither in the module's folder nor where ld.so searches."""
         run = self.serve().client.execute_command
-        run("BF.RESERVE", "k", "0.001", 1000, "NONSCALING")
+        run("BF.RESERVE", "k", "0.001", 5000, "NONSCALING")
         run("BF.ADD", "k", "a")
         self.assertEqual(run("WEIR.PUBLISH", "k", "SET", "x"), b"1.1")
         run("WEIR.LOAD", "l", "SET", "x")
@@ -32,13 +32,13 @@ class Alone(Case):
         return subprocess.run(["readelf", "--wide", *words, served.MODULE], check=True, text=True,
                               capture_output=True).stdout
 
-    def test_libraries(self):
+    def test_it_needs_no_library_of_ours(self):
         dynamic = self.readelf("--dynamic")
         self.assertIn("libsodium", dynamic)
         for word in ("libweir", "libhiredis", "RPATH", "RUNPATH"):
             self.assertNotIn(word, dynamic)
 
-    def test_symbols(self):
+    def test_it_exports_one_symbol(self):
         """The module exports only RedisModule_OnLoad, so its copy of libweir cannot clash."""
         lines = [line.split() for line in self.readelf("--dyn-syms").splitlines()]
         self.assertEqual([words[7] for words in lines if len(words) == 8 and words[6].isdigit()],

@@ -82,9 +82,9 @@ class Mutated(Enemy, Sets):
                 way(dice)
             except WRONG:
                 pass # another way was there before
-        if dice.random() < 0.3: # one that is smaller, and of another seed
+        if dice.random() < 0.3: # one of another seed, compact or only smaller than the set
             self.client.delete("k")
-            self.run_("BF.RESERVE", "k", "0.01", 20, "NONSCALING")
+            self.run_("BF.RESERVE", "k", "0.01", dice.choice((20, 3500)), "NONSCALING")
 
     def commands(self, dice):
         name = dice.choice(("", "x" * 200, "a\0b", "}{", "x:2:kept", "y"))

@@ -4,8 +4,9 @@ test_publish.py MODULE."""
 import sys
 import unittest
 
+from formats import own_bf
 from served import wait_until
-from sets import Sets
+from sets import CAPACITY, Sets
 
 
 class Commands(Sets):
@@ -49,6 +50,18 @@ class Commands(Sets):
         self.load("l")
         self.assertEqual(self.run_("BF.CARD", "l"), 0)
 
+    def test_small_set(self):
+        """A set may be smaller than the smallest blocked link of a key that BF.RESERVE makes."""
+        self.run_("BF.LOADCHUNK", "k", 1, own_bf([(100, 192, 0, 1 << 16 | 4 << 32)], expansion=0))
+        self.run_("BF.MADD", "k", *range(50))
+        self.assertEqual(self.publish(), "1.1")
+        self.load("l")
+        self.assertTrue(self.has("l", range(50)))
+        self.client.restore("r", 0, self.client.dump("l"))
+        self.run_("BF.ADD", "r", "more")
+        self.assertTrue(self.has("r", [*range(50), "more"]))
+        self.assertEqual(self.publish("r"), "1.2")
+
     def test_another_kept_more(self):
         """The next generation also has items that only the previous generation has."""
         self.make()
@@ -83,7 +96,7 @@ class Commands(Sets):
             self.assertGreaterEqual(self.run_("BF.CARD", "k"), before)
         self.append(range(1000, 5000))
         self.load("k")
-        self.assertEqual(self.run_("BF.CARD", "k"), 1000)
+        self.assertEqual(self.run_("BF.CARD", "k"), CAPACITY)
 
     def test_what_follows(self):
         self.make()

@@ -30,12 +30,11 @@ class Kept(Sets):
         self.assertEqual(answers, [1] * 2100)
 
     def calls(self, replica):
-        return replica.client.info("commandstats").get("cmdstat_BF.LOADCHUNK", {}).get("calls", 0)
+        return replica.client.info("commandstats").get("cmdstat_bf.loadchunk", {}).get("calls", 0)
 
     def test_what_a_replica_is_sent(self):
         self.start(self.serve(port=free_port()))
-        self.run_("BF.RESERVE", "k", "0.001", 20000000, "NONSCALING", "WEIRSEED", 7)
-        self.run_("BF.MADD", "k", *range(2000))
+        self.make("k", 2000, 20000000)
         self.publish()
         replica = self.replica_of(self.server)
         self.load("l")

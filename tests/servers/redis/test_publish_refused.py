@@ -6,6 +6,7 @@ import unittest
 
 import redis
 
+from formats import raw_bf, raw_link
 from served import free_port, wait_until
 from sets import Sets
 
@@ -40,6 +41,19 @@ class Refused(Sets):
         self.refused(self.run_, "WEIR.PUBLISH", "k", "SET", "x",
                      text="has grown to 2 filters, a set is one: reserve enough")
 
+    def test_compact_and_redisblooms_keys(self):
+        """A set is a filter of kind blocked."""
+        self.make("small", capacity=1000)
+        self.client.execute_command("BF.LOADCHUNK", "raw", 1, raw_bf(raw_link(10000, 0.01)))
+        for key in ("small", "raw"):
+            self.refused(self.run_, "WEIR.PUBLISH", key, "SET", "x", text="is not of kind blocked")
+        self.make()
+        self.publish()
+        for key in ("small", "raw"):
+            self.both("is not of kind blocked", key=key)
+        self.run_("CF.ADD", "c", "a")
+        self.both("WRONGTYPE", key="c")
+
     def test_another_seed(self):
         self.make()
         self.publish()
@@ -51,11 +65,11 @@ class Refused(Sets):
                          self.manifest()["hashing"])
 
     def test_another_size(self):
-        self.make()
+        self.make(capacity=6000)
         self.publish()
-        self.make("l", capacity=2000)
+        self.make("l", capacity=12000)
         self.both("bytes differs", key="l")
-        self.make("m", capacity=500)
+        self.make("m", capacity=3000)
         self.both("allowed: at most max_bytes", key="m") # no memory is taken for it
 
     def test_what_a_module_cannot(self):
@@ -121,8 +135,8 @@ class Refused(Sets):
         self.both("WRONGTYPE")
 
     def test_limits(self):
-        self.start(self.serve(arguments=["max-bytes", "1kb"]))
-        self.run_("BF.RESERVE", "k", "0.001", 100, "NONSCALING")
+        self.start(self.serve(arguments=["max-bytes", "8kb"]))
+        self.make()
         self.publish()
         other = self.serve().client
         other.execute_command("BF.RESERVE", "k", "0.001", 100000, "NONSCALING")

@@ -13,41 +13,49 @@ from sets import Sets
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                     "../../../src/servers/redis/README.md")
 ARITY = "ERR wrong number of arguments for '%s' command"
-RATE = "ERR error rate must be in the range (0.000000, 1.000000)"
-CAPACITY = "ERR capacity must be in the range [1, 1073741824]"
-EXPANSION = "ERR expansion must be in the range [0, 32768]"
+RATE = "ERR (0 < error rate range < 1)" # resp3() strips the space at the end
+CAPACITY = "ERR (capacity should be larger than 0)"
+EXPANSION = "ERR expansion should be greater or equal to 1"
+ARGUMENT = "Bad argument received"
 OTHER = "WRONGTYPE Operation against a key holding the wrong kind of value"
 DATA = "ERR received bad data"
 GROWN = ("ERR set x: the key has grown to 2 filters, a set is one: reserve enough (BF.RESERVE with "
          "NONSCALING)")
+SMALL = ("ERR set x: the key is not of kind blocked, since it has only 184 bytes of bits, or is "
+         "RedisBloom's: reserve more than 4096 bytes")
 SEED = "ERR set x has another seed than the key: its fingerprint is "
-# Keys: b of BF, g that has grown, f that is full, c of CF, text; set x has another seed than b.
+# Keys: b of BF, g that has grown, f that is full, small, c of CF, text; set x has another seed.
 REFUSED = [
-    *[(words, ARITY % words.split()[0]) for words in (
+    *[(words, ARITY % words.split()[0].lower()) for words in (
         "BF.RESERVE", "BF.RESERVE k", "BF.RESERVE k 0.01", "BF.ADD", "BF.ADD k", "BF.ADD k a b",
         "BF.MADD k", "BF.INSERT k ITEMS", "BF.EXISTS", "BF.EXISTS k", "BF.EXISTS k a b",
         "BF.MEXISTS k", "BF.CARD", "BF.CARD k a", "BF.INFO", "BF.INFO k ITEMS SIZE",
-        "BF.SCANDUMP k", "BF.LOADCHUNK k 1", "BF.WEIRLINK b x", "WEIR.LOAD", "WEIR.PUBLISH")],
+        "BF.SCANDUMP k", "BF.LOADCHUNK k 1", "BF.DEBUG", "CF.DEBUG c x", "CF.COMPACT",
+        "WEIR.BFMAKE k", "WEIR.CFMAKE k 1 2 3 4", "WEIR.LOAD", "WEIR.PUBLISH")],
     ("BF.RESERVE k 0 10", RATE),
     ("BF.RESERVE k 1 10", RATE),
     ("BF.RESERVE k -0.5 10", RATE),
     ("BF.RESERVE k nan 10", "ERR bad error rate"),
     ("BF.RESERVE k 0.01 -1", CAPACITY),
-    ("BF.RESERVE k 0.01 1073741825", CAPACITY),
-    ("BF.RESERVE k 0.01 99999999999999", CAPACITY),
+    ("BF.RESERVE k 0.01 999999999999999",
+     "ERR capacity 999999999999999 is not in 1 to 281474976710656"),
     ("BF.RESERVE k 0.01 1e3", "ERR bad capacity"),
     ("BF.RESERVE k 0.01 100 EXPANSION -1", EXPANSION),
-    ("BF.RESERVE k 0.01 100 EXPANSION 32769", EXPANSION),
+    ("BF.RESERVE k 0.01 100 EXPANSION 0", EXPANSION),
     ("BF.RESERVE k 0.01 100 FOO", "Unknown argument received"),
     ("BF.RESERVE k 0.01 100 EXPANSION 2 NONSCALING", "Nonscaling filters cannot expand"),
     ("BF.RESERVE b 0.01 100", "ERR item exists"),
-    ("BF.INSERT k x", "Unknown argument received"),
-    ("BF.INSERT k CAPACITY 0 ITEMS x", CAPACITY),
-    ("BF.INSERT k CAPACITY 10 ERROR 2 ITEMS x", RATE),
-    ("BF.INSERT k EXPANSION 32769 ITEMS x", EXPANSION),
+    ("BF.INSERT k x y", "Unknown argument received"),
+    ("BF.INSERT k CAPACITY 0 ITEMS x", ARGUMENT),
+    ("BF.INSERT k CAPACITY 10 ERROR 2 ITEMS x", ARGUMENT),
+    ("BF.INSERT k EXPANSION 0 ITEMS x", ARGUMENT),
     ("BF.INSERT k NOCREATE ITEMS x", "ERR not found"),
     ("BF.ADD f new", "ERR non scaling filter is full"),
     ("BF.INFO none", "ERR not found"),
+    ("BF.DEBUG none", "ERR not found"),
+    ("WEIR.BFMAKE k settings", "ERR the settings are bad"),
+    ("WEIR.CFMAKE k x 7 2 20 1", "ERR a number is bad"),
+    ("WEIR.CFMAKE k 3 7 2 20 1", "ERR Insufficient memory to create filter"),
     ("BF.INFO b FOO", "Invalid information value"),
     ("BF.SCANDUMP none 0", "ERR not found"),
     ("BF.SCANDUMP b x", "Second argument must be numeric"),
@@ -57,8 +65,16 @@ REFUSED = [
     *[(words % key, OTHER) for key in ("text", "c") for words in (
         "BF.ADD %s x", "BF.MADD %s x", "BF.INSERT %s ITEMS x", "BF.EXISTS %s x", "BF.MEXISTS %s x",
         "BF.CARD %s", "BF.INFO %s", "BF.SCANDUMP %s 0", "BF.LOADCHUNK %s 1 x",
-        "BF.RESERVE %s 0.01 100", "WEIR.LOAD %s SET x", "WEIR.PUBLISH %s SET x")],
+        "BF.RESERVE %s 0.01 100", "BF.DEBUG %s", "WEIR.LOAD %s SET x", "WEIR.PUBLISH %s SET x")],
+    *[(words % key, OTHER) for key in ("text", "b") for words in (
+        "CF.ADD %s x", "CF.ADDNX %s x", "CF.INSERT %s ITEMS x", "CF.EXISTS %s x", "CF.COUNT %s x",
+        "CF.INFO %s", "CF.DEBUG %s", "CF.RESERVE %s 100", "CF.SCANDUMP %s 0")],
     ("CF.DEL none x", "Not found"),
+    ("CF.DEL text x", "Not found"),
+    ("CF.COMPACT none", "Cuckoo filter was not found"),
+    ("CF.COMPACT b", "Cuckoo filter was not found"),
+    ("CF.DEBUG none", "ERR not found"),
+    ("CF.RESERVE k 3", "Capacity must be at least (BucketSize * 2)"),
     ("CF.RESERVE c 100", "ERR item exists"),
     ("CF.SCANDUMP c 9", "ERR the filter has changed since the dump began: begin again with "
      "iterator 0"),
@@ -70,6 +86,8 @@ REFUSED = [
     ("WEIR.PUBLISH none SET x", "ERR not found"),
     ("WEIR.PUBLISH b SET x", SEED),
     ("WEIR.PUBLISH g SET x", GROWN),
+    ("WEIR.PUBLISH small SET x", SMALL),
+    ("WEIR.LOAD small SET x", SMALL),
 ]
 DENIED = "this user has no permissions to run the '%s' command"
 # Each right's command, which works if the user has all rights of a row.
@@ -86,14 +104,15 @@ class Refusals(Sets):
         super().setUp()
         self.make("b", 10)
         self.make("f", 30, 10)
+        self.make("small", 30, 100)
         self.run_("BF.MADD", "g", *range(300))
         self.run_("CF.ADD", "c", "x")
         self.run_("SET", "text", "t")
         self.make("own", seed=78)
         self.publish("own")
 
-    def test_sentences(self):
-        """Each error is one line, is equal in both protocols, and changes nothing."""
+    def test_errors_are_one_line_and_change_nothing(self):
+        """The errors are equal in both protocols."""
         before = self.all()
         for protocol in (2, 3):
             answers = self.resp3(self.server, *(words.encode() for words, _ in REFUSED),
@@ -122,7 +141,7 @@ class Rights(Sets):
         return redis.Redis(unix_socket_path=self.server.socket, username="u",
                            password="p").execute_command
 
-    def test_rows(self):
+    def test_rights_of_the_page_are_needed(self):
         rows = re.findall(r"(?m)^    ACL SETUSER (\w+) on >secret (~\S+) (.*)$", self.page)
         self.assertEqual([name for name, _, _ in rows], ["reader", "writer", "remover"])
         for name, keys, rights in rows:
@@ -131,13 +150,13 @@ class Rights(Sets):
                 words = USED[right[1:]].replace("%s", name).split()
                 self.as_user(keys, *rights)(*words)
                 less = self.as_user(keys, *(r for r in rights if r != right))
-                self.refused(less, *words, text=DENIED % words[0])
+                self.refused(less, *words, text=DENIED % words[0].lower())
                 other = self.as_user("~other:*", *rights)
                 self.refused(other, *words, text="no permissions to access one of the keys")
                 no = self.as_user(keys, *rights)
                 for command in set(USED) - {r[1:] for r in rights}:
                     command = USED[command].replace("%s", "new").split()
-                    self.refused(no, *command, text=DENIED % command[0])
+                    self.refused(no, *command, text=DENIED % command[0].lower())
 
     def named(self, command):
         """Return the rights in the page's last lines, after the right to the command itself."""
@@ -168,7 +187,7 @@ class Rights(Sets):
         for right in rights:
             less = with_rights([r for r in rights if r != right], "~{weir:x}:*")
             with self.subTest(right=right):
-                self.refused(less, *words, text=DENIED % command if right == rights[0] else
+                self.refused(less, *words, text=DENIED % command.lower() if right == rights[0] else
                              "another epoch" if right == "+hset" else # a heartbeat does without
                              "can't run this command or subcommand")
         self.refused(with_rights(rights), *words, text="can't access at least one of the "
