@@ -296,6 +296,28 @@ class Clocks(WindowCase):
         server.again()
         self.assertEqual(digests(server.client, "k"), before)
         self.assertEqual(self.has(server, "a", "b", "c"), [1, 1, 1])
+        self.rewrite(server)
+        server.again() # from a value instead of commands
+        self.assertAlmostEqual(self.info(server)["Clock difference"], HOUR, delta=60000)
+
+    def test_add_judges_by_the_clock_as_exists_does(self):
+        """The first generation expired for a reader at the newest time, but not for one now."""
+        base = clock() + HOUR
+        server = self.filed(("WEIR.WINDOW.MAKE", "k", settings(seconds=10, generations=3), base),
+                            *(("WEIR.WINDOW.ADD", "k", after, base + after)
+                              for after in (3333, 10002, 13335)))
+        self.assertEqual(self.has(server, 3333), [1])
+        self.assertEqual(server.client.execute_command("WEIR.WINDOW.ADD", "k", 3333), 0)
+
+    def test_digest_depends_on_the_begins_of_generations(self):
+        now = clock()
+        server = self.filed(*(command for key, begin in (("k", now - 2000), ("l", now - 1000),
+                                                         ("m", now - 1000))
+                              for command in (("WEIR.WINDOW.MAKE", key, settings(), begin),
+                                              ("WEIR.WINDOW.ADD", key, "a", now - 500))))
+        k, l, m = digests(server.client, *"klm")
+        self.assertNotEqual(k, l)
+        self.assertEqual(l, m)
 
     def test_clock_set_ahead_an_hour_forgets_by_that_clock(self):
         then = clock() - HOUR
@@ -510,6 +532,19 @@ class Limits(WindowCase):
             time.sleep(0.02)
         self.assertGreater(refused, 0)
         self.assertLess(master.client.memory_usage("k"), 22000)
+        master.client.wait(1, 0)
+        self.equal(master, [replica], "k")
+        before = digests(master.client, "k")
+        master.again()
+        self.assertEqual(digests(master.client, "k"), before)
+
+    def test_items_that_a_limit_refused_are_not_replicated(self):
+        master = self.serve(["max-bytes", "20kb"], port=free_port(), options=ALWAYS)
+        replica = self.replica_of(master)
+        self.reserve(master, "k", "0.01", 700)
+        answers = master.client.execute_command("WEIR.WINDOW.MADD", "k", *range(30000))
+        self.assertIn("max-bytes", str(answers[-1]))
+        self.assertGreater(len(answers), 100)
         master.client.wait(1, 0)
         self.equal(master, [replica], "k")
         before = digests(master.client, "k")
