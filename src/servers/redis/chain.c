@@ -96,7 +96,7 @@ int chain_grow(struct chain *c, uint64_t most)
 {
 	struct chain_settings s = chain_settings_of(c);
 	struct chain_form form;
-	int err = check_links(c); /* without an expansion there is no size of a second link */
+	int err = check_links(c); /* first: chain_size() divides by the expansion */
 	if (!err)
 		err = chain_size(&s, c->links, &form);
 	return err ? err : chain_append(c, &form, most);

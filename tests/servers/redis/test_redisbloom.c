@@ -17,7 +17,7 @@ static struct chain *make_old(double error, uint64_t capacity, uint64_t growth, 
 
 /* ---- hashes ---- */
 
-/* What RedisBloom 2.8.20's own functions gave. */
+/* The expected values come from RedisBloom 2.8.20's own functions. */
 static void test_hashes_are_those_of_redisbloom(void **state)
 {
 	static const struct {
