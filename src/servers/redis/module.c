@@ -2,6 +2,7 @@
  * The entry point for Redis: loadmodule weir-redis.so, and its arguments. */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 #include "keys.h"
 #include "limit.h"
@@ -88,6 +89,8 @@ static bool take_argument(const struct redis_string *word, const struct redis_st
 	if (!strcasecmp(name, "fork-share"))
 		return !redis.StringToDouble(value, &limit_fork_share) && limit_fork_share >= 0 &&
 		       limit_fork_share <= 1;
+	if (!strcasecmp(name, "name")) /* chosen_name() has taken it */
+		return !strcmp(text, "weir") || !strcmp(text, "bf");
 	if (!strcasecmp(name, "CF_MAX_EXPANSIONS"))
 		return !key_number(value, 1, CUCKOO_SUBS, &o->cf_expansions, "", "");
 	o->server_hash = !strcasecmp(text, "yes");
@@ -100,13 +103,23 @@ static int parse_arguments(struct redis_context *context, struct redis_string **
 		if (i + 1 < argc && take_argument(argv[i], argv[i + 1]))
 			continue;
 		redis.Log(context, "warning", "argument '%s %s' is refused: there are max-bytes "
-		          "(bytes, kb, mb or gb), fork-share (0 to 1), ERROR_RATE, INITIAL_SIZE, "
-		          "CF_MAX_EXPANSIONS and redisbloom-2.0.1 (yes or no)",
-		          redis.StringPtrLen(argv[i], NULL),
+		          "(bytes, kb, mb or gb), fork-share (0 to 1), name (weir or bf), "
+		          "ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, and redisbloom-2.0.1 "
+		          "(yes or no)", redis.StringPtrLen(argv[i], NULL),
 		          i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "");
 		return REDIS_ERR;
 	}
 	return REDIS_OK;
+}
+
+/* Redis takes the name once, before the module may log that an argument is refused. */
+static const char *chosen_name(struct redis_string **argv, int argc)
+{
+	for (int i = 0; i + 1 < argc; i += 2)
+		if (!strcasecmp(redis.StringPtrLen(argv[i], NULL), "name") &&
+		    !strcmp(redis.StringPtrLen(argv[i + 1], NULL), "bf"))
+			return "bf";
+	return "weir";
 }
 
 __attribute__((visibility("default")))
@@ -120,7 +133,7 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 		        lacks);
 		return REDIS_ERR;
 	}
-	redis.SetModuleAttribs(context, "weir", 1, 1);
+	redis.SetModuleAttribs(context, chosen_name(argv, argc), 1, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
 	if (parse_arguments(context, argv, argc) || key_types_create(context) ||
 	    window_type_create(context))
