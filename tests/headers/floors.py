@@ -6,7 +6,7 @@ floors.py SOURCE_ROOT BUILD_ROOT
 
 A file uses another if it includes it, or if its object has an undefined symbol that the other's
 object defines. No two files call each other in a circle. Servers and the command have the public
-headers and their own folders alone."""
+headers, host, and their own folders alone."""
 import collections
 import json
 import os
@@ -22,6 +22,7 @@ kinds/common kinds/*
 filter growing router build image
 rcu window set set/reload set/follow set/router guard figures parquet
 replica/format replica/node replica/trust replica/link replica/store replica/service
+host
 servers/nginx servers/bind servers/redis
 tool/output tool/input tool/images tool/drill tool/commands
 """.split()
@@ -29,7 +30,8 @@ tool/output tool/input tool/images tool/drill tool/commands
 # A room is a part that may use only the public headers, its own folders, and what is listed.
 ON_PUBLIC_HEADERS = {
     "replica": (), "servers/nginx": (), "servers/bind": (),
-    "servers/redis": ("replica/format", "replica/store"), "tool": (),
+    "servers/redis": ("replica/format", "replica/store", "host/"), "tool": ("host/",),
+    "host": (),
 }
 
 # This room is built and tested also where hiredis is not installed.

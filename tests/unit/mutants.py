@@ -23,7 +23,7 @@ ASK, DISTINCT, DUAL_WRITE = 'src/guard/ask.c', 'src/build/distinct.c', 'src/set/
 PLAN, STATS, MAKE = 'src/filter/plan.c', 'src/filter/stats.c', 'src/build/make.c'
 SPREAD, UNEVEN = 'src/kind/spread.c', 'src/kind/uneven.c'
 LIVE_LOCK = 'src/image/live_lock.c'
-ROOM = 'src/ground/memory_limit.c'
+ROOM = 'src/host/memory_limit.c'
 MOVE, PLACEHOLDER, CHAIN = ('src/kinds/cuckoo/move.c', 'src/set/placeholder.c',
                             'src/set/follow/delta_chain.c')
 # The name of the bug, the source file, the old and the new text, the test executable, and the test

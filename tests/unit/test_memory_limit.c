@@ -3,7 +3,7 @@
  * groups of version 1, of version 2, of both, in containers, and no control groups. */
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include "../../src/ground/memory_limit.h"
+#include "../../src/host/memory_limit.h"
 #include "../folder.h"
 
 static const uint64_t MIB = 1 << 20;

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "abi.h"
-#include "../../ground/memory_limit.h"
+#include "../../host/memory_limit.h"
 #include "limit.h"
 
 enum { STEP = 4 << 20 }; /* reading the limits takes 0.1 ms, so they are read once for 4 MiB */

@@ -9,7 +9,7 @@
 /* Bytes of Redis's two records of a value, which MEMORY USAGE leaves out for modules. */
 enum { VALUE_RECORDS = 32 };
 
-/* Fail because the value ends early. Return: -EBADMSG. */
+/* rdb_sub.c: fail because the value ends early. Return: -EBADMSG. */
 int rdb_ended(void);
 
 /* Read @subs sub filters into a new filter. Return: 0 or a negative errno; the caller destroys the

@@ -6,30 +6,6 @@
 
 static const char full[] = "ERR non scaling filter is full";
 
-/* ---- time ---- */
-
-uint64_t window_clock(void)
-{
-	long long now = redis.Milliseconds();
-	return now > 0 ? (uint64_t)now : 0;
-}
-
-bool window_take_time(struct redis_context *context, struct redis_string **argv, int *argc,
-                      uint64_t *time)
-{
-	static const char bad[] = "ERR a master or a file ends this command with AT ms";
-	*time = window_clock();
-	if (key_is_client(context))
-		return true;
-	if (*argc < 3 || strcasecmp(redis.StringPtrLen(argv[*argc - 2], NULL), "AT") ||
-	    key_number(argv[*argc - 1], 0, WINDOW_TIME_MOST, time, bad, bad)) {
-		redis.ReplyWithError(context, bad);
-		return false;
-	}
-	*argc -= 2;
-	return true;
-}
-
 /* ---- RESERVE ---- */
 
 static const char *take_settings(struct redis_string **argv, struct window_settings *s)

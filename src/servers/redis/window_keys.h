@@ -10,14 +10,14 @@
 #include "keys.h"
 #include "window.h"
 
-/* Return: this server's time. */
+/* window_rewrite.c: return this server's time. */
 uint64_t window_clock(void);
 /* Take AT ms off the end of a command. @time: receives the time; this server's for a command of a
  * client. Return: false, and an error reply is sent, if the words are missing. */
 bool window_take_time(struct redis_context *context, struct redis_string **argv, int *argc,
                       uint64_t *time);
 
-/* window_rewrite.c: replicate a new window, which has one empty generation. */
+/* Replicate a new window, which has one empty generation. */
 void window_replicate_new(struct redis_context *context, struct redis_string *name,
                           const struct window *w);
 void window_rewrite(struct redis_io *io, struct redis_string *key, void *value);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "commands.h"
-#include "ground/memory_limit.h"
+#include "host/memory_limit.h"
 #include "images/build.h"
 #include "images/images.h"
 #include "images/saving.h"

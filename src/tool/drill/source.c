@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "drill.h"
-#include "ground/memory_limit.h"
+#include "host/memory_limit.h"
 #include "input/file.h"
 #include "output/say.h"
 #include "output/units.h"

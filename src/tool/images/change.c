@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "change.h"
-#include "ground/memory_limit.h"
+#include "host/memory_limit.h"
 #include "input/file.h"
 #include "output/progress.h"
 #include "output/report.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "ground/memory_limit.h"
+#include "host/memory_limit.h"
 #include "images.h"
 #include "input/decode.h"
 #include "input/file.h"

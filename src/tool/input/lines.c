@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include "decode.h"
 #include "file.h"
-#include "ground/memory_limit.h"
+#include "host/memory_limit.h"
 #include "lines.h"
 #include "output/say.h"
 #include "output/units.h"

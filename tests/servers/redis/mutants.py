@@ -138,7 +138,7 @@ MUTANTS = [
 def compile_all(work):
     sources = [source for room in ('servers/redis', 'replica/format', 'replica/store')
                for source in (ROOT / 'src' / room).glob('*.c')]
-    sources.append(ROOT / 'src/ground/memory_limit.c')
+    sources.append(ROOT / 'src/host/memory_limit.c')
     CC.append('-I%s' % work)
     for script in ('touch.lua', 'publish.lua'):
         text = subprocess.run(['sed', '-f', 'string.sed', script], check=True, capture_output=True,

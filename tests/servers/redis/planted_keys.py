@@ -125,8 +125,9 @@ MUTANTS = [
     ('FILE_LACKS_N2', 'rdb.c', ' | (uint64_t)f.n2 << 48);', ');', KEPT),
     ('FILE_LACKS_ITEMS', 'rdb.c', '(*c)->newest->items = items;', ';', KEPT),
     ('FILE_LACKS_THE_OLD_HASH', 'rdb.c', '(uint64_t)c->old_hash << 8 |', '', KEPT),
-    ('FILE_LACKS_DELETED', 'rdb.c', '(*c)->deleted = deleted;', ';', COUNTED),
-    ('ITEMS_OF_LATER_SUB_FILTERS', 'rdb.c', 'c->items += cuckoo_fingerprints(text, bytes);', ';',
+    ('FILE_LACKS_DELETED', 'rdb_sub.c', '(*c)->deleted = deleted;', ';', COUNTED),
+    ('ITEMS_OF_LATER_SUB_FILTERS', 'rdb_sub.c',
+     'c->items += cuckoo_fingerprints(text, bytes);', ';',
      COUNTED),
     ('COPY_IS_EMPTY', 'rdb.c', 'return chain_copy(&c, value) ? NULL : c;',
      'struct chain_settings s = chain_settings_of(value);\n'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The memory of the machine, and the memory that the control groups of this process leave. */
-#ifndef WEIR_SRC_GROUND_MEMORY_LIMIT_H
-#define WEIR_SRC_GROUND_MEMORY_LIMIT_H
+#ifndef WEIR_SRC_HOST_MEMORY_LIMIT_H
+#define WEIR_SRC_HOST_MEMORY_LIMIT_H
 
 #include <stdint.h>
 
