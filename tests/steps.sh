@@ -336,7 +336,7 @@ step_coverage() {
 		-Db_coverage=true "-Dc_args=$with" "-Dcpp_args=$with"
 	find "$build/coverage" -name '*.gcda' -delete
 	WEIR_TEST_SHORT=1 meson_test coverage -t 12 --suite unit --suite conformance \
-		--suite golden --suite examples --suite input --no-suite fault
+		--suite golden --suite examples --suite input --suite tool --no-suite fault
 	meson_test coverage -t 12 --suite fault
 	WEIR_TEST_SHORT=1 meson_test coverage -t 12 'stress load' # two loaders at a time
 	check tests/coverage/check.py "$build/coverage" "$logs/coverage.report"

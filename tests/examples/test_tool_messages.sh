@@ -35,6 +35,21 @@ test_not_an_image_comes_first() {
 	done
 }
 
+test_more_numbers_than_a_router_has_sets() {
+	run 2 "$weir" plan --sets 64 -p 1% "--keys=$(seq -s, 70)"
+	says '^weir plan: --keys: more than 64 numbers$'
+	run 2 "$weir" plan --sets 64 -p 1% "--keys=$(printf '%02100d' 1)"
+	says '^weir plan: --keys: 2100 characters: too many$'
+}
+
+test_like_names_its_normalisation() {
+	echo 10.0.0.0/8 >nets
+	echo nonsense >names
+	run 0 "$weir" build -q --cidr -p 1% -o nets.weir nets
+	run 2 "$weir" build -q --like=nets.weir -o none.weir names
+	says '^weir build: --like=nets.weir: was built with --cidr, and the same is done to keys$'
+}
+
 test_did_you_mean() {
 	run 2 "$weir" qeury x; says "^weir: 'qeury' is not a command: did you mean query?"
 	run 2 "$weir" ver; says 'did you mean verify?'

@@ -103,6 +103,12 @@ test_stored() {
 	says '^weir query: dated.parquet:flag: type BOOLEAN: filters of such columns are not '
 }
 
+test_a_column_is_not_keyed() {
+	(umask 077; head -c 16 /dev/urandom >key)
+	run 2 "$weir" query --keyed-by=key numbers.parquet:i64 /dev/null
+	says '^weir query: --keyed-by: numbers.parquet:i64 is not keyed$'
+}
+
 test_options() {
 	printf '%s\n' -20000 4 12288 5 >texts
 	run 0 "$weir" query -v numbers.parquet:i32 texts
