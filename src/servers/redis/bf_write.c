@@ -120,22 +120,13 @@ struct task {
 
 enum { SETTINGS = 4 };
 
-static uint64_t little(uint64_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return __builtin_bswap64(n);
-#else
-	return n;
-#endif
-}
-
 static void replicate_new(struct redis_context *context, const struct task *t,
                           const struct chain *c, int taken)
 {
 	uint64_t s[SETTINGS] = { 0, c->capacity, c->seed, c->expansion };
 	memcpy(&s[0], &c->error, sizeof c->error);
 	for (int i = 0; i < SETTINGS; i++)
-		s[i] = little(s[i]);
+		s[i] = key_little(s[i]);
 	redis.Replicate(context, "WEIR.BFMAKE", "sbv", t->name, (const char *)s, sizeof s, t->items,
 	                (size_t)taken);
 }
@@ -247,7 +238,7 @@ int bf_make(struct redis_context *context, struct redis_string **argv, int argc)
 		return redis.ReplyWithError(context, "ERR the settings are bad");
 	memcpy(s, settings, sizeof s);
 	for (int i = 0; i < SETTINGS; i++)
-		s[i] = little(s[i]);
+		s[i] = key_little(s[i]);
 	memcpy(&t.make.error, &s[0], sizeof t.make.error);
 	t.make.capacity = s[1];
 	t.make.seed = s[2];

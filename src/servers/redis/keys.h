@@ -55,6 +55,16 @@ int key_open_or(struct redis_context *context, const struct key_kind *kind,
 /* Return: a seed above 0 and below 2^63, the largest number that every client can read. */
 uint64_t key_draw_seed(void);
 
+/* Convert between a number and its little-endian bytes in a replicated string. */
+static inline uint64_t key_little(uint64_t n)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return __builtin_bswap64(n);
+#else
+	return n;
+#endif
+}
+
 /* Reply with the error sentence of the last failure. @full: the text for -ENOSPC; NULL: the
  * sentence. */
 void key_fail(struct redis_context *context, int err, const char *full);

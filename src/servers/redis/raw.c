@@ -61,7 +61,8 @@ int raw_check_memory(uint64_t bytes)
 
 /* ---- BF ---- */
 
-struct redisbloom_link raw_link(const struct chain_link *l)
+/* Return: what RedisBloom records about a link. */
+static struct redisbloom_link raw_link(const struct chain_link *l)
 {
 	return (struct redisbloom_link){ .bytes = l->bytes, .bits = l->n2 ? 0 : 8 * l->bytes,
 		.items = l->items, .error = l->error,

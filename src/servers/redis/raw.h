@@ -34,7 +34,5 @@ int raw_append(struct chain **c, const struct redisbloom_link *l, uint32_t growt
 /* Return: the options of a key from before RedisBloom 2.2, with REDISBLOOM_SERVER_HASH if
  * loadmodule had the argument redisbloom-2.0.1. */
 uint32_t raw_old_options(uint32_t options);
-/* Return: what RedisBloom records about a link. */
-struct redisbloom_link raw_link(const struct chain_link *l);
 
 #endif

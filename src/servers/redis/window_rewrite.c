@@ -40,15 +40,6 @@ bool window_take_time(struct redis_context *context, struct redis_string **argv,
 
 enum { SETTINGS = 6 };
 
-static uint64_t little(uint64_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return __builtin_bswap64(n);
-#else
-	return n;
-#endif
-}
-
 /* ---- writing ---- */
 
 static void put_settings(const struct window *w, uint64_t out[SETTINGS])
@@ -58,7 +49,7 @@ static void put_settings(const struct window *w, uint64_t out[SETTINGS])
 	memcpy(out, s, sizeof s);
 	memcpy(out, &w->error, sizeof w->error);
 	for (int i = 0; i < SETTINGS; i++)
-		out[i] = little(out[i]);
+		out[i] = key_little(out[i]);
 }
 
 void window_replicate_new(struct redis_context *context, struct redis_string *name,
@@ -164,7 +155,7 @@ static bool take_settings(const struct redis_string *from, struct window_setting
 		return false;
 	memcpy(f, at, sizeof f);
 	for (int i = 0; i < SETTINGS; i++)
-		f[i] = little(f[i]);
+		f[i] = key_little(f[i]);
 	*s = (struct window_settings){ .capacity = f[1], .seed = f[2], .seconds = f[3],
 		                       .generations = f[4], .expansion = f[5] };
 	memcpy(&s->error, &f[0], sizeof s->error);
