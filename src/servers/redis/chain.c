@@ -26,9 +26,13 @@ static int make_filter(const struct chain *c, struct chain_link *l, const struct
 	p.memory = l->bits;
 	p.memory_bytes = form->bytes;
 	int err = weir_create(&l->filter, &p);
-	if (err)
+	if (err) {
 		c->memory->put(base);
-	return err;
+		return err;
+	}
+	l->words_per_key = (uint8_t)form->words_per_key;
+	l->bits_per_word = (uint8_t)form->bits_per_word;
+	return 0;
 }
 
 /* Put an empty link at @at, which has room for the bits if the link is compact. */
@@ -130,14 +134,10 @@ unsigned chain_list(const struct chain *c, struct chain_link *out[CHAIN_LINKS])
 
 struct chain_form chain_form_of(const struct chain_link *l)
 {
-	struct chain_form f = { .capacity = l->capacity, .bytes = l->bytes, .probes = l->probes,
-		                .error = l->probes ? l->error : 0, .n2 = l->n2 };
-	struct weir_stats s = WEIR_STATS_INIT;
-	if (!l->probes && weir_measure(l->filter, WEIR_SAMPLED, &s) == 0) {
-		f.words_per_key = s.shape.field[0];
-		f.bits_per_word = s.shape.field[1];
-	}
-	return f;
+	return (struct chain_form){ .capacity = l->capacity, .bytes = l->bytes,
+		.probes = l->probes, .words_per_key = l->words_per_key,
+		.bits_per_word = l->bits_per_word, .error = l->probes ? l->error : 0,
+		.n2 = l->n2 };
 }
 
 /* ---- chains ---- */

@@ -63,7 +63,8 @@ struct chain_link {
 	uint64_t capacity, items, bytes;
 	uint32_t probes;          /* as in struct chain_form; 0: blocked */
 	uint8_t pad;              /* blocked: bytes from the allocation to the bits */
-	uint8_t n2;               /* as in struct chain_form */
+	uint8_t n2;               /* as in struct chain_form, like the two below */
+	uint8_t words_per_key, bits_per_word;
 };
 
 struct chain {

@@ -97,12 +97,23 @@ int chain_size(const struct chain_settings *s, unsigned n, struct chain_form *ou
 		size_redisbloom(s, n, out);
 		return 0;
 	}
+	/* Most keys have the size of the key before, and the logarithms take a third of what a new
+	 * key costs here. */
+	static struct chain_form last;
+	static double last_error;
 	double error = own_error(s, n);
-	*out = (struct chain_form){ .capacity = capacity_of(s, n) };
+	uint64_t capacity = capacity_of(s, n);
+	if (capacity == last.capacity && error == last_error) {
+		*out = last;
+		return 0;
+	}
+	*out = (struct chain_form){ .capacity = capacity };
 	double bits = size_compact(error, out);
 	if (bits > CHAIN_COMPACT * 8.0)
 		return size_blocked(error, out);
 	out->bytes = 8 * (uint64_t)ceil(bits / 64);
+	last = *out;
+	last_error = error;
 	return 0;
 }
 
@@ -117,7 +128,7 @@ int chain_form_check(const struct chain_form *f, enum chain_layout layout)
 	}
 	bool compact = f->probes && f->probes <= MOST_PROBES && f->bytes <= CHAIN_COMPACT &&
 	               f->bytes % 8 == 0 && !f->words_per_key && !f->bits_per_word;
-	bool blocked = !f->probes && f->bytes % 64 == 0;
+	bool blocked = !f->probes && f->bytes % 64 == 0 && f->words_per_key && f->bits_per_word;
 	if (!f->capacity || f->capacity > CHAIN_CAPACITY_MOST || !f->bytes || f->bytes >> 52 ||
 	    f->n2 || (!compact && !blocked))
 		return weir_fail(-EBADMSG, "no link has a capacity of %llu, %llu bytes and %u "

@@ -128,13 +128,6 @@ static struct redisbloom_link take_link(struct reader *r, bool old)
 	return l;
 }
 
-/* RedisBloom never wrote REDISBLOOM_BITS with the server's hash. */
-static bool are_options(uint32_t options)
-{
-	return !(options & ~KNOWN_OPTIONS) &&
-	       !(options & REDISBLOOM_SERVER_HASH && options & REDISBLOOM_BITS);
-}
-
 uint32_t raw_old_options(uint32_t options)
 {
 	bool server = options & REDISBLOOM_HASH64 && key_options.server_hash;
@@ -150,7 +143,7 @@ int raw_make_chain(const unsigned char *header, size_t bytes, uint64_t most, str
 	uint64_t items = take(&r, 8), links = take(&r, 4), sum = 0;
 	uint32_t options = (uint32_t)take(&r, 4), growth = 2;
 	bool old = bytes == OLD_HEAD + OLD_LINK * links;
-	if (!links || links > CHAIN_LINKS || !are_options(options) ||
+	if (!links || links > CHAIN_LINKS || options & ~KNOWN_OPTIONS ||
 	    (!old && bytes != BF_HEAD + BF_LINK * links))
 		return weir_fail(-EBADMSG, "a header of %zu bytes does not have %llu links with "
 		                 "options %#x", bytes, (unsigned long long)links, options);

@@ -4,8 +4,8 @@
  * encoding version is above all of RedisBloom's, so RedisBloom refuses a file of this module
  * instead of misreading it.
  *
- * A value has the numbers of each array and then its bytes as they are in memory. Redis's own
- * checksum covers them, and loading solves no formula. */
+ * A value has the numbers of its arrays, and the bytes of each array as they are in memory. Redis's
+ * own checksum covers them, and loading solves no formula. */
 #include <errno.h>
 #include <string.h>
 #include "dump.h"
@@ -16,87 +16,11 @@ enum { VERSION = 64 };
 struct key_kind bf_keys = { NULL, "BF.LOADCHUNK", false };
 struct key_kind cf_keys = { NULL, "CF.LOADCHUNK", true };
 
-/* ---- BF: layout, error, capacity, seed, expansion, options, links; then for each link its
- * capacity, items, probes and words, error, n2 and bits ---- */
-
-void rdb_save_chain(struct redis_io *io, const struct chain *c)
-{
-	struct chain_link *link[CHAIN_LINKS];
-	unsigned n = chain_list(c, link);
-	redis.SaveUnsigned(io, c->layout | (uint64_t)c->options << 8 | (uint64_t)n << 16 |
-	                           (uint64_t)c->expansion << 32);
-	redis.SaveDouble(io, c->error);
-	redis.SaveUnsigned(io, c->capacity);
-	redis.SaveUnsigned(io, c->seed);
-	for (unsigned i = 0; i < n; i++) {
-		struct chain_form f = chain_form_of(link[i]);
-		redis.SaveUnsigned(io, f.probes | (uint64_t)f.words_per_key << 16 |
-		                           (uint64_t)f.bits_per_word << 32 | (uint64_t)f.n2 << 48);
-		redis.SaveUnsigned(io, f.capacity);
-		redis.SaveUnsigned(io, link[i]->items);
-		if (c->layout == CHAIN_REDISBLOOM)
-			redis.SaveDouble(io, f.error);
-		redis.SaveStringBuffer(io, (const char *)link[i]->bits, link[i]->bytes);
-	}
-}
+/* ---- BF: rdb_chain.c ---- */
 
 static void save_bf(struct redis_io *io, void *value)
 {
 	rdb_save_chain(io, value);
-}
-
-/* Make or lengthen the chain. @f: lacks the bytes. */
-static int append(struct chain **c, const struct chain_settings *s, struct chain_form *f,
-                  uint64_t items, const char *bits, size_t bytes)
-{
-	f->bytes = bytes;
-	if (items > (s->layout == CHAIN_OWN ? f->capacity : CHAIN_CAPACITY_MOST))
-		return weir_fail(-EBADMSG, "a link has %llu items, its capacity is %llu",
-		                 (unsigned long long)items, (unsigned long long)f->capacity);
-	struct chain_settings first = *s;
-	if (s->layout == CHAIN_REDISBLOOM) { /* these are the first link's, as in RedisBloom */
-		first.error = f->error;
-		first.capacity = f->capacity;
-	}
-	int err = *c ? chain_append(*c, f, 0) : chain_create_as(c, &first, f, 0, &key_memory);
-	if (err)
-		return err;
-	memcpy((*c)->newest->bits, bits, bytes);
-	(*c)->newest->items = items;
-	return 0;
-}
-
-static int load_link(struct redis_io *io, struct chain **c, const struct chain_settings *s)
-{
-	uint64_t packed = redis.LoadUnsigned(io);
-	struct chain_form f = { .probes = packed & 0xffff, .words_per_key = packed >> 16 & 0xffff,
-		                .bits_per_word = packed >> 32 & 0xffff, .n2 = packed >> 48 & 0xff };
-	f.capacity = redis.LoadUnsigned(io);
-	uint64_t items = redis.LoadUnsigned(io);
-	size_t bytes = 0;
-	if (s->layout == CHAIN_REDISBLOOM)
-		f.error = redis.LoadDouble(io);
-	char *bits = redis.LoadStringBuffer(io, &bytes);
-	if (!bits || redis.IsIOError(io))
-		return rdb_ended();
-	int err = append(c, s, &f, items, bits, bytes);
-	redis.Free(bits);
-	return err;
-}
-
-int rdb_load_chain(struct redis_io *io, struct chain **c)
-{
-	uint64_t packed = redis.LoadUnsigned(io);
-	struct chain_settings s = { .layout = packed & 0xff ? CHAIN_REDISBLOOM : CHAIN_OWN,
-		                    .options = packed >> 8 & 0xff, .expansion = packed >> 32 };
-	uint64_t links = packed >> 16 & 0xffff;
-	s.error = redis.LoadDouble(io);
-	s.capacity = redis.LoadUnsigned(io);
-	s.seed = redis.LoadUnsigned(io);
-	int err = !links || redis.IsIOError(io) ? rdb_ended() : 0;
-	for (uint64_t i = 0; !err && i < links; i++)
-		err = load_link(io, c, &s);
-	return err;
 }
 
 static void *load_bf(struct redis_io *io, int version)

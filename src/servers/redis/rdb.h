@@ -19,7 +19,7 @@ int rdb_load_subs(struct redis_io *io, const struct cuckoo_settings *s, uint64_t
 /* Read sub filter @j of a filter, which is the next. */
 int rdb_load_sub(struct redis_io *io, struct cuckoo *c, unsigned j);
 
-/* Write a chain; read one that rdb_save_chain() wrote. Return: as rdb_load_subs(). */
+/* rdb_chain.c: write a chain; read one that rdb_save_chain() wrote. Return: as rdb_load_subs(). */
 void rdb_save_chain(struct redis_io *io, const struct chain *c);
 int rdb_load_chain(struct redis_io *io, struct chain **c);
 

@@ -9,7 +9,7 @@ import unittest
 
 import redis
 
-from formats import RAW_CF, is_raw, old_values, own_bf, own_cf, raw_bf, raw_link
+from formats import RAW_CF, Value, is_raw, old_values, own_bf, own_cf, raw_bf, raw_link
 from hostile import hostile_chunk, hostile_header, hostile_value
 from served import HOSTILE, Case, digests
 
@@ -137,6 +137,23 @@ class BF(Hostile, Case):
         answers = self.run_("BF.MADD", key, *ITEMS)
         taken = [item for item, answer in zip(ITEMS, answers) if answer in (0, 1)]
         self.assertEqual(self.run_("BF.MEXISTS", key, *taken, "x")[:-1], [1] * len(taken))
+
+
+    def test_numbers_of_a_chain(self):
+        """Numbers that end early, go on after the last link or exceed 64 bits are refused."""
+        for key in self.keys:
+            value = Value.of(self.whole[key])
+            code, numbers = value.fields[0]
+            forged = [numbers[:n] for n in range(len(numbers))] + [numbers + b"\0",
+                      numbers[:9] + b"\xff" * 10 + numbers[10:]]
+            for each in forged:
+                value.fields[0] = (code, each)
+                with self.assertRaisesRegex(redis.ResponseError, "Bad data format"):
+                    self.client.restore("new", 0, value.payload())
+            value.fields[0] = (code, numbers)
+            self.client.restore("new", 0, value.payload())
+            self.assertEqual(*digests(self.client, key, "new"))
+            self.client.delete("new")
 
 
 class CF(Hostile, Case):

@@ -166,6 +166,16 @@ class BF(Keeping, Case):
         pipe.execute_command("BF.MADD", key, *range(1000))
         pipe.execute_command("BF.INSERT", key, "ITEMS", *range(2000))
 
+    def test_rdb_file_keeps_any_error_rate(self):
+        server = self.serve(options=["--appendonly", "no"])
+        rates = ["0.01", "0.001", "0.3", "0.0123456789", "0.9999999", "1e-9", "1e-300", "0.15"]
+        for rate in rates:
+            server.client.execute_command("BF.RESERVE", rate, rate, 100)
+        before = digests(server.client, *rates)
+        server.client.save()
+        server.again()
+        self.assertEqual(digests(server.client, *rates), before)
+
     def test_keys_have_compact_and_blocked_links(self):
         client = self.serve().client
         self.change(client, 1)
