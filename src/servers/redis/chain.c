@@ -154,7 +154,7 @@ static int check(const struct chain_settings *s)
 	if (s->expansion > CHAIN_EXPANSION_MOST || own != !!s->seed)
 		return weir_fail(-EINVAL, "expansion %llu is above %u, or the seed is wrong",
 		                 (unsigned long long)s->expansion, CHAIN_EXPANSION_MOST);
-	if (s->options & ~(own ? 0u : REDISBLOOM_OPTIONS | REDISBLOOM_SERVER_HASH))
+	if (own ? s->options != 0 : !redisbloom_are_options(s->options))
 		return weir_fail(-EINVAL, "options %#x are unknown", s->options);
 	if (!own && !s->expansion && !(s->options & REDISBLOOM_NO_SCALING))
 		return weir_fail(-EINVAL, "a filter of RedisBloom's that scales has growth 0");

@@ -16,7 +16,6 @@
 
 enum { BF_HEAD = 20, BF_LINK = 53, OLD_HEAD = 16, OLD_LINK = 49, CF_HEAD = 38,
        OLD_CF_HEAD = 32 };
-static const uint32_t KNOWN_OPTIONS = REDISBLOOM_OPTIONS | REDISBLOOM_SERVER_HASH;
 
 /* ---- fields ---- */
 
@@ -130,7 +129,8 @@ static struct redisbloom_link take_link(struct reader *r, bool old)
 
 uint32_t raw_old_options(uint32_t options)
 {
-	bool server = options & REDISBLOOM_HASH64 && key_options.server_hash;
+	bool server = options & REDISBLOOM_HASH64 && !(options & REDISBLOOM_BITS) &&
+	              key_options.server_hash;
 	return options | (server ? REDISBLOOM_SERVER_HASH : 0);
 }
 
@@ -143,7 +143,7 @@ int raw_make_chain(const unsigned char *header, size_t bytes, uint64_t most, str
 	uint64_t items = take(&r, 8), links = take(&r, 4), sum = 0;
 	uint32_t options = (uint32_t)take(&r, 4), growth = 2;
 	bool old = bytes == OLD_HEAD + OLD_LINK * links;
-	if (!links || links > CHAIN_LINKS || options & ~KNOWN_OPTIONS ||
+	if (!links || links > CHAIN_LINKS || !redisbloom_are_options(options) ||
 	    (!old && bytes != BF_HEAD + BF_LINK * links))
 		return weir_fail(-EBADMSG, "a header of %zu bytes does not have %llu links with "
 		                 "options %#x", bytes, (unsigned long long)links, options);

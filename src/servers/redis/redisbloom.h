@@ -17,6 +17,14 @@ enum {
 	REDISBLOOM_SERVER_HASH = 16
 };
 
+/* Return: true if a filter can have these options. RedisBloom never wrote REDISBLOOM_BITS with the
+ * server's hash. */
+static inline bool redisbloom_are_options(uint64_t options)
+{
+	return !(options & ~(uint64_t)(REDISBLOOM_OPTIONS | REDISBLOOM_SERVER_HASH)) &&
+	       !(options & REDISBLOOM_SERVER_HASH && options & REDISBLOOM_BITS);
+}
+
 /* The fields that RedisBloom records about a link, in the order of its files. */
 struct redisbloom_link {
 	uint64_t bytes, bits; /* of the array; bits is 0 in old files with n2 */

@@ -115,8 +115,9 @@ MUTANTS = [
     ('DELETED_LEFT_OUT', 'raw.c', '(*out)->deleted = deleted;', ';', SCAN),
     ('NEW_HEADER_FOR_THE_OLD_HASH', 'raw.c', '\tif (c->old_hash)\n\t\treturn (size_t)(at - out);\n',
      '', SCAN),
-    ('OTHER_HASH_EVERYWHERE', 'raw.c', 'options & REDISBLOOM_HASH64 && key_options.server_hash',
-     'options & REDISBLOOM_HASH64', RESTORE),
+    ('OTHER_HASH_EVERYWHERE', 'raw.c', '!(options & REDISBLOOM_BITS) &&\n'
+     '\t              key_options.server_hash;',
+     '!(options & REDISBLOOM_BITS);', RESTORE),
     # files
     ('FILE_LACKS_THE_SEED', 'rdb_chain.c', 'put_fixed(at, c->seed)', 'put_fixed(at, c->seed != 0)',
      'keeping BF.test_rdb_file_keeps_the_key'),
