@@ -118,9 +118,7 @@ done
 for percent in 100 50 25; do
 	run lsm x10000000 x200000 "$percent" "$work"
 done
-for layout in classic blocked; do
-	run shown "$layout" x1000000 "$threads" "$work"
-done
+run shown x1000000 "$threads" "$work"
 run replay x4000000 "$threads" 0.2 "$work/replay.weir"
 # What these start, they do not install: a daemon is not put on somebody's machine.
 run cache_penetration_sqlite x1000000 x1000000 "$threads" 950 "$work"

@@ -21,6 +21,7 @@
 #include <weir/follow.h>
 #include <weir/window.h>
 #include <weir/router.h>
+#include <weir/small.h>
 #include <weir/guard.h>
 #include <weir/parquet.h>
 #include <weir/metrics.h>

@@ -22,7 +22,7 @@ PAGES = """weir_age weir_build weir_builder_create weir_can weir_clone weir_cont
     weir_handle_insert weir_handle_refresh weir_handle_rollback weir_hash weir_image_inspect
     weir_image_verify weir_inline_contains weir_insert weir_insert_keys weir_kind_name weir_load
     weir_measure weir_merge weir_metrics_write weir_params_of weir_plan_make weir_reload_begin
-    weir_remove weir_route weir_router_find weir_save weir_secret_read weir_text_key
+    weir_remove weir_route weir_router_find weir_save weir_secret_read weir_small_init weir_text_key
     weir_window_advance""".split()
 COLUMNS = 73 # of a program, as a page indents it on a terminal of 80 columns
 SIGNS = {"\\e": "\\", "\\-": "-", "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\(aq": "'", "\\&": ""}

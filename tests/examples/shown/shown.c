@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: MIT
- * What has a user been shown already? Each user has a filter of 1 KiB. One mapped file, the
- * arena, has the bits of all filters. Usage: shown LAYOUT USERS THREADS FOLDER
+ * What has a user been shown already? Each user has a small filter of 1 KiB, and one mapped file
+ * has the bits of all filters. Usage: shown USERS THREADS FOLDER
  *
  *   A1 The file has a directory, a slot for each user, and some spare slots. A slot that is in the
  *      directory has its user's bits and is never zeroed.
- *   A2 A new filter is made on a spare slot, because weir_create() zeroes the slot. The slot gets
- *      the user's bits, and one store to the directory switches the user to the slot. If
- *      the process is killed before that store, the user still has the old slot.
- *   A3 A thread holds a read-side section while it uses a filter. After a switch and a grace
- *      period, the old filter is destroyed and its slot is spare.
- * A restart and a reset both make the filter of a user by a switch to another slot. */
-#include <malloc.h>
+ *   A2 To reset a user, a spare slot is zeroed, and one store to the directory switches the user to
+ *      it. If the process is killed before that store, the user still has the old slot.
+ *   A3 A thread holds a read-side section while it uses a slot. After a switch and a grace period,
+ *      the old slot is spare.
+ * Besides the file there is no memory for a user, and a restart only maps the file. */
 #include <stdatomic.h>
 #include <urcu/urcu-bp.h>
 #include "../example.h"
 
-static const char usage[] = "shown LAYOUT USERS THREADS FOLDER";
-static const uint32_t kinds[] = { WEIR_CLASSIC, WEIR_BLOCKED };
+static const char usage[] = "shown USERS THREADS FOLDER";
 
 enum { SLOT = 1024, SPARE = 1024, ITEMS = 500, RESET = 100 /* every 100th user is reset */ };
 
-static struct weir_params params = WEIR_PARAMS_INIT;
-static double rate; /* the false-positive rate that the plan computes */
+static struct weir_small filters; /* the size and seed of all filters */
 static uint64_t users;
 static char file[NAME];
-static _Atomic(struct weir_filter *) *opened; /* the open filter of each user, or NULL */
-static _Atomic(uint32_t) *directory;          /* in the file: the slot number of each user */
+static _Atomic(uint32_t) *directory; /* in the file: the slot number of each user */
 static char *slots;
 static uint32_t spare[SPARE], n_spare;
 static atomic_ullong next, missed, wrong, seen_empty, insert_ns, lookup_ns;
@@ -53,36 +48,25 @@ static void start(bool fresh)
 	free(taken);
 }
 
-/* Switch @user to a spare slot (rule A2). Single-threaded. @bits: the new contents, or NULL. @old:
- * gets the old slot. Return: the old filter, which no thread uses after a grace period. */
-static struct weir_filter *switch_over(uint64_t user, const void *bits, uint32_t *old)
+/* The bits of @user. The caller is inside a read-side section (rule A3). */
+static uint64_t *bits_of(uint64_t user)
 {
-	struct weir_params p = params;
-	struct weir_filter *filter;
+	return (void *)(slots + atomic_load(&directory[user]) * (size_t)SLOT);
+}
+
+/* Reset @user (rule A2). Single-threaded. Return: the old slot, which is spare after a grace
+ * period. */
+static uint32_t reset(uint64_t user)
+{
 	uint32_t slot = spare[--n_spare];
-	p.memory = slots + slot * (size_t)SLOT;
-	p.memory_bytes = SLOT;
-	must(weir_create(&filter, &p), "create");
-	if (bits)
-		memcpy(p.memory, bits, SLOT);
-	*old = atomic_exchange(&directory[user], slot);
-	return atomic_exchange(&opened[user], filter);
+	memset(slots + slot * (size_t)SLOT, 0, SLOT);
+	return atomic_exchange(&directory[user], slot);
 }
 
-static void open_all(void)
-{
-	uint32_t old;
-	for (uint64_t user = 0; user < users; user++) {
-		switch_over(user, slots + directory[user] * (size_t)SLOT, &old);
-		spare[n_spare++] = old; /* no filter was open on this slot */
-	}
-}
-
-/* Look up item @i of @user, inside a read-side section (rule A3). */
 static bool shown(uint64_t user, uint64_t i)
 {
 	urcu_bp_read_lock();
-	bool yes = weir_contains_u64(atomic_load(&opened[user]), key_user_snowflake(user, i));
+	bool yes = weir_small_contains_u64(&filters, bits_of(user), key_user_snowflake(user, i));
 	urcu_bp_read_unlock();
 	return yes;
 }
@@ -94,7 +78,7 @@ static void *show(void *unused)
 		double began = cpu_seconds();
 		for (uint64_t i = 0; i < ITEMS; i++) {
 			urcu_bp_read_lock();
-			weir_insert_u64(atomic_load(&opened[user]), key_user_snowflake(user, i));
+			weir_small_insert_u64(&filters, bits_of(user), key_user_snowflake(user, i));
 			urcu_bp_read_unlock();
 		}
 		insert_ns += (uint64_t)((cpu_seconds() - began) * 1e9);
@@ -123,18 +107,17 @@ static void *look(void *unused)
 /* Thread 0 resets users. Each other thread must find the items of users that are never reset. */
 static void *reset_or_look(void *thread)
 {
-	struct weir_filter *left[SPARE / 2];
-	uint32_t slot[SPARE / 2], n = 0;
+	uint32_t left[SPARE / 2], n = 0;
 	for (uint64_t i = (uintptr_t)thread; thread && (resetting || i < 10000); i += 64)
 		if (key_scramble(i) % users % RESET && !shown(key_scramble(i) % users, i % ITEMS))
 			missed++;
 	for (uint64_t user = 0; !thread && user < users; user += RESET) {
-		left[n] = switch_over(user, NULL, &slot[n]);
+		left[n] = reset(user);
 		if (++n < SPARE / 2 && user + RESET < users)
 			continue;
 		urcu_bp_synchronize_rcu(); /* one grace period for many users */
-		for (; n; spare[n_spare++] = slot[--n])
-			weir_destroy(left[n - 1]);
+		while (n)
+			spare[n_spare++] = left[--n];
 	}
 	if (!thread)
 		resetting = false;
@@ -143,11 +126,8 @@ static void *reset_or_look(void *thread)
 
 static void restart(void)
 {
-	for (uint64_t user = 0; user < users; user++)
-		weir_destroy(atomic_exchange(&opened[user], NULL));
 	munmap((void *)directory, file_room());
 	start(false);
-	open_all();
 	for (uint64_t i = 0; i < users * 25; i++) {
 		bool yes = shown(i % users, i * 7 % ITEMS), was_reset = i % users % RESET == 0;
 		missed += !was_reset && !yes;
@@ -155,43 +135,26 @@ static void restart(void)
 	}
 }
 
-static void choose(const char *layout)
-{
-	struct weir_plan plan = WEIR_PLAN_INIT;
-	params.kind = kind_of(layout, kinds, 2, usage);
-	params.capacity = ITEMS;
-	params.max_bytes = SLOT;
-	params.seed = SEED; /* all filters get it; a real server stores a random seed */
-	params.classic.probes = params.kind == WEIR_CLASSIC ? 6 : 0;
-	must(weir_plan_make(&params, &plan), "plan");
-	must(weir_params_shape(&params, &plan.shape), "shape"); /* all filters get this shape */
-	rate = plan.fp_rate;
-}
-
 int main(int argc, char **argv)
 {
-	arguments(argc == 5, usage);
-	users = number(argv[2], 1000, 100000000, usage);
-	unsigned threads = (unsigned)number(argv[3], 2, MOST_THREADS, usage);
-	choose(argv[1]);
-	snprintf(file, NAME, "%s/shown", fresh_folder(argv[4]));
-	opened = room_for(users, sizeof *opened);
+	arguments(argc == 4, usage);
+	users = number(argv[1], 1000, 100000000, usage);
+	unsigned threads = (unsigned)number(argv[2], 2, MOST_THREADS, usage);
+	/* A real server stores a random seed beside the file. */
+	must(weir_small_fit(&filters, ITEMS, SLOT / sizeof(uint64_t), SEED), "size");
+	snprintf(file, NAME, "%s/shown", fresh_folder(argv[3]));
 	start(true);
-	double began = cpu_seconds();
-	open_all();
-	double opening = (cpu_seconds() - began) / (double)users, n = (double)users * ITEMS;
-	size_t record = malloc_usable_size(opened[0]) + sizeof(size_t) + sizeof *opened;
 	in_threads(threads, show);
 	next = 0;
 	in_threads(threads, look);
 	double resets = in_threads(threads, reset_or_look) / (double)users * RESET;
 	restart();
-	printf("%s, %llu users of %d items: a file of %.0f MB, and %zu bytes of memory a user; "
-	       "%.4f %% of others taken for shown (formula %.4f %%); %.0f ns an insert, %.0f ns a "
-	       "lookup of any user; %.1f us to open, %.1f us to reset a user\n", argv[1],
-	       (unsigned long long)users, ITEMS, (double)file_room() * 1e-6, record,
+	double rate = weir_small_rate(&filters, ITEMS), n = (double)users * ITEMS;
+	printf("%llu users of %d items: a file of %.0f MB; %.4f %% of others taken for shown "
+	       "(formula %.4f %%); %.0f ns an insert, %.0f ns a lookup of any user; %.1f us to "
+	       "reset a user\n", (unsigned long long)users, ITEMS, (double)file_room() * 1e-6,
 	       (double)wrong / n * 100, rate * 100, (double)insert_ns / n,
-	       (double)lookup_ns / (double)users / threads, opening * 1e6, resets * 1e6);
+	       (double)lookup_ns / (double)users / threads, resets * 1e6);
 	bool kept = promise(!missed, "what was shown is known, beside resets and after a restart");
 	kept &= promise(!seen_empty, "who was reset has been shown nothing");
 	kept &= promise(within(wrong, rate, users * ITEMS), "the rate is the formula's");
