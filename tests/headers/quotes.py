@@ -57,6 +57,14 @@ def main(root):
                 print("%s: this stands in %s %d times, not once:\n%s" %
                       (name, path, text.count(old), old))
                 wrong += 1
+    # The tests that must find the bugs have to be there too.
+    for name, *_, test, function in load(root, "tests/unit", "mutants").MUTANTS:
+        file = root / "tests" / test
+        file = file.with_name("test_%s.c" % file.name)
+        n += 1
+        if not file.exists() or not re.search(r"\b%s\b" % function, file.read_text()):
+            print("%s: there is no %s() in %s" % (name, function, file))
+            wrong += 1
     # For a node, each bug is one place or a list of places.
     node = root / "tests/replica/node"
     for name, *places, _ in load(root, "tests/replica/node", "mutants").MUTANTS:
