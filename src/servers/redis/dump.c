@@ -31,6 +31,7 @@ enum { CF_NAMED = 6 }; /* the fields of a header of CF that its name covers */
 enum { BF_FIELDS = 6, LINK_FIELDS = 4, CF_FIELDS = 8, FRAME_FIELDS = 4, MARK_BITS = 29 };
 _Static_assert(FRAME_FIELDS * 8 == DUMP_FRAME_BYTES, "bytes");
 _Static_assert((BF_FIELDS + LINK_FIELDS * CHAIN_LINKS + 1) * 8 <= DUMP_HEADER_MOST, "bytes");
+_Static_assert((size_t)RAW_CHAIN_MOST <= DUMP_HEADER_MOST, "bytes");
 static const uint64_t BF_MAGIC = UINT64_C(0x3246425249455702);
 static const uint64_t CF_MAGIC = UINT64_C(0x3246435249455702);
 

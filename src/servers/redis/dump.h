@@ -24,7 +24,7 @@ bool dump_is_raw(const struct dump_key *k);
 
 /* The header of a key. @out: has room for DUMP_HEADER_MOST bytes. @name: receives the checksum that
  * identifies the key in each chunk; 0 if raw. Return: the number of bytes. */
-enum { DUMP_HEADER_MOST = 8 * (7 + 4 * CHAIN_LINKS) };
+enum { DUMP_HEADER_MOST = 8 * (7 + 7 * CHAIN_LINKS) };
 size_t dump_put_header(const struct dump_key *k, unsigned char *out, uint64_t *name);
 /* Make a key from a header. Return: 0, and an empty key of the header's size; or a negative errno:
  * -EBADMSG a damaged header. */

@@ -16,6 +16,7 @@
 
 enum { BF_HEAD = 20, BF_LINK = 53, OLD_HEAD = 16, OLD_LINK = 49, CF_HEAD = 38,
        OLD_CF_HEAD = 32 };
+_Static_assert(BF_HEAD + (size_t)BF_LINK * CHAIN_LINKS == RAW_CHAIN_MOST, "bytes");
 
 /* ---- fields ---- */
 

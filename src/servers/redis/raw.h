@@ -6,6 +6,8 @@
 #include "chain.h"
 #include "cuckoo.h"
 
+/* The most bytes of a header of BF. */
+enum { RAW_CHAIN_MOST = 20 + 53 * CHAIN_LINKS };
 /* Write the header of a key in RedisBloom's layout. Return: the number of bytes. */
 size_t raw_put_chain(const struct chain *c, unsigned char *out);
 size_t raw_put_cuckoo(const struct cuckoo *c, unsigned char *out);
