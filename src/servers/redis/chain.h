@@ -26,7 +26,10 @@
 #include "memory.h"
 #include "redisbloom.h"
 
-enum { CHAIN_LINKS = 64, CHAIN_COMPACT = 4096 };
+/* The most links of a chain. RedisBloom halves the error rate from link to link, and makes no link
+ * of rate 0. The rate of a first link, which is below 1, can be halved 1,074 times before it is 0.
+ */
+enum { CHAIN_LINKS = 1075, CHAIN_COMPACT = 4096 };
 /* Every number that clients may read is below this limit. */
 #define CHAIN_NUMBERS (UINT64_C(1) << 62)
 

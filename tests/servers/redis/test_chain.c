@@ -73,14 +73,14 @@ static void test_a_chain_that_does_not_scale_is_full(void **state)
 	chain_destroy(c);
 }
 
-static void test_a_chain_has_at_most_64_links(void **state)
+static void test_a_chain_has_at_most_1075_links(void **state)
 {
 	struct chain *c = make(0.01, 1, 1);
 	(void)state;
 	uint64_t absent = fill(c, CHAIN_LINKS);
 	while (has(c, absent))
 		absent++;
-	assert_refused(add(c, absent), -EFBIG, "at most", "64");
+	assert_refused(add(c, absent), -EFBIG, "at most", "1075");
 	assert_int_equal(chain_items(c), CHAIN_LINKS);
 	chain_destroy(c);
 }
@@ -344,7 +344,7 @@ int main(void)
 		                          counted_check),
 		cmocka_unit_test_teardown(test_no_added_item_is_missed, counted_check),
 		cmocka_unit_test_teardown(test_a_chain_that_does_not_scale_is_full, counted_check),
-		cmocka_unit_test_teardown(test_a_chain_has_at_most_64_links, counted_check),
+		cmocka_unit_test_teardown(test_a_chain_has_at_most_1075_links, counted_check),
 		cmocka_unit_test_teardown(test_the_measured_rate_is_at_most_the_asked_one,
 		                          counted_check),
 		cmocka_unit_test(test_the_rates_of_all_links_sum_to_at_most_the_asked_one),

@@ -214,6 +214,8 @@ class ForgedHeaders(Case):
         self.load("BF", [own_bf([(capacity, size, 0, shape)] * n) for size in self.SIZES
                          for capacity in (0, 1, 100, 1 << 48, 1 << 63) for shape in words
                          for n in (1, 2, 64)])
+        self.load("BF", [own_bf([(100, 64, 0, shape)] * n) for shape in words
+                         for n in (1075, 1076)])
         self.load("BF", [own_bf([(10, 64, 5, 3)], *more) for more in (
             (float("nan"),), (0.0,), (1.0,), (5e-324,), (0.01, 0), (0.01, 1 << 49), (0.01, 1, 0),
             (0.01, 1, 7, 1 << 32), (0.01, 1, 7, 0))])
@@ -223,8 +225,9 @@ class ForgedHeaders(Case):
                  for capacity in (0, 1, 100, (1 << 48) - 1, (1 << 64) - 1)
                  for error in (0.01, 5e-324, 1e-300, 1 - 2 ** -53) for items in (0, 1 << 55)]
         self.load("BF", [raw_bf(link) for link in links])
-        self.load("BF", [raw_bf(*[raw_link(1, 0.01, 1 << 30)] * 64),
-                         raw_bf(*[raw_link(1, 0.01)] * 65), raw_bf(), raw_bf(links[-1], growth=0)])
+        self.load("BF", [raw_bf(*[raw_link(1, 0.01, 1 << 30)] * 64), raw_bf(),
+                         raw_bf(links[-1], growth=0),
+                         *(raw_bf(*[raw_link(1, 0.01)] * n) for n in (1075, 1076))])
         n2 = [(*raw_link(100, 0.01, size)[:7], n) for size in self.SIZES
               for n in (1, 9, 48, 63, 255)]
         self.load("BF", [raw_bf(link) for link in n2])

@@ -8,6 +8,7 @@ import unittest
 
 import redis
 
+from formats import old_values, raw_bf, raw_link
 from redisbloom_keys import KEYS
 from served import Case, digests, free_port
 
@@ -230,6 +231,28 @@ class Takeover(Case):
                 for item in added[1::2]:
                     self.assertEqual(run("CF.DEL", key.name, item), 1, key)
                 self.assertEqual(self.info(server.client, key)[b"Number of items inserted"], 0)
+
+    def test_keys_of_many_links(self):
+        """With expansion 1 a key gets a link for each few items. RedisBloom stops at rate 0."""
+        server = self.serve(options=["--rdbcompression", "no"])
+        run = server.client.execute_command
+        run("BF.LOADCHUNK", "k", 1, raw_bf(raw_link(2, 0.01), growth=1))
+        items = [b"%d" % n for n in range(1000)]
+        self.assertEqual(run("BF.MADD", "k", *items).count(0), 1000 - run("BF.CARD", "k"))
+        self.assertGreater(run("BF.INFO", "k", "FILTERS")[0], 300)
+        (_, header), *chunks = self.scan(server.client, KEYS[0], name="k")
+        arrays = [data for _, data in chunks]
+        for payload in old_values(server.client.dump("k"), header, arrays)[:2]: # of 64-bit hashes
+            server.client.restore("old", 0, payload, replace=True)
+            self.assertEqual(set(run("BF.MEXISTS", "old", *items)), {1})
+            self.assertEqual(self.scan(server.client, KEYS[0], name="old")[1:], chunks)
+        last = run("BF.MADD", "k", *range(1000, 4000))[-1]
+        self.assertIn("a chain has at most 1075 links", str(last))
+        self.load(server.client, KEYS[0], self.scan(server.client, KEYS[0], name="k"), name="l")
+        server.client.save()
+        server.again()
+        self.assertEqual(*digests(server.client, "k", "l"))
+        self.assertEqual(server.client.execute_command("BF.INFO", "l", "FILTERS"), [1075])
 
     # ---- keeping ----
 
