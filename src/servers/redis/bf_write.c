@@ -5,7 +5,10 @@
  *     WEIR.BFMAKE key settings [item ...]
  *
  * The settings are 32 bytes: error rate, capacity, seed and expansion. One string costs less than
- * four numbers. */
+ * four numbers. Seed 0 stands for a key in RedisBloom's layout, with the first link's error rate.
+ *
+ * So a plain command for a missing key, from a master or a file, comes from RedisBloom. It makes a
+ * key in RedisBloom's layout, with the bits that the key has there. */
 #include <string.h>
 #include <strings.h>
 #include "keys.h"
@@ -123,7 +126,7 @@ enum { SETTINGS = 4 };
 static void replicate_new(struct redis_context *context, const struct task *t,
                           const struct chain *c, int taken)
 {
-	uint64_t s[SETTINGS] = { 0, c->capacity, c->seed, c->expansion };
+	uint64_t s[SETTINGS] = { 0, c->capacity, c->seed, chain_scales(c) ? c->expansion : 0 };
 	memcpy(&s[0], &c->error, sizeof c->error);
 	for (int i = 0; i < SETTINGS; i++)
 		s[i] = key_little(s[i]);
@@ -131,12 +134,27 @@ static void replicate_new(struct redis_context *context, const struct task *t,
 	                (size_t)taken);
 }
 
+/* Only RedisBloom's last layout: before version 2.2 new keys had others. */
+static void as_redisbloom(struct chain_settings *s)
+{
+	s->layout = CHAIN_REDISBLOOM;
+	s->options = REDISBLOOM_NO_ROUND | REDISBLOOM_HASH64;
+	if (!s->expansion) {
+		s->options |= REDISBLOOM_NO_SCALING;
+		s->expansion = 2; /* it has no effect, but is in the header of a dump */
+	}
+}
+
 /* Make the key of a task. Return: its chain; or NULL, and an error reply is sent. */
 static struct chain *make(struct redis_context *context, struct redis_key *key, struct task *t)
 {
 	struct chain *c;
-	if (!t->make.seed)
+	if (!t->make.seed && key_is_client(context)) {
 		t->make.seed = key_draw_seed();
+	} else if (!t->make.seed && t->make.layout == CHAIN_OWN) {
+		t->make.error *= t->make.expansion ? 0.5 : 1;
+		as_redisbloom(&t->make);
+	}
 	int err = chain_create(&c, &t->make, key_most_for(context), &key_memory);
 	if (err) {
 		key_fail(context, err, NULL);
@@ -243,7 +261,9 @@ int bf_make(struct redis_context *context, struct redis_string **argv, int argc)
 	t.make.capacity = s[1];
 	t.make.seed = s[2];
 	t.make.expansion = s[3];
-	if (!t.make.capacity || !t.make.seed)
+	if (!t.make.seed)
+		as_redisbloom(&t.make);
+	if (!t.make.capacity)
 		return redis.ReplyWithError(context, "ERR the settings are bad");
 	t.name = argv[1];
 	t.items = argv + 3;

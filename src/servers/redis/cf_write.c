@@ -2,7 +2,11 @@
  * The write commands CF.RESERVE, ADD, ADDNX, INSERT and INSERTNX, and WEIR.CFMAKE, which replicas
  * get for a new key:
  *
- *     WEIR.CFMAKE key buckets seed bucket-size iterations expansion [item ...] */
+ *     WEIR.CFMAKE key buckets seed bucket-size iterations expansion [item ...]
+ *
+ * So a plain command for a missing key, from a master or a file, comes from RedisBloom. It makes a
+ * key with seed 0, which has RedisBloom's hash. With another hash CF.ADDNX could find an item that
+ * the master did not find, and a later CF.DEL would remove the fingerprint of another item. */
 #include <errno.h>
 #include <strings.h>
 #include "keys.h"
@@ -88,7 +92,7 @@ static struct cuckoo *make(struct redis_context *context, struct redis_key *key,
 		uint64_t buckets = t->capacity / s->bucket;
 		s->buckets = buckets ? round_up(buckets) : 1;
 		s->expansion = round_up(s->expansion);
-		s->seed = key_draw_seed();
+		s->seed = key_is_client(context) ? key_draw_seed() : 0;
 	}
 	int err = cuckoo_create(&c, s, key_most_for(context), &key_memory);
 	if (err == -EINVAL || err == -EFBIG || err == -ENOMEM)

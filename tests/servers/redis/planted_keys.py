@@ -12,6 +12,7 @@ SCAN = 'takeover Takeover.test_scandump_gives_back_the_same_bytes'
 COUNTED = 'takeover Takeover.test_items_are_counted'
 RESTORE = 'takeover Takeover.test_restore'
 SAME_WRITES = 'takeover Takeover.test_equal_writes_give_redisblooms_bytes'
+SAME_STREAM = 'switch Switch.test_equal_commands_give_redisblooms_keys'
 HEADERS = 'takeover_refused Refused.test_headers_that_redisbloom_refuses_are_refused'
 CHUNKS = 'takeover_refused Refused.test_chunks_that_do_not_fit_are_refused'
 
@@ -167,8 +168,15 @@ MUTANTS = [
      '\t\treplicate_new(context, t, c, 0);', 'keeping BF.' + TO_REPLICAS),
     ('BFMAKE_WITHOUT_SEED', 'bf_write.c', '{ 0, c->capacity, c->seed,', '{ 0, c->capacity, 1,',
      'keeping BF.' + TO_REPLICAS),
-    ('BFMAKE_WITHOUT_EXPANSION', 'bf_write.c', 'c->seed, c->expansion };\n\tmemcpy(&s[0]',
-     'c->seed, 2 };\n\tmemcpy(&s[0]', 'keeping BF.' + TO_REPLICAS),
+    ('BFMAKE_WITHOUT_EXPANSION', 'bf_write.c', 'chain_scales(c) ? c->expansion : 0', '2',
+     'keeping BF.' + TO_REPLICAS),
+    ('BFMAKE_SCALES_AGAIN', 'bf_write.c', 'chain_scales(c) ? c->expansion : 0', 'c->expansion',
+     SAME_STREAM),
+    ('STREAM_DRAWS_A_SEED', 'bf_write.c', '!t->make.seed && key_is_client(context)',
+     '!t->make.seed', SAME_STREAM),
+    ('STREAM_HAS_THE_WHOLE_RATE', 'bf_write.c', 't->make.expansion ? 0.5 : 1', '1', SAME_STREAM),
+    ('CF_STREAM_DRAWS_A_SEED', 'cf_write.c', 'key_is_client(context) ? key_draw_seed() : 0',
+     'key_draw_seed()', SAME_STREAM),
     ('REFUSED_BUT_VERBATIM', 'bf_write.c', 'else if (changed && taken == t->n)',
      'else if (changed)', LIMIT_BF),
     ('REFUSED_ITEMS_SENT', 'bf_write.c', '"BF.MADD", "sv", t->name, t->items, (size_t)taken)',

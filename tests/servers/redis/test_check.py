@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """weir-redis-check tells which keys of an RDB or append-only file the module takes over. It runs
-as test_check.py MODULE CHECK."""
+as test_check.py MODULE."""
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -19,7 +19,8 @@ from rdb_files import (dumped_keys, file_of, fill_native, identity, module_key, 
 from redisbloom_keys import KEYS
 from served import HOSTILE, Case
 
-CHECK = os.path.abspath(sys.argv[2])
+CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "../../../src/servers/redis/weir-redis-check")
 FOREIGN = (module_key(b"count", "CMSk-TYPE", 0) + b"\xfe\x03" +
            module_key(b"top\"\n", "TopK-TYPE", 0) + module_key(b"digest", "TDIS-TYPE", 0) +
            module_key(b"\xc3\xa9", "TSDB-TYPE", 5))
