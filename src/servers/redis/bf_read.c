@@ -11,7 +11,7 @@ int bf_exists(struct redis_context *context, struct redis_string **argv, int arg
 	size_t len;
 	if (argc != 3)
 		return redis.WrongArity(context);
-	if (!key_open(context, &bf_keys, argv[1], REDIS_READ, &key, &c)) {
+	if (!key_look(context, &bf_keys, argv[1], &key, &c)) {
 		const char *item = redis.StringPtrLen(argv[2], &len);
 		redis.ReplyWithBool(context, c && chain_has(c, item, len));
 	}
@@ -47,7 +47,7 @@ int bf_mexists(struct redis_context *context, struct redis_string **argv, int ar
 	struct chain *c;
 	if (argc < 3)
 		return redis.WrongArity(context);
-	if (!key_open(context, &bf_keys, argv[1], REDIS_READ, &key, &c)) {
+	if (!key_look(context, &bf_keys, argv[1], &key, &c)) {
 		redis.ReplyWithArray(context, argc - 2);
 		for (int i = 2; i < argc; i += AT_ONCE)
 			reply_some(context, c, argv + i,

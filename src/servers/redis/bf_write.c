@@ -58,7 +58,8 @@ static const char *take_expansion(const struct texts *t, struct redis_string *s,
 }
 
 /* Return: NULL, or the error. */
-static const char *reserve_options(struct redis_string **argv, int argc, struct chain_settings *s)
+static const char *reserve_options(struct redis_context *context, struct redis_string **argv,
+                                   int argc, struct chain_settings *s)
 {
 	bool fixed = false, expands = false;
 	const char *wrong = NULL;
@@ -70,7 +71,7 @@ static const char *reserve_options(struct redis_string **argv, int argc, struct 
 			expands = true;
 			wrong = ++i < argc ? take_expansion(&of_reserve, argv[i], &s->expansion)
 			                   : "ERR no expansion";
-		} else {
+		} else if (!key_compat(context)) {
 			wrong = "Unknown argument received";
 		}
 	}
@@ -240,7 +241,7 @@ int bf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 	if (!wrong)
 		wrong = take_capacity(&of_reserve, argv[3], &t.make.capacity);
 	if (!wrong)
-		wrong = reserve_options(argv, argc, &t.make);
+		wrong = reserve_options(context, argv, argc, &t.make);
 	return wrong ? redis.ReplyWithError(context, wrong) : reserve(context, &t);
 }
 

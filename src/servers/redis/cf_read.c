@@ -7,7 +7,7 @@ static int exists(struct redis_context *context, struct redis_string **argv, int
 {
 	struct redis_key *key;
 	struct cuckoo *c;
-	if (!key_open(context, &cf_keys, argv[1], REDIS_READ, &key, &c)) {
+	if (!key_look(context, &cf_keys, argv[1], &key, &c)) {
 		if (many)
 			redis.ReplyWithArray(context, argc - 2);
 		for (int i = 2; i < argc; i++) {
@@ -37,7 +37,7 @@ int cf_count(struct redis_context *context, struct redis_string **argv, int argc
 	size_t len;
 	if (argc != 3)
 		return redis.WrongArity(context);
-	if (!key_open(context, &cf_keys, argv[1], REDIS_READ, &key, &c)) {
+	if (!key_look(context, &cf_keys, argv[1], &key, &c)) {
 		const char *item = redis.StringPtrLen(argv[2], &len);
 		redis.ReplyWithLongLong(context, c ? (long long)cuckoo_count(c, item, len) : 0);
 	}

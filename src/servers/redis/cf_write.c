@@ -47,8 +47,8 @@ static const char *take_capacity(const struct redis_string *s, uint64_t bucket, 
 	                  "Capacity must be at least (BucketSize * 2)");
 }
 
-static const char *reserve_options(struct redis_string **argv, int argc,
-                                   struct cuckoo_settings *s, uint64_t *capacity)
+static const char *reserve_options(struct redis_context *context, struct redis_string **argv,
+                                   int argc, struct cuckoo_settings *s, uint64_t *capacity)
 {
 	const char *wrong = NULL;
 	for (int i = 3; !wrong && i < argc; i += 2) {
@@ -56,10 +56,12 @@ static const char *reserve_options(struct redis_string **argv, int argc,
 		int k = 0;
 		while (k < OPTIONS && strcasecmp(word, options[k].name))
 			k++;
-		wrong = k == OPTIONS ? "Unknown argument received"
-		                     : key_number(argv[i + 1], options[k].least, options[k].most,
-		                                  (uint64_t *)((char *)s + options[k].at),
-		                                  options[k].bad, options[k].range);
+		if (k < OPTIONS)
+			wrong = key_number(argv[i + 1], options[k].least, options[k].most,
+			                   (uint64_t *)((char *)s + options[k].at), options[k].bad,
+			                   options[k].range);
+		else if (!key_compat(context))
+			wrong = "Unknown argument received";
 	}
 	return wrong ? wrong : take_capacity(argv[2], s->bucket, capacity);
 }
@@ -212,7 +214,7 @@ int cf_reserve(struct redis_context *context, struct redis_string **argv, int ar
 	if (argc < 3 || argc % 2 == 0)
 		return redis.WrongArity(context);
 	t.name = argv[1];
-	const char *wrong = reserve_options(argv, argc, &t.make, &t.capacity);
+	const char *wrong = reserve_options(context, argv, argc, &t.make, &t.capacity);
 	return wrong ? redis.ReplyWithError(context, wrong) : reserve(context, &t);
 }
 

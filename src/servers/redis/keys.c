@@ -15,6 +15,11 @@ bool key_is_client(struct redis_context *context)
 	return !(redis.GetContextFlags(context) & (REDIS_REPLICATED | REDIS_LOADING));
 }
 
+bool key_compat(struct redis_context *context)
+{
+	return key_options.compat || !key_is_client(context);
+}
+
 uint64_t key_most_for(struct redis_context *context)
 {
 	return key_options.max_bytes && key_is_client(context) ? key_options.max_bytes : 0;
@@ -47,18 +52,28 @@ int key_open_or(struct redis_context *context, const struct key_kind *kind,
 	if (!*key || redis.KeyType(*key) == REDIS_EMPTY)
 		return 0;
 	if (redis.ModuleTypeGetType(*key) != kind->type) {
-		redis.ReplyWithError(context, other);
-		return -1;
+		if (other)
+			redis.ReplyWithError(context, other);
+		return other ? -1 : 0;
 	}
 	*value = redis.ModuleTypeGetValue(*key);
 	return 0;
 }
 
+static const char wrong_type[] =
+	"WRONGTYPE Operation against a key holding the wrong kind of value";
+
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, void *out)
 {
-	return key_open_or(context, kind, name, mode, key, out,
-	                   "WRONGTYPE Operation against a key holding the wrong kind of value");
+	return key_open_or(context, kind, name, mode, key, out, wrong_type);
+}
+
+int key_look(struct redis_context *context, const struct key_kind *kind,
+             struct redis_string *name, struct redis_key **key, void *out)
+{
+	return key_open_or(context, kind, name, REDIS_READ, key, out,
+	                   key_compat(context) ? NULL : wrong_type);
 }
 
 void key_fail(struct redis_context *context, int err, const char *full)

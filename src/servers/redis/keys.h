@@ -30,12 +30,16 @@ struct key_options {
 	double error;            /* of BF keys that are made without RESERVE */
 	uint64_t bf_capacity, cf_capacity; /* of keys that are made without RESERVE */
 	uint64_t cf_expansions;  /* the most sub filters of a CF key */
+	bool compat;             /* reply as RedisBloom where weir would refuse */
 	bool server_hash;        /* BF keys of version 3 are by RedisBloom 2.0.0 or 2.0.1 */
 };
 extern struct key_options key_options;
 
 /* Return: true for a command of a client, false for one from a master or a file. */
 bool key_is_client(struct redis_context *context);
+/* Return: true if a command that RedisBloom takes is to be taken too, although it looks like a
+ * mistake: with compat, and from a master or a file, which may be RedisBloom's. */
+bool key_compat(struct redis_context *context);
 /* Return: max-bytes; 0 for commands from a master or a file. */
 uint64_t key_most_for(struct redis_context *context);
 
@@ -47,10 +51,15 @@ int window_type_create(struct redis_context *context); /* window_rdb.c */
 int key_open(struct redis_context *context, const struct key_kind *kind,
              struct redis_string *name, int mode, struct redis_key **key, void *out);
 
-/* As key_open(), but reply @other if the key has another type. */
+/* As key_open(), but reply @other if the key has another type. @other NULL: such a key counts as
+ * missing. */
 int key_open_or(struct redis_context *context, const struct key_kind *kind,
                 struct redis_string *name, int mode, struct redis_key **key, void *out,
                 const char *other);
+
+/* As key_open() for a lookup. With compat a key of another type counts as missing. */
+int key_look(struct redis_context *context, const struct key_kind *kind,
+             struct redis_string *name, struct redis_key **key, void *out);
 
 /* Return: a seed above 0 and below 2^63, the largest number that every client can read. */
 uint64_t key_draw_seed(void);

@@ -93,8 +93,12 @@ static bool take_argument(const struct redis_string *word, const struct redis_st
 		return !strcmp(text, "weir") || !strcmp(text, "bf");
 	if (!strcasecmp(name, "CF_MAX_EXPANSIONS"))
 		return !key_number(value, 1, CUCKOO_SUBS, &o->cf_expansions, "", "");
-	o->server_hash = !strcasecmp(text, "yes");
-	return !strcasecmp(name, "redisbloom-2.0.1") && (o->server_hash || !strcasecmp(text, "no"));
+	bool *answer = !strcasecmp(name, "compat")             ? &o->compat
+	               : !strcasecmp(name, "redisbloom-2.0.1") ? &o->server_hash
+	                                                       : NULL;
+	if (answer)
+		*answer = !strcasecmp(text, "yes");
+	return answer && (*answer || !strcasecmp(text, "no"));
 }
 
 static int parse_arguments(struct redis_context *context, struct redis_string **argv, int argc)
@@ -104,8 +108,8 @@ static int parse_arguments(struct redis_context *context, struct redis_string **
 			continue;
 		redis.Log(context, "warning", "argument '%s %s' is refused: there are max-bytes "
 		          "(bytes, kb, mb or gb), fork-share (0 to 1), name (weir or bf), "
-		          "ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, and redisbloom-2.0.1 "
-		          "(yes or no)", redis.StringPtrLen(argv[i], NULL),
+		          "ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, compat and "
+		          "redisbloom-2.0.1 (yes or no)", redis.StringPtrLen(argv[i], NULL),
 		          i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "");
 		return REDIS_ERR;
 	}

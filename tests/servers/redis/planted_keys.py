@@ -175,6 +175,8 @@ MUTANTS = [
     ('STREAM_DRAWS_A_SEED', 'bf_write.c', '!t->make.seed && key_is_client(context)',
      '!t->make.seed', SAME_STREAM),
     ('STREAM_HAS_THE_WHOLE_RATE', 'bf_write.c', 't->make.expansion ? 0.5 : 1', '1', SAME_STREAM),
+    ('STREAM_REFUSES_WORDS', 'keys.c', 'key_options.compat || !key_is_client(context)',
+     'key_options.compat', 'switch Switch.test_words_that_redisbloom_ignored'),
     ('CF_STREAM_DRAWS_A_SEED', 'cf_write.c', 'key_is_client(context) ? key_draw_seed() : 0',
      'key_draw_seed()', SAME_STREAM),
     ('REFUSED_BUT_VERBATIM', 'bf_write.c', 'else if (changed && taken == t->n)',

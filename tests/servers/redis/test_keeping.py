@@ -222,7 +222,7 @@ class BF(Keeping, Case):
     def test_wrong_arguments_end_the_server(self):
         for words in (["max-bytes"], ["max-bytes", "4x"], ["most", "4"], ["ERROR_RATE", "1"],
                       ["name", "x"], ["INITIAL_SIZE", "0"], ["CF_MAX_EXPANSIONS", "0"],
-                      ["redisbloom-2.0.1", "maybe"]):
+                      ["redisbloom-2.0.1", "maybe"], ["compat", "maybe"]):
             with self.assertRaises(AssertionError) as caught:
                 Server(arguments=words)
             self.assertIn("is refused: there are max-bytes", str(caught.exception))

@@ -186,6 +186,19 @@ class Switch(Case):
                     file.write("file appendonly.aof.1.incr.aof seq 1 type i\n")
             new.start()
 
+    def test_words_that_redisbloom_ignored(self):
+        """RedisBloom took these commands, so a replica takes them without compat too."""
+        master = self.old_master()
+        master.run("BF.RESERVE", "b", 0.01, 50, "SCALING")
+        master.run("CF.RESERVE", "c", 1000, "BUCKETS", 4)
+        new = self.follow(master)
+        self.caught_up(new, master)
+        self.assertEqual(new.client.execute_command("BF.INFO", "b", "CAPACITY"), [50])
+        self.assertEqual(new.client.execute_command("CF.INFO", "c")[3], 512)
+        new.client.replicaof("NO", "ONE")
+        self.refused(new.client.execute_command, "BF.RESERVE", "d", 0.01, 50, "SCALING",
+                     text="Unknown argument received")
+
     # ---- back ----
 
     def test_the_way_back(self):
