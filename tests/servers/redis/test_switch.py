@@ -4,6 +4,7 @@ replica of a server with RedisBloom, and back. It runs as test_switch.py MODULE.
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -15,8 +16,10 @@ from formats import ENCODING, is_raw
 from old_master import OldMaster
 from rdb_files import dumped_keys, file_of
 from redisbloom_keys import KEYS
-from served import Case, digests, free_port, wait_until
+from served import MODULE, Case, digests, free_port, wait_until
 
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                    "../../../src/servers/redis/README.md")
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                      "../../../src/servers/redis/weir-redis-check")
 USUAL = test_takeover.USUAL
@@ -198,6 +201,58 @@ class Switch(Case):
         new.client.replicaof("NO", "ONE")
         self.refused(new.client.execute_command, "BF.RESERVE", "d", 0.01, 50, "SCALING",
                      text="Unknown argument received")
+
+    # ---- the page ----
+
+    def test_the_commands_of_the_page(self):
+        with open(PAGE) as page:
+            section = page.read().partition("## Taking over")[2].partition("\n## ")[0]
+        lines = [line.strip() for line in section.splitlines() if line.startswith(" " * 7)]
+        self.assertEqual(len(lines), 8)
+        master, copy = self.old_master(USUAL), tempfile.TemporaryDirectory()
+        self.addCleanup(copy.cleanup)
+        file = os.path.join(copy.name, "dump.rdb")
+        with open(file, "wb") as rdb:
+            rdb.write(master.rdb)
+        new, port = self.serve(port=free_port()), free_port()
+        printed = []
+        for line in lines:
+            for old, word in (("-h old", "-p %d" % master.port), ("-h new", "-p %d" % new.port),
+                              ("REPLICAOF old 6379", "REPLICAOF 127.0.0.1 %d" % master.port),
+                              ("/var/lib/redis/dump.rdb", file),
+                              ("--dir copy", "--dir " + copy.name),
+                              ("/path/to/weir-redis.so", MODULE), ("6380", str(port)),
+                              ("weir-redis-check", "%s -B %s" % (sys.executable, CHECK))):
+                line = line.replace(old, word)
+            if line.startswith("redis-server"):
+                self.try_copy(line.split(), port)
+                continue
+            done = subprocess.run(line, shell=True, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, line)
+            printed.append(done.stdout)
+            if line.endswith("REPLICAOF 127.0.0.1 %d" % master.port):
+                self.caught_up(new, master)
+        self.assertIn(b"%d keys are taken over, 0 must" % len(USUAL), printed[1])
+        self.assertIn(b"slave_repl_offset:%d\r" % master.offset(), printed[-2])
+        for key in USUAL:
+            self.ask(new.client, key)
+
+    def try_copy(self, words, port):
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+        try:
+            client = redis.Redis(port=port)
+            wait_until("the copy answers", lambda: self.answers(client))
+            for key in USUAL:
+                self.ask(client, key)
+        finally:
+            process.kill()
+            process.wait()
+
+    def answers(self, client):
+        try:
+            return client.ping()
+        except redis.exceptions.RedisError:
+            return False
 
     # ---- back ----
 
