@@ -81,6 +81,7 @@ echo "libweir-dev, libweir0-dbgsym: installed and used"
 # The removal leaves no file.
 apt install "$(deb weir-redis)"
 [ -s "$(ls /usr/lib/*/redis/modules/weir-redis.so)" ] || fail "weir-redis brings no module"
+printf REDIS0010'\377\0\0\0\0\0\0\0\0' | weir-redis-check - || fail "weir-redis-check ends with $?"
 apt purge weir weir-redis libweir0 libweir-redis0 libweir-redis-dev libweir-dev \
 	libweir0-dbgsym
 left=$(find / -xdev \( -path /root -o -path /proc -o -path /sys -o -path /var/log \) -prune -o \
