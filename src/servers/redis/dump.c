@@ -53,14 +53,20 @@ static void get(uint64_t *to, const unsigned char *from, size_t n)
 
 struct dump_key dump_of_chain(struct chain *c)
 {
-	struct dump_key k = { .chain = c };
+	struct dump_key k; /* most of it stays unset: there are few links */
+	k.chain = c;
+	k.cuckoo = NULL;
 	k.n = chain_list(c, k.link);
 	return k;
 }
 
 struct dump_key dump_of_cuckoo(struct cuckoo *c)
 {
-	return (struct dump_key){ .cuckoo = c, .n = c->subs };
+	struct dump_key k;
+	k.chain = NULL;
+	k.cuckoo = c;
+	k.n = c->subs;
+	return k;
 }
 
 unsigned char *dump_array(const struct dump_key *k, unsigned i, uint64_t *bytes)
@@ -91,9 +97,10 @@ unsigned dump_find(const struct dump_key *k, uint64_t *offset)
 static size_t put_chain(const struct dump_key *k, unsigned char *out, uint64_t *name)
 {
 	const struct chain *c = k->chain;
-	uint64_t f[BF_FIELDS + LINK_FIELDS * CHAIN_LINKS + 1] = { BF_MAGIC, 0, c->capacity, c->seed,
-		                                                  c->expansion, k->n };
+	uint64_t f[BF_FIELDS + LINK_FIELDS * CHAIN_LINKS + 1]; /* too large to zero */
+	const uint64_t first[BF_FIELDS] = { BF_MAGIC, 0, c->capacity, c->seed, c->expansion, k->n };
 	size_t n = BF_FIELDS;
+	memcpy(f, first, sizeof first);
 	memcpy(&f[1], &c->error, sizeof c->error);
 	put(out, f, BF_FIELDS - 1); /* links are added during a dump, so they are not in the name */
 	*name = XXH3_64bits(out, (BF_FIELDS - 1) * 8);
