@@ -199,6 +199,7 @@ class ForgedHeaders(Case):
                 self.assertEqual(self.client.execute_command(kind + ".EXISTS", "h", "a"), 1)
             except redis.exceptions.ResponseError as e:
                 self.assertEqual(str(e), "Maximum expansions reached") # of 65,535 sub filters
+            self.client.execute_command(kind + ".SCANDUMP", "h", 0)
             self.assertLess(self.client.memory_usage("h"), 128 << 20)
             self.assertEqual(self.client.unlink("h"), 1)
         self.assertIsNone(self.server.process.poll())
