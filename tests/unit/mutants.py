@@ -310,7 +310,8 @@ void weir__cuckoo_let_go(const struct weir_filter *f)
      'bool found = true;', 'unit/cuckoo_stripes', 'a_bucket_that_shares_a_mark_is_searched'),
     # the tool
     ('ACTIVE_FILES_ARE_IN_USE', ROOM, 'for (unsigned i = 0; i < 2; i++)\n\t\tuse -=',
-     'for (unsigned i = 0; i < 1; i++)\n\t\tuse -=', 'unit/memory_limit', 'limits_of_version_2_are_read'),
+     'for (unsigned i = 0; i < 1; i++)\n\t\tuse -=', 'unit/memory_limit',
+     'limits_of_version_2_are_read'),
     ('ANY_MOUNT_OF_VERSION_1', ROOM, 'return v == &newer || has_word(rest, "memory");',
      'return true;', 'unit/memory_limit', 'limits_of_version_1_are_read'),
 ]
