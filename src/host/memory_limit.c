@@ -35,6 +35,8 @@ static const struct version older = {
 	.cache = { "inactive_file", "active_file" },
 };
 
+enum { LONGEST = 4 * PATH_MAX }; /* bytes of a line of the files in /proc/self */
+
 static FILE *open_in(const char *folder, const char *name)
 {
 	char path[3 * PATH_MAX];
@@ -163,6 +165,17 @@ static bool is_mounted(char *line, const struct version *v, struct mount *out)
 	return v == &newer || has_word(rest, "memory");
 }
 
+/* Read a line, and cut a longer one. This is not getline(), because Valkey 8.1 loads modules with
+ * RTLD_DEEPBIND. Then a module's free() is the C library's, but getline() allocates by jemalloc. */
+static bool next_line(FILE *file, char line[LONGEST])
+{
+	if (!fgets(line, LONGEST, file))
+		return false;
+	for (int c = 0; !strchr(line, '\n') && c != '\n' && c != EOF;)
+		c = fgetc(file);
+	return true;
+}
+
 /* Return: the path of a group below the mounted group, or NULL if the group is elsewhere. In a
  * cgroup namespace, the path of a group above the namespace's root begins with "/..". */
 static const char *below(const char *group, const char *root)
@@ -179,11 +192,10 @@ static uint64_t left_by(const char *root, const char *group, const struct versio
 {
 	uint64_t left = MEMORY_UNLIMITED, left_else = MEMORY_UNLIMITED;
 	bool found = false;
-	char *line = NULL, path[PATH_MAX], tree[PATH_MAX];
-	size_t room = 0;
+	char line[LONGEST], path[PATH_MAX], tree[PATH_MAX];
 	struct mount m;
 	FILE *file = open_in(root, "proc/self/mountinfo");
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && next_line(file, line)) {
 		if (!is_mounted(line, v, &m))
 			continue;
 		const char *there = below(group, m.root);
@@ -193,7 +205,6 @@ static uint64_t left_by(const char *root, const char *group, const struct versio
 		*of = least(*of, least_above(tree, path, v));
 		found |= there != NULL;
 	}
-	free(line);
 	if (file)
 		fclose(file);
 	return found ? left : left_else;
@@ -202,18 +213,16 @@ static uint64_t left_by(const char *root, const char *group, const struct versio
 uint64_t memory_of_groups(const char *root)
 {
 	uint64_t left = MEMORY_UNLIMITED;
-	char *line = NULL;
-	size_t room = 0;
+	char line[LONGEST];
 	FILE *file = open_in(root, "proc/self/cgroup");
 	/* Lines are NUMBER:RESOURCES:PATH, and in version 2 0::PATH. */
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && next_line(file, line)) {
 		char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
 		if (!group || !(group == list + 1 || has_word(list + 1, "memory")))
 			continue;
 		group[strcspn(group, "\n")] = '\0';
 		left = least(left, left_by(root, group + 1, group == list + 1 ? &newer : &older));
 	}
-	free(line);
 	if (file)
 		fclose(file);
 	return left;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The module works in any folder, without libweir.so. It runs as test_alone.py MODULE."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,6 +38,15 @@ class Alone(Case):
         self.assertIn("libsodium", dynamic)
         for word in ("libweir", "libhiredis", "RPATH", "RUNPATH"):
             self.assertNotIn(word, dynamic)
+
+    def test_it_frees_only_what_it_allocated(self):
+        """A server may load the module with RTLD_DEEPBIND. Then its free() is the C library's, but
+        these functions allocate by the server's malloc(), and so it must call none of them."""
+        names = re.findall(r" UND (\w+)", self.readelf("--dyn-syms"))
+        self.assertIn("free", names)
+        for name in names:
+            self.assertNotRegex(name, "^(__)?(getline|getdelim|strn?dup|v?asprintf(_chk)?|realpath"
+                                "(_chk)?|open_w?memstream|scandir(64)?|getaddrinfo)$")
 
     def test_it_exports_one_symbol(self):
         """The module exports only RedisModule_OnLoad, so its copy of libweir cannot clash."""
