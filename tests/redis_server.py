@@ -13,6 +13,8 @@ import time
 
 import redis
 
+# the program that understands Redis's protocol: redis-server unless a test runs on another
+PROGRAM = os.environ.get("WEIR_REDIS_SERVER", "redis-server")
 PATIENCE = float(os.environ.get("WEIR_TEST_PATIENCE", "60"))
 # meson ends a test that takes too long by SIGTERM; the test then ends its own processes
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

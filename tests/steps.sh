@@ -46,8 +46,9 @@ list_steps() {
 	servers      named with weir's plugin, nginx with its module: answers, swaps, damage,
 	             reloads, kills under load; a guard before redis-server and SQLite
 	             or PostgreSQL; the module for Redis, by the npm client too where npm
-	             is; nodes on several redis-servers, and with --all bugs planted in the
-	             module for Redis
+	             is, and on Valkey 8.0; nodes on several redis-servers; with --all bugs
+	             planted in the module for Redis, and the module on Redis 8.0 and
+	             Valkey 8.1
 	parquet      DuckDB, got by npm, writes files for weir and reads filters of weir's own
 	coverage     lines and branches of the library that the tests reach
 	END
@@ -300,6 +301,20 @@ server_packages='bind9 bind9-dev bind9-utils dnsperf nginx nginx-dev libpcre2-de
 	curl procps openssl redis-server redis-tools python3-redis libsqlite3-dev postgresql
 	libpq-dev'
 
+# module_on SUITE NAME FOLDER TESTS: run the module's tests on the server NAME of Debian's SUITE.
+# Skipped if the mirror lacks it.
+module_on() {
+	local at=$build/$1-$2 status=0
+	tests/servers/redis/other-server.sh "$1" "$2" "$at" || status=$?
+	if [ "$status" = 77 ]; then
+		echo "the module on $2 of $1" >> "$skips"
+		echo "0 0 1" >> "$tally"
+		return
+	fi
+	[ "$status" = 0 ] || return
+	WEIR_REDIS_SERVER=$at/$2 meson_test "$3" --num-processes "$at_once" --suite "$4"
+}
+
 # Most of these tests wait for a server and use a sixth of a core. Twice as many at a time take half
 # as long, and none takes longer.
 step_servers() {
@@ -307,12 +322,16 @@ step_servers() {
 	if [ -n "$short" ]; then
 		build_gcc
 		meson_test gcc --num-processes "$at_once" --suite servers
+		module_on bookworm-backports valkey-server gcc on_valkey
 		return
 	fi
 	packages_of_servers $base_packages $tool_packages $server_packages
 	configure servers -Dwerror=true -Dbench=disabled -Dtool=enabled -Dzstd=enabled \
 		"${with_servers[@]}"
 	meson_test servers --num-processes "$at_once" --suite servers
+	module_on bookworm-backports valkey-server servers module
+	module_on trixie redis-server servers module
+	module_on trixie valkey-server servers module
 	check tests/servers/redis/mutants.py "$build/servers/src"
 }
 

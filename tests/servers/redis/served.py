@@ -9,7 +9,7 @@ import unittest
 import redis
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
-from redis_server import PATIENCE, RedisServer, free_port, wait_until  # noqa: E402,F401
+from redis_server import PATIENCE, PROGRAM, RedisServer, free_port, wait_until  # noqa: E402,F401
 
 MODULE = os.path.abspath(sys.argv[1])
 HOSTILE = int(os.environ.get("WEIR_HOSTILE", "1000")) # damaged things of each kind
@@ -36,7 +36,7 @@ class Server(RedisServer):
         super().__init__(port)
 
     def command(self):
-        return ["redis-server", "--port", str(self.port), "--unixsocket", self.socket,
+        return [PROGRAM, "--port", str(self.port), "--unixsocket", self.socket,
                 "--bind", "127.0.0.1", "--dir", self.folder, "--save", "",
                 "--repl-diskless-sync-delay", "0", "--enable-debug-command", "yes",
                 "--logfile", os.path.join(self.folder, "log"), *self.options,
