@@ -66,6 +66,18 @@ int fake_CreateCommand(struct redis_context *c, const char *name, redis_command 
 	return REDIS_OK;
 }
 
+struct redis_command_handle *fake_GetCommand(struct redis_context *c, const char *name)
+{
+	MUST(c && command_count && !strcmp(commands[command_count - 1].name, name));
+	return (struct redis_command_handle *)&commands[command_count - 1];
+}
+
+int fake_SetCommandInfo(struct redis_command_handle *handle, const struct redis_command_info *info)
+{
+	MUST(handle && info->version->version == 1 && info->arity);
+	return REDIS_OK;
+}
+
 struct redis_type *fake_CreateDataType(struct redis_context *c, const char *name, int version,
                                        struct redis_methods *methods)
 {

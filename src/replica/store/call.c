@@ -47,6 +47,7 @@ static int error_of(const struct weir_redis *r, const char *text, size_t len)
 		{ "NOPERM", -EACCES, acl },
 		{ "ERR acl verification failed", -EACCES, acl }, /* if a module calls a command */
 		{ "ERR The user executing the script can't", -EACCES, acl },
+		{ "ERR ACL failure in script", -EACCES, acl }, /* from Redis 7.2 on */
 		{ "WRONGPASS", -EACCES, "user or password is wrong" },
 		{ "NOAUTH", -EACCES, "redis asks for a password: give one" },
 		{ "WRONGTYPE", -EBADMSG, "a key of the set is not weir's: UNLINK it" },

@@ -12,5 +12,10 @@ const char *redis_find(struct redis_context *context)
 		return #name;
 	REDIS_FUNCTIONS(REDIS_GET)
 #undef REDIS_GET
+#define REDIS_TRY(result, name, arguments) \
+	if (get("RedisModule_" #name, (void *)&redis.name) != REDIS_OK) \
+		redis.name = NULL;
+	REDIS_OPTIONAL(REDIS_TRY)
+#undef REDIS_TRY
 	return NULL;
 }

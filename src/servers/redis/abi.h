@@ -14,6 +14,7 @@ struct redis_io;
 struct redis_type;
 struct redis_reply;
 struct redis_server_info;
+struct redis_command_handle;
 
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
 enum { REDIS_IO_ERRORS = 1 };                      /* the module handles I/O errors */
@@ -22,6 +23,42 @@ enum { REDIS_IS_REPLICA = 1 << 3, REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 
        REDIS_RESP3 = 1 << 22 };
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
+
+/* What a command does with its key. REDIS_KEY_READ: it only reads (RO), and returns data of it
+ * (ACCESS). */
+enum { REDIS_KEY_READ = 1 << 0 | 1 << 4, REDIS_BEGIN_INDEX = 2, REDIS_FIND_RANGE = 2 };
+
+struct redis_key_spec {
+	const char *notes;
+	uint64_t flags;
+	int begin_type;
+	union {
+		int index; /* of the first key */
+		struct { const char *keyword; int start; } keyword;
+	} begin;
+	int find_type;
+	union {
+		struct { int last, step, limit; } range; /* from the first key on */
+		struct { int number, first, step; } counted;
+	} find;
+};
+
+/* Sizes of the elements of the arrays, by which the server reads those of older modules. */
+struct redis_info_version {
+	int version;
+	size_t history_bytes, key_spec_bytes, argument_bytes;
+};
+
+/* Arrays end with an element of zeros. */
+struct redis_command_info {
+	const struct redis_info_version *version;
+	const char *summary, *complexity, *since;
+	const void *history;
+	const char *tips;
+	int arity;
+	const struct redis_key_spec *key_specs;
+	const void *arguments;
+};
 
 /* Version 4 of a type's callbacks, from Redis 7.0. */
 struct redis_methods {
@@ -51,6 +88,9 @@ struct redis_methods {
 	X(void, SetModuleOptions, (struct redis_context *, int)) \
 	X(int, CreateCommand, (struct redis_context *, const char *, redis_command *, \
 	                       const char *, int, int, int)) \
+	X(struct redis_command_handle *, GetCommand, (struct redis_context *, const char *)) \
+	X(int, SetCommandInfo, (struct redis_command_handle *, \
+	                        const struct redis_command_info *)) \
 	X(struct redis_type *, CreateDataType, (struct redis_context *, const char *, int, \
 	                                        struct redis_methods *)) \
 	X(void, Log, (struct redis_context *, const char *, const char *, ...)) \
@@ -103,9 +143,15 @@ struct redis_methods {
 	X(unsigned long long, ServerInfoGetFieldUnsigned, (struct redis_server_info *, \
 	                                                   const char *, int *))
 
+/* Functions that a server may lack; the pointer is NULL then. */
+#define REDIS_OPTIONAL(X) \
+	X(int, AddACLCategory, (struct redis_context *, const char *)) \
+	X(int, SetCommandACLCategories, (struct redis_command_handle *, const char *))
+
 struct redis_api {
 #define REDIS_MEMBER(result, name, arguments) result (*name) arguments;
 	REDIS_FUNCTIONS(REDIS_MEMBER)
+	REDIS_OPTIONAL(REDIS_MEMBER)
 #undef REDIS_MEMBER
 };
 extern struct redis_api redis;

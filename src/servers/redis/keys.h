@@ -45,6 +45,7 @@ uint64_t key_most_for(struct redis_context *context);
 
 int key_types_create(struct redis_context *context);
 int window_type_create(struct redis_context *context); /* window_rdb.c */
+int commands_create(struct redis_context *context);    /* commands.c */
 
 /* Return: 0, and @out receives the key's value, or NULL for a missing key; else this function has
  * sent an error reply. The caller closes @key in any case. */

@@ -7,52 +7,6 @@
 #include "keys.h"
 #include "limit.h"
 
-static const struct {
-	const char *name;
-	redis_command *function;
-	const char *flags;
-} commands[] = {
-	{ "bf.reserve", bf_reserve, "write deny-oom" },
-	{ "bf.add", bf_add, "write deny-oom" },
-	{ "bf.madd", bf_madd, "write deny-oom" },
-	{ "bf.insert", bf_insert, "write deny-oom" },
-	{ "bf.exists", bf_exists, "readonly fast" },
-	{ "bf.mexists", bf_mexists, "readonly fast" },
-	{ "bf.info", bf_info, "readonly fast" },
-	{ "bf.card", bf_card, "readonly fast" },
-	{ "bf.debug", bf_debug, "readonly fast" },
-	{ "bf.scandump", bf_scandump, "readonly fast" },
-	{ "bf.loadchunk", bf_loadchunk, "write deny-oom" },
-	{ "cf.reserve", cf_reserve, "write deny-oom" },
-	{ "cf.add", cf_add, "write deny-oom" },
-	{ "cf.addnx", cf_addnx, "write deny-oom" },
-	{ "cf.insert", cf_insert, "write deny-oom" },
-	{ "cf.insertnx", cf_insertnx, "write deny-oom" },
-	{ "cf.del", cf_del, "write fast" },
-	{ "cf.compact", cf_compact, "write fast" },
-	{ "cf.exists", cf_exists, "readonly fast" },
-	{ "cf.mexists", cf_mexists, "readonly fast" },
-	{ "cf.count", cf_count, "readonly fast" },
-	{ "cf.info", cf_info, "readonly fast" },
-	{ "cf.debug", cf_debug, "readonly fast" },
-	{ "cf.scandump", cf_scandump, "readonly fast" },
-	{ "cf.loadchunk", cf_loadchunk, "write deny-oom" },
-	{ "weir.window.reserve", window_reserve, "write deny-oom" },
-	{ "weir.window.add", window_add_one, "write deny-oom" },
-	{ "weir.window.madd", window_madd, "write deny-oom" },
-	{ "weir.window.exists", window_exists, "readonly fast" },
-	{ "weir.window.mexists", window_mexists, "readonly fast" },
-	{ "weir.window.info", window_info, "readonly fast" },
-	/* Replicas and files get these for a new key. */
-	{ "weir.window.make", window_make_key, "write admin" },
-	{ "weir.window.load", window_load_part, "write admin" },
-	{ "weir.bfmake", bf_make, "write admin" },
-	{ "weir.cfmake", cf_make, "write admin" },
-	/* These two call scripts, which Redis forbids inside a script. */
-	{ "weir.publish", weir_publish, "write deny-oom deny-script" },
-	{ "weir.load", weir_load_set, "write deny-oom deny-script" },
-};
-
 /* Parse a number of bytes. As in redis.conf, the unit kb, mb or gb may follow the number. */
 static int parse_bytes(const char *text, uint64_t *out)
 {
@@ -142,9 +96,5 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 	if (parse_arguments(context, argv, argc) || key_types_create(context) ||
 	    window_type_create(context))
 		return REDIS_ERR;
-	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-		if (redis.CreateCommand(context, commands[i].name, commands[i].function,
-		                        commands[i].flags, 1, 1, 1))
-			return REDIS_ERR;
-	return REDIS_OK;
+	return commands_create(context);
 }

@@ -104,8 +104,8 @@ MUTANTS = [
      'Refused.test_another_seed'),
     ('ANYBODY_MAY', 'set_call.c', '"!CEv"', '"!Ev"', 'Refused.test_acl'),
     ('REPLICAS_GET_NOTHING', 'set_call.c', '"!CEv"', '"CEv"', 'Kept.test_in_a_transaction'),
-    ('WITHIN_SCRIPTS', 'module.c', 'weir_publish, "write deny-oom deny-script"',
-     'weir_publish, "write deny-oom"', 'Refused.test_words'),
+    ('WITHIN_SCRIPTS', 'commands.c', 'weir_publish, WRITE " deny-script"',
+     'weir_publish, WRITE', 'Refused.test_words'),
     # what replicas receive
     ('NOT_REPLICATED', 'set_load.c', 'replicate(s->context, name, c, &p);', '',
      'Kept.test_replica'),

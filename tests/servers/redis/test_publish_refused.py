@@ -170,8 +170,8 @@ class Refused(Sets):
         keys = "~{weir:x}:*"
         as_user("+weir.load", keys, *read)(*load)
         as_user("+weir.publish", keys, *read, *write)(*publish)
-        self.refused(as_user("+weir.load", *read), *load, text="can't access")
-        self.refused(as_user("+weir.publish", *read, *write), *publish, text="can't access")
+        self.refused(as_user("+weir.load", *read), *load, text="access")
+        self.refused(as_user("+weir.publish", *read, *write), *publish, text="access")
         self.refused(as_user("+weir.load", keys), *load, text="the user needs the ACL rules")
 
     def test_cluster(self):

@@ -89,7 +89,8 @@ REFUSED = [
     ("WEIR.PUBLISH small SET x", SMALL),
     ("WEIR.LOAD small SET x", SMALL),
 ]
-DENIED = "this user has no permissions to run the '%s' command"
+NEEDS = "the user needs the ACL rules that weir's page names: "
+DENIED = "has no permissions to run the '%s' command"
 # Each right's command, which works if the user has all rights of a row.
 USED = {"bf.add": "BF.ADD seen:b x", "bf.madd": "BF.MADD seen:b x y",
         "bf.insert": "BF.INSERT seen:b ITEMS x", "bf.reserve": "BF.RESERVE seen:%s 0.01 100",
@@ -152,7 +153,7 @@ class Rights(Sets):
                 less = self.as_user(keys, *(r for r in rights if r != right))
                 self.refused(less, *words, text=DENIED % words[0].lower())
                 other = self.as_user("~other:*", *rights)
-                self.refused(other, *words, text="no permissions to access one of the keys")
+                self.refused(other, *words, text="ermissions to access")
                 no = self.as_user(keys, *rights)
                 for command in set(USED) - {r[1:] for r in rights}:
                     command = USED[command].replace("%s", "new").split()
@@ -189,9 +190,8 @@ class Rights(Sets):
             with self.subTest(right=right):
                 self.refused(less, *words, text=DENIED % command.lower() if right == rights[0] else
                              "another epoch" if right == "+hset" else # a heartbeat does without
-                             "can't run this command or subcommand")
-        self.refused(with_rights(rights), *words, text="can't access at least one of the "
-                     "keys")
+                             NEEDS)
+        self.refused(with_rights(rights), *words, text=NEEDS)
         return rights
 
     def test_load(self):
