@@ -119,6 +119,17 @@ class Keeping:
         self.assertGreaterEqual(server.client.memory_usage("k"), size)
         self.assertEqual(server.client.unlink("k", "r", "c"), 3)
 
+    def test_digest_depends_on_each_item(self):
+        client = self.serve().client
+        self.change(client, 1)
+        client.copy("k", "c")
+        for i in range(20):
+            self.assertEqual(*digests(client, "k", "c"))
+            new = (b"new%d-%d" % (i, j) for j in range(100))
+            item = next(item for item in new if self.run_in(client, "ADD", "c", item))
+            self.assertNotEqual(*digests(client, "k", "c"))
+            self.run_in(client, "ADD", "k", item)
+
     def test_memory_usage_is_what_the_server_counts(self):
         client = self.serve().client
 

@@ -256,6 +256,18 @@ class Takeover(Case):
 
     # ---- keeping ----
 
+    def test_digest_depends_on_the_items(self):
+        for server, keys in self.restored():
+            for key in keys:
+                server.client.copy(key.name, "copy")
+                self.assertEqual(digests(server.client, "copy"), digests(server.client, key.name))
+                words = ["BF.MADD", "copy"] if key.kind == "BF" else ["CF.INSERT", "copy", "ITEMS"]
+                added = server.client.execute_command(*words, *range(20))
+                if 1 in added: # else it is full
+                    self.assertNotEqual(digests(server.client, "copy"),
+                                        digests(server.client, key.name), key)
+                server.client.delete("copy")
+
     def keep(self, other, server, keys, of=""):
         """The keys are equal in another server or under other names, and stay so when written."""
         def equal():

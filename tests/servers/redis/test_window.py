@@ -309,15 +309,18 @@ class Clocks(WindowCase):
         self.assertEqual(self.has(server, 3333), [1])
         self.assertEqual(server.client.execute_command("WEIR.WINDOW.ADD", "k", 3333), 0)
 
-    def test_digest_depends_on_the_begins_of_generations(self):
+    def test_digest_depends_on_begins_and_items(self):
         now = clock()
         server = self.filed(*(command for key, begin in (("k", now - 2000), ("l", now - 1000),
                                                          ("m", now - 1000))
                               for command in (("WEIR.WINDOW.MAKE", key, settings(), begin),
-                                              ("WEIR.WINDOW.ADD", key, "a", now - 500))))
-        k, l, m = digests(server.client, *"klm")
+                                              ("WEIR.WINDOW.ADD", key, "a", now - 500))),
+                            ("WEIR.WINDOW.MAKE", "n", settings(), now - 1000),
+                            ("WEIR.WINDOW.ADD", "n", "b", now - 500))
+        k, l, m, n = digests(server.client, *"klmn")
         self.assertNotEqual(k, l)
         self.assertEqual(l, m)
+        self.assertNotEqual(m, n)
 
     def test_clock_set_ahead_an_hour_forgets_by_that_clock(self):
         then = clock() - HOUR
