@@ -31,17 +31,21 @@ def encode(*args):
 
 
 class Server:
-    def __init__(self, module):
+    def __init__(self, module, *options):
         self.dir = tempfile.mkdtemp(prefix='rb')
-        path = self.dir + '/s'
-        self.process = subprocess.Popen(
-            ['redis-server', '--port', '0', '--unixsocket', path, '--dir', self.dir, '--save', '',
-             '--enable-debug-command', 'yes', '--loadmodule', os.path.abspath(module)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.words = [os.environ.get('WEIR_REDIS_SERVER', 'redis-server'), '--port', '0',
+                      '--unixsocket', self.dir + '/s', '--dir', self.dir, '--save', '',
+                      '--enable-debug-command', 'yes', *options,
+                      '--loadmodule', os.path.abspath(module)]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
         for _ in range(500):
             try:
                 self.s = socket.socket(socket.AF_UNIX)
-                self.s.connect(path)
+                self.s.connect(self.dir + '/s')
                 return
             except OSError:
                 self.s.close()
@@ -50,13 +54,16 @@ class Server:
                 time.sleep(0.01)
         raise SystemExit('the server did not start')
 
+    def stop(self):
+        self.s.close()
+        self.process.kill()
+        self.process.wait()
+
     def __enter__(self):
         return self
 
     def __exit__(self, *what):
-        self.s.close()
-        self.process.kill()
-        self.process.wait()
+        self.stop()
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def lines(self, n):
