@@ -27,7 +27,9 @@
  * If a program that links liburcu-bp has registered the calls and then loads weir with RTLD_GLOBAL,
  * its fork() hangs. For another flavor make the calls that liburcu documents. If a reload, refresh
  * or rollback runs in another thread at the moment of fork(), it does not end in the child. In the
- * child these verbs then return -EBUSY for that handle.
+ * child these verbs then return -EBUSY for that handle. liburcu itself (0.13.2) has a lock that no
+ * call protects: if another thread uses the flavor for the first time, or ends, at the very moment
+ * of fork(), a new thread of the child may hang. Fork before such threads begin, or exec.
  *
  * Cancellation. A thread may be cancelled (pthread_cancel) at any time. weir_handle_destroy() and
  * the verbs of this header, refresh.h and follow.h that replace a filter or wait for a grace period
