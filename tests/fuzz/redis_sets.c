@@ -44,6 +44,12 @@ void fake_FreeServerInfo(struct redis_context *c, struct redis_server_info *info
 	MUST(c && !info);
 }
 
+const char *fake_ServerInfoGetFieldC(struct redis_server_info *info, const char *name)
+{
+	MUST(!info && !name);
+	return NULL;
+}
+
 unsigned long long fake_ServerInfoGetFieldUnsigned(struct redis_server_info *info,
                                                    const char *field, int *failed)
 {

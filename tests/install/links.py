@@ -23,7 +23,7 @@ import markdown
 FOR_DEVELOPERS = r"tests/(model/)?[^/]+\.md|tests/examples/[^/]+/README\.md"
 # Manual pages of the system that weir's pages may name.
 FOREIGN = """bzip2(1) grep(1) gzip(1) man(1) xz(1) zstd(1) flock(2) crontab(5) systemd.timer(5)
-    cron(8) lslocks(8)""".split()
+    cron(8) lslocks(8) redis-server(1) redis-cli(1) redis-check-rdb(1) redis-check-aof(1)""".split()
 
 
 def files_of(source):

@@ -52,6 +52,18 @@ static void test_golden_words(void **state)
 	assert_int_equal(WEIR__LE64(bits[2]), UINT64_C(0x0080060440002020));
 }
 
+/* A hash at the begin of bit 1: the low half of the product carries into the bit. */
+static void test_all_64_bits_of_a_hash_choose_the_bit(void **state)
+{
+	uint64_t bits[3] = { 0 }, hash = UINT64_MAX / 192 + 1;
+	struct weir_small s = { .seed = SEED, .words = 3, .probes = 1 };
+	(void)state;
+	assert_int_equal(weir_small_insert_hash(&s, bits, hash - 1), WEIR_NEW);
+	assert_int_equal(WEIR__LE64(bits[0]), 1);
+	assert_int_equal(weir_small_insert_hash(&s, bits, hash), WEIR_NEW);
+	assert_int_equal(WEIR__LE64(bits[0]), 3);
+}
+
 static void test_all_forms_agree(void **state)
 {
 	uint64_t bits[WORDS] = { 0 };
@@ -113,11 +125,24 @@ static void test_rates_and_counts_are_those_asked_for(void **state)
 			check_rate(capacities[i], rates[j]);
 }
 
+/* The formula of the size is a little too small for few words. */
+static void test_few_words_keep_the_rate(void **state)
+{
+	struct weir_small s;
+	(void)state;
+	for (uint64_t capacity = 1; capacity < 60; capacity++)
+		for (double rate = 0.001; rate <= 0.5; rate += 0.0005) {
+			assert_ok(weir_small_init(&s, capacity, rate, SEED));
+			assert_true(weir_small_rate(&s, capacity) <= rate);
+		}
+}
+
 static void test_a_size_gets_the_best_number_of_probes(void **state)
 {
 	(void)state;
 	for (uint64_t capacity = 1; capacity < 3000; capacity += 37) {
 		struct weir_small s = fit(capacity, WORDS), other = s;
+		assert_in_range(s.probes, 1, 32);
 		for (other.probes = 1; other.probes <= 32; other.probes++)
 			assert_true(weir_small_rate(&s, capacity) <=
 			            weir_small_rate(&other, capacity) * 1.0001);
@@ -228,8 +253,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bits_are_those_of_a_classic_filter),
 		cmocka_unit_test(test_golden_words),
+		cmocka_unit_test(test_all_64_bits_of_a_hash_choose_the_bit),
 		cmocka_unit_test(test_all_forms_agree),
 		cmocka_unit_test(test_rates_and_counts_are_those_asked_for),
+		cmocka_unit_test(test_few_words_keep_the_rate),
 		cmocka_unit_test(test_a_size_gets_the_best_number_of_probes),
 		cmocka_unit_test(test_a_full_filter_answers_true_and_counts_a_number),
 		cmocka_unit_test(test_a_merge_has_the_keys_of_both),

@@ -19,8 +19,8 @@ struct redis_command_handle;
 enum { REDIS_OK = 0, REDIS_ERR = 1, REDIS_READ = 1, REDIS_WRITE = 2, REDIS_EMPTY = 0 };
 enum { REDIS_IO_ERRORS = 1 };                      /* the module handles I/O errors */
 /* Flags of a context. */
-enum { REDIS_IS_REPLICA = 1 << 3, REDIS_REPLICATED = 1 << 12, REDIS_LOADING = 1 << 13,
-       REDIS_RESP3 = 1 << 22 };
+enum { REDIS_IS_REPLICA = 1 << 3, REDIS_READ_ONLY = 1 << 4, REDIS_REPLICATED = 1 << 12,
+       REDIS_LOADING = 1 << 13, REDIS_RESP3 = 1 << 22 };
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
 
@@ -140,6 +140,7 @@ struct redis_methods {
 	X(float, GetUsedMemoryRatio, (void)) \
 	X(struct redis_server_info *, GetServerInfo, (struct redis_context *, const char *)) \
 	X(void, FreeServerInfo, (struct redis_context *, struct redis_server_info *)) \
+	X(const char *, ServerInfoGetFieldC, (struct redis_server_info *, const char *)) \
 	X(unsigned long long, ServerInfoGetFieldUnsigned, (struct redis_server_info *, \
 	                                                   const char *, int *))
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "chain.h"
 
-enum { LINE = 64 }; /* alignment of a blocked filter's bits */
+enum { LINE = 64 /* alignment of a blocked filter's bits */, TAIL = 65536 * LINE /* shards */ };
 
 /* ---- links ---- */
 
@@ -30,6 +30,10 @@ static int make_filter(const struct chain *c, struct chain_link *l, const struct
 		c->memory->put(base);
 		return err;
 	}
+	/* weir clears the bits that it uses, a whole number of lines a shard. Dumps have all bytes,
+	 * which must not be what another key left here. */
+	size_t tail = form->bytes < TAIL ? form->bytes : TAIL;
+	memset(l->bits + form->bytes - tail, 0, tail);
 	l->words_per_key = (uint8_t)form->words_per_key;
 	l->bits_per_word = (uint8_t)form->bits_per_word;
 	return 0;

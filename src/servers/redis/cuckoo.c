@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "chain.h"
 #include "cuckoo.h"
 #include "murmur.h"
 
@@ -167,7 +168,6 @@ int cuckoo_copy(struct cuckoo **out, const struct cuckoo *from)
 	for (unsigned j = 0; !err && j < c->subs; j++)
 		memcpy(cuckoo_sub(c, j), cuckoo_sub(from, j), cuckoo_sub_bytes(c, j));
 	c->items = from->items;
-	c->loading = from->loading;
 	c->deleted = from->deleted;
 	c->changes = from->changes;
 	if (err)
@@ -324,6 +324,12 @@ static bool evict_any(struct cuckoo *c, const struct item *i)
 	return false;
 }
 
+/* A header or a value from an enemy may have the largest number that a load accepts. */
+static void count_up(uint64_t *count)
+{
+	*count += *count < CHAIN_NUMBERS - 1;
+}
+
 static int insert(struct cuckoo *c, const struct item *i, uint64_t most)
 {
 	for (unsigned j = c->subs; j-- > 0;)
@@ -343,7 +349,7 @@ int cuckoo_add(struct cuckoo *c, const void *item, size_t len, bool absent, uint
 	int answer = insert(c, &i, most);
 	if (answer > 0) {
 		c->items++;
-		c->changes++;
+		count_up(&c->changes);
 	}
 	return answer;
 }
@@ -357,8 +363,8 @@ bool cuckoo_remove(struct cuckoo *c, const void *item, size_t len)
 			continue;
 		*slot = 0;
 		c->items -= c->items > 0; /* a header from an enemy may have said 0 */
-		c->deleted++;
-		c->changes++;
+		count_up(&c->deleted);
+		count_up(&c->changes);
 		if (c->subs > 1 && (double)c->deleted > (double)c->items * 0.1)
 			cuckoo_compact(c);
 		return true;
@@ -390,5 +396,5 @@ void cuckoo_compact(struct cuckoo *c)
 	while (c->subs > 1 && empty_sub(c, c->subs - 1u))
 		cuckoo_shrink(c);
 	c->deleted = 0;
-	c->changes++;
+	count_up(&c->changes);
 }

@@ -47,8 +47,7 @@ struct cuckoo {
 	uint64_t deleted;    /* items deleted */
 	uint64_t changes;    /* additions, removals and compactions */
 	uint8_t bucket;
-	bool old_hash : 1, listed : 1, /* listed: @many is set */
-	     loading : 1; /* a dump's header has set @items, so its chunks do not count theirs */
+	bool old_hash : 1, listed : 1; /* listed: @many is set */
 	uint16_t iterations, expansion, subs;
 };
 

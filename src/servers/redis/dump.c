@@ -207,7 +207,6 @@ int dump_make_cuckoo(const unsigned char *header, size_t bytes, uint64_t most,
 		(*out)->deleted = f[4];
 		(*out)->changes = f[5];
 		(*out)->items = f[6];
-		(*out)->loading = true;
 	}
 	return err;
 }

@@ -10,14 +10,37 @@
 struct key_options key_options = { .error = 0.01, .bf_capacity = 100, .cf_capacity = 1024,
 	                           .cf_expansions = 32 };
 
+/* A script of the master of a read-only replica has no flag of its own. */
 bool key_is_client(struct redis_context *context)
 {
-	return !(redis.GetContextFlags(context) & (REDIS_REPLICATED | REDIS_LOADING));
+	int flags = redis.GetContextFlags(context), replica = REDIS_IS_REPLICA | REDIS_READ_ONLY;
+	return !(flags & (REDIS_REPLICATED | REDIS_LOADING)) && (flags & replica) != replica;
+}
+
+static bool is_given(void)
+{
+	return redis.GetContextFlags(NULL) & (REDIS_IS_REPLICA | REDIS_LOADING);
+}
+
+uint64_t key_most_for_value(void)
+{
+	return is_given() ? 0 : key_options.max_bytes;
+}
+
+uint64_t key_subs_most(void)
+{
+	return is_given() ? CUCKOO_SUBS : key_options.cf_expansions;
+}
+
+const char *key_log_level(void)
+{
+	return is_given() ? "warning" : "verbose";
 }
 
 bool key_compat(struct redis_context *context)
 {
-	return key_options.compat || !key_is_client(context);
+	return key_options.compat ||
+	       redis.GetContextFlags(context) & (REDIS_REPLICATED | REDIS_LOADING);
 }
 
 uint64_t key_most_for(struct redis_context *context)

@@ -42,6 +42,13 @@ bool key_is_client(struct redis_context *context);
 bool key_compat(struct redis_context *context);
 /* Return: max-bytes; 0 for commands from a master or a file. */
 uint64_t key_most_for(struct redis_context *context);
+/* The same for a value of RESTORE: 0 for one from a master or a file. */
+uint64_t key_most_for_value(void);
+/* Return: the most sub filters that a header or a value may have. */
+uint64_t key_subs_most(void);
+/* Return: a level for the log: "warning" for a value of a file or a master, else "verbose", since
+ * clients may send many bad values by RESTORE. */
+const char *key_log_level(void);
 
 int key_types_create(struct redis_context *context);
 int window_type_create(struct redis_context *context); /* window_rdb.c */
@@ -98,5 +105,7 @@ redis_command weir_publish, weir_load_set;                     /* set_publish.c,
 /* rewrite.c: the aof_rewrite callbacks. */
 void bf_rewrite(struct redis_io *io, struct redis_string *key, void *value);
 void cf_rewrite(struct redis_io *io, struct redis_string *key, void *value);
+/* End the process of a rewrite, a child of the server, since memory is short. */
+void rewrite_fail(struct redis_io *io);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include "abi.h"
 #include "../../host/memory_limit.h"
 #include "limit.h"
@@ -35,9 +36,14 @@ static struct left read_limits(void)
 	struct left left = { UINT64_MAX, "" };
 	struct redis_server_info *info = redis.GetServerInfo(NULL, "memory");
 	uint64_t used = field(info, "used_memory"), most = field(info, "maxmemory");
+	const char *policy = redis.ServerInfoGetFieldC(info, "maxmemory_policy");
+	/* Any other policy makes room by eviction, so the server is always full. */
+	bool evicts = policy && strcmp(policy, "noeviction") != 0;
 	redis.FreeServerInfo(NULL, info);
 	uint64_t fork = (uint64_t)((double)used * limit_fork_share), machine = memory_available("");
-	if (most)
+	if (most && evicts)
+		lower(&left, most, "maxmemory");
+	else if (most)
 		lower(&left, most > used ? most - used : 0, "maxmemory");
 	lower(&left, machine > fork ? machine - fork : 0, "the machine or its control group");
 	return left;
@@ -54,9 +60,11 @@ bool limit_allows(size_t bytes)
 	if (redis.GetContextFlags(NULL) & (REDIS_IS_REPLICA | REDIS_LOADING))
 		return true;
 	struct left left = read_limits();
-	if (left.bytes >= STEP && left.bytes - STEP >= bytes)
-		return true;
 	budget = 0;
+	if (left.bytes >= bytes) {
+		budget = left.bytes - bytes < STEP ? left.bytes - bytes : STEP;
+		return true;
+	}
 	snprintf(why, sizeof why, ": %llu bytes are left of %s", (unsigned long long)left.bytes,
 	         left.of);
 	return false;

@@ -35,12 +35,11 @@ static void add_bits(unsigned char *to, const unsigned char *data, size_t bytes)
 		to[i] |= data[i];
 }
 
-/* Count the items of the chunk, unless a header of weir's format has told them already. A file has
- * no such number, so a key that is loaded from a file between two chunks counts from then on. */
+/* Count the items of the chunk, unless the header has told them, as in weir's format. */
 static void put_fingerprints(struct cuckoo *c, unsigned char *to, const unsigned char *data,
                              size_t bytes)
 {
-	if (!c->loading)
+	if (!c->seed)
 		c->items += cuckoo_fingerprints(data, bytes) - cuckoo_fingerprints(to, bytes);
 	memcpy(to, data, bytes);
 }

@@ -39,7 +39,7 @@ static bool take_argument(const struct redis_string *word, const struct redis_st
 	if (!strcasecmp(name, "ERROR_RATE"))
 		return !redis.StringToDouble(value, &o->error) && o->error > 0 && o->error < 1;
 	if (!strcasecmp(name, "INITIAL_SIZE"))
-		return !key_number(value, 1, INT64_MAX, &o->bf_capacity, "", "");
+		return !key_number(value, 1, CHAIN_CAPACITY_MOST, &o->bf_capacity, "", "");
 	if (!strcasecmp(name, "fork-share"))
 		return !redis.StringToDouble(value, &limit_fork_share) && limit_fork_share >= 0 &&
 		       limit_fork_share <= 1;
@@ -62,13 +62,16 @@ static int parse_arguments(struct redis_context *context, struct redis_string **
 			continue;
 		redis.Log(context, "warning", "argument '%s %s' is refused: there are max-bytes "
 		          "(bytes, kb, mb or gb), fork-share (0 to 1), name (weir or bf), "
-		          "ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, compat and "
-		          "redisbloom-2.0.1 (yes or no)", redis.StringPtrLen(argv[i], NULL),
-		          i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "");
+		          "ERROR_RATE (above 0, below 1), INITIAL_SIZE (1 and more), "
+		          "CF_MAX_EXPANSIONS (1 to %d), compat and redisbloom-2.0.1 (yes or no)",
+		          redis.StringPtrLen(argv[i], NULL),
+		          i + 1 < argc ? redis.StringPtrLen(argv[i + 1], NULL) : "", CUCKOO_SUBS);
 		return REDIS_ERR;
 	}
 	return REDIS_OK;
 }
+
+enum { AS_REDISBLOOM = 20820 }; /* the version whose commands these are */
 
 /* Redis takes the name once, before the module may log that an argument is refused. */
 static const char *chosen_name(struct redis_string **argv, int argc)
@@ -91,7 +94,8 @@ int RedisModule_OnLoad(struct redis_context *context, struct redis_string **argv
 		        lacks);
 		return REDIS_ERR;
 	}
-	redis.SetModuleAttribs(context, chosen_name(argv, argc), 1, 1);
+	const char *name = chosen_name(argv, argc);
+	redis.SetModuleAttribs(context, name, strcmp(name, "bf") ? 1 : AS_REDISBLOOM, 1);
 	redis.SetModuleOptions(context, REDIS_IO_ERRORS);
 	if (parse_arguments(context, argv, argc) || key_types_create(context) ||
 	    window_type_create(context))

@@ -199,7 +199,8 @@ int raw_make_subs(struct cuckoo **out, const struct cuckoo_settings *s, uint64_t
 		uint64_t bytes = cuckoo_sub_bytes(&shape, (unsigned)j);
 		all = raw_sum(all, bytes ? bytes : UINT64_MAX);
 	}
-	int err = raw_check_memory(all);
+	int err = subs > key_subs_most() ? weir_fail(-EFBIG, "too many sub filters")
+	                                 : raw_check_memory(all);
 	if (!err)
 		err = cuckoo_create(&c, s, most, &key_memory);
 	if (err)

@@ -29,13 +29,13 @@ static void *load_bf(struct redis_io *io, int version)
 	int err = version == VERSION ? rdb_load_chain(io, &c) : rdb_load_old_bf(io, version, &c);
 	if (!err)
 		return c;
-	redis.LogIOError(io, "warning", "a filter is refused: %s", weir_error_detail());
+	redis.LogIOError(io, key_log_level(), "a filter is refused: %s", weir_error_detail());
 	chain_destroy(c);
 	return NULL;
 }
 
-/* ---- CF: buckets, seed, bucket size, iterations, expansion, hash, sub filters, deleted, changes;
- * then each sub filter ---- */
+/* ---- CF: buckets, seed, bucket size, iterations, expansion, hash, sub filters, deleted, changes,
+ * items; then each sub filter ---- */
 
 static void save_cf(struct redis_io *io, void *value)
 {
@@ -46,7 +46,9 @@ static void save_cf(struct redis_io *io, void *value)
 	redis.SaveUnsigned(io, c->buckets);
 	redis.SaveUnsigned(io, c->seed);
 	redis.SaveUnsigned(io, c->deleted);
-	redis.SaveUnsigned(io, c->seed ? c->changes : 0); /* dumps need them */
+	/* Dumps need the changes. CF.DEL compacts by the items, which a dump's header has told. */
+	redis.SaveUnsigned(io, c->seed ? c->changes : 0);
+	redis.SaveUnsigned(io, c->seed ? c->items : 0);
 	for (unsigned j = 0; j < c->subs; j++)
 		redis.SaveStringBuffer(io, (const char *)cuckoo_sub(c, j), cuckoo_sub_bytes(c, j));
 }
@@ -60,13 +62,17 @@ static int load_own_cf(struct redis_io *io, struct cuckoo **c)
 	s.buckets = redis.LoadUnsigned(io);
 	s.seed = redis.LoadUnsigned(io);
 	uint64_t deleted = redis.LoadUnsigned(io), changes = redis.LoadUnsigned(io);
+	uint64_t items = redis.LoadUnsigned(io);
 	if (redis.IsIOError(io) || !(packed >> 48))
 		return rdb_ended();
-	if (deleted >= CHAIN_NUMBERS || changes >= CHAIN_NUMBERS)
-		return weir_fail(-EBADMSG, "%llu deletions or %llu changes are more than there "
-		                 "can be", (unsigned long long)deleted,
-		                 (unsigned long long)changes);
-	return rdb_load_subs(io, &s, packed >> 48, deleted, changes, c);
+	if (deleted >= CHAIN_NUMBERS || changes >= CHAIN_NUMBERS || items >= CHAIN_NUMBERS)
+		return weir_fail(-EBADMSG, "%llu deletions, %llu changes or %llu items are more "
+		                 "than there can be", (unsigned long long)deleted,
+		                 (unsigned long long)changes, (unsigned long long)items);
+	int err = rdb_load_subs(io, &s, packed >> 48, deleted, changes, c);
+	if (!err && s.seed)
+		(*c)->items = items;
+	return err;
 }
 
 static void *load_cf(struct redis_io *io, int version)
@@ -75,7 +81,7 @@ static void *load_cf(struct redis_io *io, int version)
 	int err = version == VERSION ? load_own_cf(io, &c) : rdb_load_old_cf(io, version, &c);
 	if (!err)
 		return c;
-	redis.LogIOError(io, "warning", "a filter is refused: %s", weir_error_detail());
+	redis.LogIOError(io, key_log_level(), "a filter is refused: %s", weir_error_detail());
 	cuckoo_destroy(c);
 	return NULL;
 }

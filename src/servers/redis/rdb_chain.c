@@ -119,12 +119,13 @@ static int append(struct chain **c, const struct chain_settings *s, const struct
 	if (items > (s->layout == CHAIN_OWN ? f->capacity : CHAIN_CAPACITY_MOST))
 		return weir_fail(-EBADMSG, "a link has %llu items, its capacity is %llu",
 		                 (unsigned long long)items, (unsigned long long)f->capacity);
+	uint64_t most = key_most_for_value();
 	struct chain_settings first = *s;
 	if (s->layout == CHAIN_REDISBLOOM) { /* these are the first link's, as in RedisBloom */
 		first.error = f->error;
 		first.capacity = f->capacity;
 	}
-	int err = *c ? chain_append(*c, f, 0) : chain_create_as(c, &first, f, 0, &key_memory);
+	int err = *c ? chain_append(*c, f, most) : chain_create_as(c, &first, f, most, &key_memory);
 	if (err)
 		return err;
 	memcpy((*c)->newest->bits, bits, f->bytes);

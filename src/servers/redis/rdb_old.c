@@ -30,11 +30,22 @@ static int load_link(struct redis_io *io, struct chain **c, uint32_t growth, uin
 	int err = probes > UINT32_MAX || n2 > UINT8_MAX
 	                  ? weir_fail(-EBADMSG, "a link has %llu probes or n2 %llu",
 	                              (unsigned long long)probes, (unsigned long long)n2)
-	                  : raw_append(c, &l, growth, options, 0);
+	                  : raw_append(c, &l, growth, options, key_most_for_value());
 	if (!err)
 		memcpy((*c)->newest->bits, bits, bytes);
 	redis.Free(bits);
 	return err;
+}
+
+/* The file does not tell the hash, and the first save makes a wrong choice final. */
+static void tell_of_versions(struct redis_io *io)
+{
+	static bool told;
+	if (!told && !key_options.server_hash)
+		redis.LogIOError(io, "warning", "BF keys of RedisBloom 2.0 to 2.2 are loaded: if "
+		                 "that was 2.0.0 or 2.0.1, load the same file again with the "
+		                 "argument redisbloom-2.0.1 yes, before a save");
+	told = true;
 }
 
 int rdb_load_old_bf(struct redis_io *io, int version, struct chain **c)
@@ -52,8 +63,10 @@ int rdb_load_old_bf(struct redis_io *io, int version, struct chain **c)
 		return weir_fail(-EBADMSG, "no filter has %llu links, options %#llx or growth %llu",
 		                 (unsigned long long)links, (unsigned long long)options,
 		                 (unsigned long long)growth);
-	if (version == 3)
+	if (version == 3) {
+		tell_of_versions(io);
 		options = raw_old_options((uint32_t)options);
+	}
 	int err = 0;
 	for (uint64_t i = 0; !err && i < links; i++)
 		err = load_link(io, c, (uint32_t)growth, (uint32_t)options);

@@ -19,7 +19,7 @@ int rdb_load_sub(struct redis_io *io, struct cuckoo *c, unsigned j)
 	if (bytes != (j < c->subs ? cuckoo_sub_bytes(c, j) : cuckoo_next_bytes(c)))
 		err = weir_fail(-EBADMSG, "sub filter %u has %zu bytes, which is wrong", j, bytes);
 	if (!err && j == c->subs)
-		err = cuckoo_grow(c, 0);
+		err = cuckoo_grow(c, key_most_for_value());
 	if (!err) {
 		memcpy(cuckoo_sub(c, j), text, bytes);
 		c->items += cuckoo_fingerprints(text, bytes);
@@ -33,6 +33,9 @@ int rdb_load_subs(struct redis_io *io, const struct cuckoo_settings *s, uint64_t
                   uint64_t deleted, uint64_t changes, struct cuckoo **c)
 {
 	size_t bytes = 0;
+	if (subs > key_subs_most())
+		return weir_fail(-EFBIG, "%llu sub filters are more than CF_MAX_EXPANSIONS, %llu",
+		                 (unsigned long long)subs, (unsigned long long)key_subs_most());
 	char *text = redis.LoadStringBuffer(io, &bytes);
 	if (!text || redis.IsIOError(io))
 		return rdb_ended();
@@ -40,7 +43,7 @@ int rdb_load_subs(struct redis_io *io, const struct cuckoo_settings *s, uint64_t
 	                  ? weir_fail(-EBADMSG, "%llu buckets of %llu do not have %zu bytes",
 	                              (unsigned long long)s->buckets,
 	                              (unsigned long long)s->bucket, bytes)
-	                  : cuckoo_create(c, s, 0, &key_memory);
+	                  : cuckoo_create(c, s, key_most_for_value(), &key_memory);
 	if (!err) {
 		memcpy(cuckoo_sub(*c, 0), text, bytes);
 		(*c)->items = cuckoo_fingerprints(text, bytes);

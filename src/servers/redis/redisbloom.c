@@ -90,7 +90,8 @@ const char *redisbloom_check(const struct redisbloom_link *l)
 	if (!(fabs(l->bits_per_item - each) < 1e-9 * each) ||
 	    l->probes != probes_for(l->bits_per_item))
 		return "bits or probes for each item that do not follow from the error rate";
-	if (!l->bytes || l->bytes >> 46 || !l->capacity || l->capacity >> 49 || l->items >> 49)
+	const uint64_t most = UINT64_C(1) << 48; /* as CHAIN_CAPACITY_MOST */
+	if (!l->bytes || l->bytes >> 46 || !l->capacity || l->capacity > most || l->items > most)
 		return "a number of bytes or items that no link has";
 	if (l->n2 > 48 || (l->n2 ? UINT64_C(1) << l->n2 > l->bytes * 8 : l->bits != l->bytes * 8))
 		return "a number of bits that contradicts its bytes";

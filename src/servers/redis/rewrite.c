@@ -2,6 +2,7 @@
  * How a key is written into an append-only file that is rewritten without a preamble: as a dump,
  * the LOADCHUNK commands of its header and chunks (dump.c). */
 #include <string.h>
+#include <unistd.h>
 #include "dump.h"
 
 static void emit(struct redis_io *io, struct redis_string *key, const struct key_kind *kind,
@@ -9,6 +10,14 @@ static void emit(struct redis_io *io, struct redis_string *key, const struct key
 {
 	redis.EmitAOF(io, kind->load_chunk, "slb", key, (long long)iterator, (const char *)data,
 	              bytes);
+}
+
+/* Redis has no other way to hear that a value was not written whole. */
+void rewrite_fail(struct redis_io *io)
+{
+	redis.LogIOError(io, "warning", "the rewrite ends, and the old append-only file stays: no "
+	                 "memory for a chunk of up to 16 MiB");
+	_exit(1);
 }
 
 /* Return: 0, or -1 without memory for a chunk. */
@@ -49,8 +58,7 @@ static void rewrite(struct redis_io *io, struct redis_string *key, const struct 
 	for (unsigned i = 0; !failed && i < k->n; i++)
 		failed = emit_array(io, key, kind, k, i, &offset, name);
 	if (failed)
-		redis.LogIOError(io, "warning", "a filter was not written whole: no memory for a "
-		                                "chunk of 16 MiB");
+		rewrite_fail(io);
 }
 
 void bf_rewrite(struct redis_io *io, struct redis_string *key, void *value)

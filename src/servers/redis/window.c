@@ -142,7 +142,8 @@ int window_append(struct window *w, uint64_t begin, struct chain *chain)
 
 int window_advance(struct window *w, uint64_t newest)
 {
-	if (!w->n || newest < w->newest || newest - w->ring[w->n - 1].begin >= window_step(w))
+	if (!w->n || newest > WINDOW_TIME_MOST || newest < w->newest ||
+	    newest - w->ring[w->n - 1].begin >= window_step(w))
 		return weir_fail(-EBADMSG, "the newest time %llu is not in the newest generation",
 		                 (unsigned long long)newest);
 	w->newest = newest;

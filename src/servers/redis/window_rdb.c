@@ -65,7 +65,7 @@ static void *load(struct redis_io *io, int version)
 		window_note_clock(w, w->newest, window_clock());
 		return w;
 	}
-	redis.LogIOError(io, "warning", "a window is refused: %s", weir_error_detail());
+	redis.LogIOError(io, key_log_level(), "a window is refused: %s", weir_error_detail());
 	window_destroy(w);
 	return NULL;
 }

@@ -78,13 +78,14 @@ static int emit_array(struct redis_io *io, struct redis_string *key, const struc
 	for (uint64_t at = 0, bytes; at < all; at += bytes) {
 		bytes = all - at < DUMP_BITS_MOST ? all - at : DUMP_BITS_MOST;
 		struct dump_frame f = { first->name, first->offset + at, first->items };
-		unsigned char *chunk = key_memory.get(DUMP_FRAME_BYTES + bytes);
+		/* Not key_memory: a rewrite goes on if maxmemory is reached. */
+		unsigned char *chunk = redis.TryAlloc(DUMP_FRAME_BYTES + bytes);
 		if (!chunk)
 			return -1;
 		memcpy(chunk + DUMP_FRAME_BYTES, bits + at, bytes);
 		dump_put_frame(chunk, &f, chunk + DUMP_FRAME_BYTES, bytes);
 		emit(io, key, begin, chunk, DUMP_FRAME_BYTES + bytes, time);
-		key_memory.put(chunk);
+		redis.Free(chunk);
 	}
 	return 0;
 }
@@ -124,8 +125,7 @@ void window_rewrite(struct redis_io *io, struct redis_string *key, void *value)
 		failed = rewrite_generation(io, key, w, i,
 		                            i + 1u < w->n ? w->ring[i].begin : w->newest);
 	if (failed)
-		redis.LogIOError(io, "warning", "a window was not written whole: no memory for a "
-		                                "chunk of 16 MiB");
+		rewrite_fail(io);
 }
 
 /* ---- reading ---- */

@@ -75,5 +75,6 @@ OTHER_TYPES = [
 
 
 def other_types():
-    return b"".join(bytes([kind]) + string(b"key %d" % kind) + value
-                    for kind, value in OTHER_TYPES)
+    slot = b"\xf4" + put_length(16000) + b"\x01\x00" # Redis 7.4 tells the size of each slot
+    return slot + b"".join(bytes([kind]) + string(b"key %d" % kind) + value
+                           for kind, value in OTHER_TYPES)

@@ -201,6 +201,25 @@ static void test_sizes_agree_with_the_formulas(void **state)
 	}
 }
 
+/* A replica has sized other keys before, and needs the same sizes. */
+static void test_a_size_does_not_depend_on_those_before(void **state)
+{
+	enum { RATES = 100 };
+	struct chain_settings s = { .capacity = UINT64_C(1) << 32, .seed = SEED };
+	struct chain_form up[RATES], down;
+	(void)state;
+	for (int i = 0; i < RATES; i++) {
+		s.error = 0.01 * (1 + 1e-4 * i);
+		assert_ok(chain_size(&s, 0, &up[i]));
+	}
+	assert_true(up[RATES - 1].bytes < up[0].bytes);
+	for (int i = RATES - 1; i >= 0; i--) {
+		s.error = 0.01 * (1 + 1e-4 * i);
+		assert_ok(chain_size(&s, 0, &down));
+		assert_int_equal(down.bytes, up[i].bytes);
+	}
+}
+
 static void test_capacities_and_rates_have_limits(void **state)
 {
 	struct chain_settings s = { 1e-12, CHAIN_CAPACITY_MOST / 3, SEED, 2, CHAIN_OWN, 0 };
@@ -349,6 +368,7 @@ int main(void)
 		                          counted_check),
 		cmocka_unit_test(test_the_rates_of_all_links_sum_to_at_most_the_asked_one),
 		cmocka_unit_test(test_sizes_agree_with_the_formulas),
+		cmocka_unit_test(test_a_size_does_not_depend_on_those_before),
 		cmocka_unit_test(test_capacities_and_rates_have_limits),
 		cmocka_unit_test_teardown(test_later_links_have_sizes_of_their_rates,
 		                          counted_check),

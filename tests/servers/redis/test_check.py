@@ -115,6 +115,13 @@ class Check(Case):
         server.client.execute_command("SELECT", 0)
         self.assertEqual(server.client.keys("*"), [b"digest"])
 
+    def test_ages_of_keys(self):
+        """An LFU counter is a byte of any value, an LRU age is a length."""
+        for age in (b"\xf9\x05", b"\xf9\x40", b"\xf9\xff", b"\xf8\x05", b"\xf8\x7f\xff"):
+            key = age + b"\x00" + string(b"k") + string(b"v")
+            out, _ = self.check(self.write(file_of(b"\xfe\x00", key, FOREIGN)), status=1)
+            self.assertIn("0 keys are taken over, 4 must go first", out)
+
     def test_data_beside_keys_and_unknown_encodings(self):
         beside = b"\xf7" + identity("scdtype00", 1) + b"\x02\x01\x05\x02ab\x00"
         out, _ = self.check(self.write(file_of(beside)), status=1)
@@ -144,10 +151,24 @@ class Check(Case):
                 server.start()
             self.check(path, status=1)
 
+    def test_an_empty_file_is_trouble(self):
+        _, err = self.check(self.write(b""), status=2)
+        self.assertIn("is empty", err)
+
+    def test_a_type_whose_module_stays_is_kept(self):
+        path = self.write(file_of(FOREIGN))
+        out, _ = self.check("--keys", "--keep", "TSDB-TYPE", path, status=1)
+        self.assertNotIn("\nTSDB-TYPE 3 ", "\n" + out)
+        self.assertIn("stays: --keep", out)
+        self.assertIn("0 keys are taken over, 3 must go first", out)
+        types = ("CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE", "TSDB-TYPE")
+        self.check(*(word for kind in types for word in ("--keep", kind)), path, status=0)
+
     def test_append_only_files(self):
         command = b"*2\r\n$8\r\nTOPK.ADD\r\n$1\r\nk\r\n"
         adds = b"#TS:1\r\n*3\r\n$6\r\nBF.ADD\r\n$1\r\nk\r\n$1\r\nx\r\n"
-        self.check(self.write(adds), status=0)
+        out, _ = self.check(self.write(adds), status=0)
+        self.assertIn("1 commands of BF.*, CF.* and WEIR.* in the append-only file: taken", out)
         self.check(self.write(file_of(dumped_keys(KEYS)) + adds), status=0)
         out, _ = self.check("-", status=1, stdin=open(self.write(adds + command), "rb"))
         self.assertIn("TOPK.ADD: 1 commands in the append-only file: remove the keys", out)
@@ -161,6 +182,12 @@ class Check(Case):
         out, _ = self.check(folder, status=0)
         self.assertIn("1 keys are taken over", out)
         incr, = (name for name in os.listdir(folder) if name.endswith(".incr.aof"))
+        with open(os.path.join(folder, "old.rdb"), "wb") as file: # of a rewrite before
+            file.write(file_of(dumped_keys(KEYS)))
+        with open(os.path.join(folder, "appendonly.aof.manifest"), "a") as file:
+            file.write("file old.rdb seq 1 type h\n")
+        out, _ = self.check(folder, status=0)
+        self.assertIn("1 keys are taken over", out)
         with open(os.path.join(folder, incr), "ab") as file:
             file.write(command)
         self.check(folder, status=1)

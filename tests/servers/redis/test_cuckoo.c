@@ -138,6 +138,21 @@ static void test_removals_compact_the_filter(void **state)
 	cuckoo_destroy(c);
 }
 
+/* As RedisBloom, which compacts above 10 %, not at 10 %. */
+static void test_removal_of_a_tenth_does_not_compact(void **state)
+{
+	struct cuckoo *c = make(1, 2, 20, 1);
+	(void)state;
+	for (uint64_t i = 0; i < 11; i++)
+		assert_int_equal(add(c, i), 1);
+	assert_true(take(c, 0));
+	assert_int_equal(c->items, 10);
+	assert_int_equal(c->deleted, 1);
+	assert_true(take(c, 1));
+	assert_int_equal(c->deleted, 0);
+	cuckoo_destroy(c);
+}
+
 /* ---- one item ---- */
 
 /* The slots are those of RedisBloom's layout: here the first free slot of the first bucket. */
@@ -264,6 +279,7 @@ int main(void)
 		                          counted_check),
 		cmocka_unit_test_teardown(test_compaction_keeps_all_items, counted_check),
 		cmocka_unit_test_teardown(test_removals_compact_the_filter, counted_check),
+		cmocka_unit_test_teardown(test_removal_of_a_tenth_does_not_compact, counted_check),
 		cmocka_unit_test_teardown(test_copies_of_an_item_are_counted, counted_check),
 		cmocka_unit_test_teardown(test_evictions_are_those_of_redisbloom, counted_check),
 		cmocka_unit_test_teardown(test_absent_adds_an_item_once, counted_check),

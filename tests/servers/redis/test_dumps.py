@@ -4,6 +4,7 @@ import struct
 import sys
 import unittest
 
+from formats import name_of, xxh3
 from served import Case, cf_make, digests, free_port
 
 
@@ -143,6 +144,84 @@ class BF(Dumps, Case):
         self.load(client, "l", chunks[2:])
         self.assertEqual(client.dump("l"), client.dump("k"))
 
+    def test_a_chunk_that_comes_again_keeps_the_count(self):
+        """The frame of an old chunk tells fewer items than the link has."""
+        client = self.serve().client
+        self.insert(client, "k", range(40))
+        chunks = self.scan(client)
+        self.load(client, "l", chunks)
+        for key in "kl":
+            self.insert(client, key, range(100, 140))
+        self.load(client, "l", chunks[1:])
+        self.assertEqual(*digests(client, "k", "l"))
+
+    def later(self, client):
+        """Return: the chunks of a key of one link, and the chunk of its second link."""
+        self.insert(client, "k", range(90))
+        first = self.scan(client)
+        self.insert(client, "k", range(1000, 1100))
+        return first, self.scan(client)[2]
+
+    def test_max_bytes_is_a_limit_for_later_links(self):
+        first, second = self.later(self.serve().client)
+        client = self.serve(arguments=["max-bytes", "300"]).client
+        self.load(client, "l", first)
+        before = client.dump("l")
+        self.refused(client.execute_command, "BF.LOADCHUNK", "l", *second,
+                     text="received bad data")
+        self.assertEqual(client.dump("l"), before)
+
+    def test_a_wrong_first_chunk_of_a_link_makes_no_link(self):
+        client = self.serve().client
+        first, (at, data) = self.later(client)
+        self.load(client, "l", first)
+        before = client.dump("l")
+        name, offset, bits = name_of(first[0][1]), data[8:16], data[32:]
+        for items, bits, text in ((1 << 40, bits, "received bad data"),
+                                  (1, bits + bytes(4096), "Too big")):
+            frame = name + offset + struct.pack("<Q", items)
+            frame += struct.pack("<Q", xxh3(bits, xxh3(frame)))
+            self.refused(client.execute_command, "BF.LOADCHUNK", "l",
+                         at - len(data) + len(frame + bits), frame + bits, text=text)
+            self.assertEqual(client.dump("l"), before)
+        self.load(client, "l", [(at, data)])
+
+    def test_limit_is_for_every_link_of_a_dump(self):
+        client = self.serve().client
+        self.insert(client, "k", range(250))
+        header = client.bf().scandump("k", 0)
+        self.insert(client, "k", range(1000, 1400))
+        (_, whole), *chunks = self.scan(client)
+        most = sum(len(data) - 32 for _, data in chunks) - 1 # 32: of a frame
+        limited = self.serve(arguments=["max-bytes", str(most)]).client
+        run = limited.execute_command
+        self.refused(run, "BF.LOADCHUNK", "n", 1, whole, text="received bad data")
+        self.load(limited, "l", [header, *chunks[:-1]])
+        self.refused(run, "BF.LOADCHUNK", "l", *chunks[-1], text="received bad data")
+        self.assertEqual(limited.bf().info("l").filterNum, 2)
+
+    def test_header_needs_memory_for_bytes_not_for_items(self):
+        """A key with an error rate of 0.25 has fewer bytes than its capacity."""
+        client = self.serve().client
+        client.execute_command("BF.RESERVE", "k", "0.25", 60000000, "NONSCALING")
+        header = client.bf().scandump("k", 0)
+        client.delete("k")
+        client.config_set("maxmemory", client.info("memory")["used_memory"] + (45 << 20))
+        self.load(client, "l", [header])
+
+    def test_chunk_behind_the_next_link_is_refused(self):
+        """A link cannot be left out."""
+        client = self.serve().client
+        self.insert(client, "k", [0])
+        header = client.bf().scandump("k", 0)
+        self.insert(client, "k", range(1000, 1400))
+        _, *chunks = self.scan(client)
+        self.assertEqual(len(chunks), 3)
+        self.load(client, "l", [header, chunks[0]])
+        self.refused(client.execute_command, "BF.LOADCHUNK", "l", *chunks[2],
+                     text="invalid offset - no link found")
+        self.assertEqual(client.bf().info("l").filterNum, 1)
+
     def test_damaged_and_foreign_chunks_are_refused(self):
         client = self.serve(arguments=["max-bytes", "1mb"]).client
         self.insert(client, "k", range(1000))
@@ -216,11 +295,42 @@ class CF(Dumps, Case):
         self.load(client, "l", [(1, struct.pack("<4Q3H", 1 << 40, 8, 0, 1, 2, 20, 1)),
                                 (17, bytes(15) + b"\7")])
         self.assertEqual(client.cf().info("l").insertedNum, 1)
+        self.load(client, "l", [(17, bytes(14) + b"\7\7")] * 2)
+        self.assertEqual(client.cf().info("l").insertedNum, 2)
+
+    def test_a_copy_of_a_part_counts_as_the_key(self):
+        """COPY keeps that the header has told the items."""
+        client = self.serve().client
+        self.fill(client)
+        chunks = self.scan(client)
+        self.load(client, "l", chunks[:4])
+        client.copy("l", "c")
+        for key in "lc":
+            self.load(client, key, chunks[4:])
+        self.assertEqual(len(set(digests(client, "k", "l", "c"))), 1)
 
     def test_empty_key_has_no_dump(self):
         client = self.serve().client
         client.execute_command("CF.RESERVE", "e", 100)
         self.assertEqual(self.scan(client, key="e"), [])
+
+    def test_load_goes_on_in_a_copy(self):
+        client = self.serve().client
+        self.fill(client)
+        chunks = self.scan(client)
+        self.load(client, "l", chunks[:4])
+        client.copy("l", "m")
+        for key in "lm":
+            self.load(client, key, chunks[4:])
+            self.assertEqual(client.cf().info(key).insertedNum, client.cf().info("k").insertedNum)
+
+    def test_limit_is_for_headers_in_redisblooms_format(self):
+        client = self.serve(arguments=["max-bytes", "1kb"]).client
+        for buckets, subs in ((1024, 1), (256, 4)):
+            self.refused(client.execute_command, "CF.LOADCHUNK", "l", 1,
+                         struct.pack("<4Q3H", 0, buckets, 0, subs, 2, 20, 1),
+                         text="Couldn't create filter!")
+        self.load(client, "l", [(1, struct.pack("<4Q3H", 0, 256, 0, 2, 2, 20, 1))])
 
     def test_damaged_and_foreign_chunks_are_refused(self):
         client = self.serve(arguments=["max-bytes", "1mb"]).client

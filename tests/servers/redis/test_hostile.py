@@ -205,6 +205,19 @@ class ForgedHeaders(Case):
         self.assertIsNone(self.server.process.poll())
         self.assertEqual(self.client.slowlog_get(), [])
 
+    def test_refused_headers_leave_no_memory(self):
+        """Their first links are good, so these are made before the header is refused."""
+        big = (100, 1 << 20, 0, 1 << 16 | 4 << 32)
+        wrong_sum = b"\5" + raw_bf(raw_link(1, 0.01, 1 << 20))[1:]
+        used = lambda: self.client.info("memory")["used_memory"]
+        for header in (own_bf([big, (0, 64, 0, 5)]), wrong_sum,
+                       raw_bf(raw_link(1, 0.01, 1 << 20), raw_link(0, 0.01, 64))):
+            before = used()
+            for _ in range(20):
+                self.refused(self.client.execute_command, "BF.LOADCHUNK", "h", 1, header,
+                             text="received bad data")
+            self.assertLess(used() - before, 5 << 20)
+
     SIZES = (0, 1, 7, 8, 63, 64, 72, 4096, 4104, 4160, 1 << 20, (1 << 40) - 64, 1 << 40, 1 << 44,
              (1 << 46) - 64, 1 << 46, 1 << 51, 1 << 52, 1 << 63, (1 << 64) - 128, (1 << 64) - 64,
              (1 << 64) - 8, (1 << 64) - 1)

@@ -4,11 +4,13 @@ MODULE."""
 import glob
 import os
 import random
+import struct
 import sys
 import unittest
 
 import redis
 
+from formats import own_header
 from served import Case, Server, bf_make, cf_make, digests, free_port, wait_until
 
 ALWAYS = ["--appendonly", "yes", "--appendfsync", "always"]
@@ -57,6 +59,15 @@ class Keeping:
         self.rewrite(server)
         server.again()
         self.assertEqual(digests(server.client, "k", "large"), before)
+
+    def test_a_file_is_loaded_beyond_maxmemory(self):
+        server = self.serve()
+        self.change(server.client, 1)
+        before = digests(server.client, "k")
+        server.client.save()
+        server.options = ["--maxmemory", "1mb"]
+        server.again()
+        self.assertEqual(digests(server.client, "k"), before)
 
     def test_new_key_is_sent_with_its_seed(self):
         """A file and a replica have one WEIR.BFMAKE or WEIR.CFMAKE for each key, then commands."""
@@ -157,6 +168,7 @@ class Keeping:
 
 class BF(Keeping, Case):
     kind, make, large = "BF", "WEIR.BFMAKE", ["0.01", 3000000]
+    unlimited = [["BF.RESERVE", "u", "0.01", 100000]]
     least = ["BF.INSERT", "least", "CAPACITY", 1, "ERROR", "1e-300", "ITEMS", "a"]
     makers = (["BF.ADD", "a", "x"], ["BF.MADD", "m", "x", "y", "x"],
               ["BF.INSERT", "i", "CAPACITY", 7, "ERROR", "0.2", "EXPANSION", 3, "ITEMS", "x"],
@@ -179,6 +191,16 @@ class BF(Keeping, Case):
         pipe.execute_command("BF.ADD", key, "a")
         pipe.execute_command("BF.MADD", key, *range(1000))
         pipe.execute_command("BF.INSERT", key, "ITEMS", *range(2000))
+
+    def test_memory_of_other_keys_is_in_no_dump(self):
+        """A blocked link may have some lines more than its filter uses."""
+        client = self.serve().client
+        for i in range(64):
+            client.set("s%d" % i, b"SECRET" * 200000)
+        client.delete(*("s%d" % i for i in range(64)))
+        for i in range(20):
+            client.execute_command("BF.RESERVE", "k%d" % i, "1e-6", 100003 + 90001 * i)
+            self.assertNotIn(b"SECRET", client.dump("k%d" % i))
 
     def test_rdb_file_keeps_any_error_rate(self):
         server = self.serve(options=["--appendonly", "no"])
@@ -221,6 +243,17 @@ class BF(Keeping, Case):
         server.again()
         self.assertEqual(digests(server.client, "k", "new"), before)
 
+    def test_restore_is_limited(self):
+        client = self.serve(arguments=["CF_MAX_EXPANSIONS", "100"]).client
+        for words in self.unlimited:
+            client.execute_command(*words)
+        value = client.dump("u")
+        server = self.serve(arguments=["max-bytes", "100kb"])
+        with self.assertRaisesRegex(redis.ResponseError, "Bad data format"):
+            server.client.restore("u", 0, value)
+        replica = self.replica_of(self.serve(port=free_port()), ["max-bytes", "100kb"])
+        self.assertEqual(replica.client.dbsize(), 0)
+
     def test_nothing_new_is_not_sent(self):
         server = self.serve(port=free_port())
         replica = self.replica_of(server)
@@ -244,6 +277,8 @@ class BF(Keeping, Case):
 
 class CF(Keeping, Case):
     kind, make, large = "CF", "WEIR.CFMAKE", [3000000]
+    unlimited = [["CF.RESERVE", "u", 2, "BUCKETSIZE", 1, "MAXITERATIONS", 1],
+                 ["CF.INSERT", "u", "ITEMS", *range(90)]]
     least = ["CF.INSERT", "least", "CAPACITY", 4, "ITEMS", "a"]
     makers = (["CF.ADD", "a", "x"], ["CF.ADDNX", "x", "x"],
               ["CF.INSERT", "i", "CAPACITY", 8, "ITEMS", "x", "y", "x"],
@@ -255,6 +290,41 @@ class CF(Keeping, Case):
 
     def adds(self, key):
         return ["CF.INSERTNX", key, "ITEMS", *range(200)]
+
+    def test_a_header_that_lies_is_equal_on_a_replica(self):
+        """CF.DEL compacts by the number of items, also if a header has told a wrong one."""
+        for items in (0, 1 << 32):
+            server, chunks, at = self.serve(port=free_port()), [], 0
+            run = server.client.execute_command
+            run("CF.RESERVE", "a", 8, "EXPANSION", 2)
+            run("CF.INSERT", "a", "ITEMS", *range(100))
+            while True:
+                at, data = run("CF.SCANDUMP", "a", at)
+                if not at:
+                    break
+                chunks.append([at, data])
+            fields = list(struct.unpack("<8Q", chunks[0][1]))
+            chunks[0][1] = own_header(chunks[0][1][:8], *fields[1:6], items)
+            for chunk in chunks:
+                run("CF.LOADCHUNK", "k", *chunk)
+            replica = self.replica_of(server)
+            for i in range(30):
+                run("CF.DEL", "k", i)
+            server.client.wait(1, 0)
+            self.equal(server, [replica], "k")
+
+    def test_counts_at_their_limit_are_loaded_again(self):
+        server = self.serve()
+        run = server.client.execute_command
+        most = (1 << 62) - 1
+        for key, deleted, changes in (("c", 0, most), ("d", most, 0)):
+            run("CF.LOADCHUNK", key, 1, own_header(
+                b"\x02WEIRCF2", 64, 7, 2 | 20 << 16 | 1 << 32 | 1 << 48, deleted, changes, 0))
+            run("CF.ADD", key, "x")
+            run("CF.DEL", key, "x")
+        before = digests(server.client, "c", "d")
+        run("DEBUG", "RELOAD")
+        self.assertEqual(digests(server.client, "c", "d"), before)
 
     def change(self, client, seed, n=1500):
         """Add items at random, and remove some of the added items."""
@@ -302,6 +372,19 @@ class CF(Keeping, Case):
         server.again()
         self.assertEqual(digests(server.client, "k", "n"), before)
 
+    def test_no_memory_refuses_and_replica_has_the_same_fingerprints(self):
+        """The next sub filter would have 8 MiB, which maxmemory refuses on the master only."""
+        server = self.serve(port=free_port())
+        replica = self.replica_of(server)
+        run = server.client.execute_command
+        run("CF.RESERVE", "k", 1000, "EXPANSION", 8192)
+        server.client.config_set("maxmemory",
+                                 server.client.info("memory")["used_memory"] + (7 << 20))
+        answers = run("CF.INSERT", "k", "ITEMS", *range(3000))
+        self.assertEqual(set(answers), {-1, 1})
+        server.client.wait(1, 0)
+        self.equal(server, [replica], "k")
+
     def test_compact_on_a_replica(self):
         server = self.serve(port=free_port(), options=[*ALWAYS])
         replica = self.replica_of(server)
@@ -333,6 +416,14 @@ class CF(Keeping, Case):
         run("CF.INSERT", "l", "CAPACITY", 4, "ITEMS", *["a"] * 50)
         server.client.wait(1, 0)
         self.equal(server, [replica], "k", "l")
+
+    def test_a_lower_limit_of_expansions_on_a_replica_has_no_effect(self):
+        server = self.serve(port=free_port())
+        replica = self.replica_of(server, ["CF_MAX_EXPANSIONS", "1"])
+        for item in "ab":
+            server.client.execute_command("CF.ADD", "k", item)
+        server.client.wait(1, 0)
+        self.equal(server, [replica], "k")
 
     def test_removal_of_nothing_is_not_sent(self):
         server = self.serve(port=free_port())

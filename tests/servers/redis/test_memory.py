@@ -98,6 +98,17 @@ class Memory(Case):
         time.sleep(0.5)
         server.client.execute_command("BF.RESERVE", "again", "0.01", 5000000)
 
+    def test_fork_share_stays_free(self):
+        taken = []
+        for share in ("0", "1"):
+            server, n = self.serve_limited(arguments=["fork-share", share]), 0
+            with self.assertRaisesRegex(redis.exceptions.ResponseError, "are left of"):
+                for n in range(100):
+                    server.client.execute_command("BF.RESERVE", "k%d" % n, "0.01", 5000000)
+            taken.append(n)
+            server.kill()
+        self.assertLess(taken[1], taken[0] * 0.7)
+
     def test_small_keys_count_too(self):
         server = self.serve_limited()
         pipe = server.client.pipeline(transaction=False)
@@ -137,6 +148,25 @@ class Memory(Case):
         server = self.serve(options=["--maxmemory", "100mb"])
         self.refuses(server, "BF.RESERVE", "k", "0.01", 1 << 27, text="left of maxmemory")
         server.client.execute_command("BF.RESERVE", "k", "0.01", 1 << 20)
+
+    def test_a_full_cache_that_evicts_takes_keys(self):
+        server = self.serve(options=["--maxmemory", "20mb", "--maxmemory-policy", "allkeys-lru"])
+        pipe = server.client.pipeline(transaction=False)
+        for i in range(40000):
+            pipe.set("s%d" % i, "x" * 900)
+        pipe.execute()
+        for i in range(200):
+            server.client.execute_command("BF.ADD", "b%d" % i, "x")
+            server.client.execute_command("CF.ADD", "c%d" % i, "x")
+        server.client.execute_command("BF.RESERVE", "r", "0.01", 1 << 20)
+        self.refuses(server, "BF.RESERVE", "k", "0.01", 1 << 25, text="left of maxmemory")
+
+    def test_a_refused_key_leaves_room_for_small_ones(self):
+        server = self.serve(options=["--maxmemory", "20mb"])
+        server.client.execute_command("BF.RESERVE", "a", "0.01", 10 << 20)
+        self.refuses(server, "BF.RESERVE", "b", "0.01", 1 << 29, text="left of maxmemory")
+        for i in range(100):
+            server.client.execute_command("BF.ADD", "n%d" % i, "x")
 
     def test_a_replica_takes_what_its_master_has(self):
         master = self.serve(port=free_port())

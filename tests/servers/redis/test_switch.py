@@ -202,13 +202,25 @@ class Switch(Case):
         self.refused(new.client.execute_command, "BF.RESERVE", "d", 0.01, 50, "SCALING",
                      text="Unknown argument received")
 
+    def test_a_script_of_the_master(self):
+        """Redis before 7 may replicate a script instead of its commands."""
+        master = self.old_master(())
+        new = self.serve(port=free_port(), arguments=["max-bytes", "100"])
+        new.client.replicaof("127.0.0.1", master.port)
+        self.caught_up(new, master)
+        master.run("EVAL", "redis.call('BF.RESERVE', 's', '0.001', '10000')", 0)
+        master.run("EVAL", "redis.call('CF.ADD', 'c', 'x')", 0)
+        self.caught_up(new, master)
+        self.assertEqual(sorted(new.client.keys("*")), [b"c", b"s"])
+        self.assertEqual(new.client.execute_command("BF.SCANDUMP", "s", 0)[1][16:20], b"\2\0\0\0")
+
     # ---- the page ----
 
     def test_the_commands_of_the_page(self):
         with open(PAGE) as page:
             section = page.read().partition("## Taking over")[2].partition("\n## ")[0]
         lines = [line.strip() for line in section.splitlines() if line.startswith(" " * 7)]
-        self.assertEqual(len(lines), 8)
+        self.assertEqual(len(lines), 9)
         master, copy = self.old_master(USUAL), tempfile.TemporaryDirectory()
         self.addCleanup(copy.cleanup)
         file = os.path.join(copy.name, "dump.rdb")

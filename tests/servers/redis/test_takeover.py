@@ -8,7 +8,7 @@ import unittest
 
 import redis
 
-from formats import old_values, raw_bf, raw_link
+from formats import UNSIGNED, Value, old_values, raw_bf, raw_link
 from redisbloom_keys import KEYS
 from served import Case, digests, free_port
 
@@ -128,6 +128,20 @@ class Takeover(Case):
             self.restore(client, [key])
             answers = client.execute_command("BF.MEXISTS", key.name, *key.items)
             self.assertLess(sum(answers), len(key.items) // 2)
+
+    def test_the_argument_changes_only_version_3_without_bits(self):
+        """RedisBloom hashed 64 bits by its own function with the option for bits, 2."""
+        client = self.serve(arguments=["redisbloom-2.0.1", "yes"],
+                            options=["--rdbcompression", "no"]).client
+        client.execute_command("BF.LOADCHUNK", "k", 1, raw_bf(raw_link(100, 0.01)))
+        client.execute_command("BF.MADD", "k", *range(50))
+        (_, header), (_, bits) = self.scan(client, KEYS[0], name="k")
+        value = Value.of(old_values(client.dump("k"), header, [bits])[1])
+        for encoding, options in ((3, 7), (2, 5)):
+            value.module = value.module & ~1023 | encoding
+            value.fields[2] = (UNSIGNED, options)
+            client.restore("l", 0, value.payload(), replace=True)
+            self.assertEqual(client.execute_command("BF.MEXISTS", "l", *range(50)), [1] * 50)
 
     # ---- ways out ----
 

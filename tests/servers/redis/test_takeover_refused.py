@@ -8,6 +8,7 @@ import unittest
 
 import redis
 
+from formats import UNSIGNED, Value, old_values, raw_bf, raw_link
 from hostile import crc64
 from redisbloom_keys import KEYS
 from served import Case
@@ -23,6 +24,18 @@ class Refused(Case):
                 damaged[9] = damaged[9] & 0xC0 | version
                 self.refused(client.restore, "k", 0, bytes(damaged) + crc64(damaged),
                              text="Bad data format")
+
+    def test_a_file_has_no_option_of_ours(self):
+        """REDISBLOOM_SERVER_HASH, 16, is only in headers of this module."""
+        client = self.serve(options=["--rdbcompression", "no"]).client
+        client.execute_command("BF.LOADCHUNK", "k", 1, raw_bf(raw_link(10, 0.01)))
+        value = Value.of(old_values(client.dump("k"), raw_bf(raw_link(10, 0.01)), [bytes(16)])[0])
+        for options in (5, 5 | 16):
+            value.fields[2] = (UNSIGNED, options)
+            if options == 5:
+                client.restore("l", 0, value.payload())
+            else:
+                self.refused(client.restore, "m", 0, value.payload(), text="Bad data format")
 
     def test_headers_that_redisbloom_refuses_are_refused(self):
         """A change of a good header: offset, format and value of a field."""

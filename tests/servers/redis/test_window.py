@@ -404,6 +404,15 @@ class Keeping(WindowCase):
         fields = Value.of(server.client.dump("l")).fields
         return sum(code == UNSIGNED for code, _ in fields) - 5
 
+    def test_rewrite_at_the_memory_limit_keeps_the_window(self):
+        server = self.serve(options=[*ALWAYS, "--aof-use-rdb-preamble", "no"])
+        self.fill(server)
+        before = digests(server.client, *"kln")
+        server.client.config_set("maxmemory", 1 << 20)
+        self.rewrite(server)
+        server.again()
+        self.assertEqual(digests(server.client, *"kln"), before)
+
     def test_files_keep_all_generations(self):
         for preamble in ("yes", "no"):
             with self.subTest(preamble):
