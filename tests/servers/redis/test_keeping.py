@@ -69,6 +69,17 @@ class Keeping:
         server.again()
         self.assertEqual(digests(server.client, "k"), before)
 
+    def test_restore_is_limited(self):
+        client = self.serve(arguments=["CF_MAX_EXPANSIONS", "100"]).client
+        for words in self.unlimited:
+            client.execute_command(*words)
+        value = client.dump("u")
+        server = self.serve(arguments=["max-bytes", "100kb"])
+        with self.assertRaisesRegex(redis.ResponseError, "Bad data format"):
+            server.client.restore("u", 0, value)
+        replica = self.replica_of(self.serve(port=free_port()), ["max-bytes", "100kb"])
+        self.assertEqual(replica.client.dbsize(), 0)
+
     def test_new_key_is_sent_with_its_seed(self):
         """A file and a replica have one WEIR.BFMAKE or WEIR.CFMAKE for each key, then commands."""
         server = self.serve(port=free_port(), options=[*ALWAYS])
@@ -242,17 +253,6 @@ class BF(Keeping, Case):
         server.arguments = ["max-bytes", "100"]
         server.again()
         self.assertEqual(digests(server.client, "k", "new"), before)
-
-    def test_restore_is_limited(self):
-        client = self.serve(arguments=["CF_MAX_EXPANSIONS", "100"]).client
-        for words in self.unlimited:
-            client.execute_command(*words)
-        value = client.dump("u")
-        server = self.serve(arguments=["max-bytes", "100kb"])
-        with self.assertRaisesRegex(redis.ResponseError, "Bad data format"):
-            server.client.restore("u", 0, value)
-        replica = self.replica_of(self.serve(port=free_port()), ["max-bytes", "100kb"])
-        self.assertEqual(replica.client.dbsize(), 0)
 
     def test_nothing_new_is_not_sent(self):
         server = self.serve(port=free_port())

@@ -406,12 +406,13 @@ class Keeping(WindowCase):
 
     def test_rewrite_at_the_memory_limit_keeps_the_window(self):
         server = self.serve(options=[*ALWAYS, "--aof-use-rdb-preamble", "no"])
-        self.fill(server)
-        before = digests(server.client, *"kln")
+        self.reserve(server, "large", "0.01", 8000000, 1000, "GENERATIONS", 1)
+        server.client.execute_command("WEIR.WINDOW.MADD", "large", *range(1000))
+        before = digests(server.client, "large")
         server.client.config_set("maxmemory", 1 << 20)
         self.rewrite(server)
         server.again()
-        self.assertEqual(digests(server.client, *"kln"), before)
+        self.assertEqual(digests(server.client, "large"), before)
 
     def test_files_keep_all_generations(self):
         for preamble in ("yes", "no"):
