@@ -258,10 +258,10 @@ def memory(module):
     add('bytes a key: CF.RESERVE 1024, empty', key_bytes(
         module, lambda s, n: (encode('CF.RESERVE', 'k:%d' % i, 1024) for i in range(n)), 10000))
     for what, kind, n, reserve, items, fill in (
-            ('default BF with 100 items', 'BF', 500, None, 100, 'BF.MADD'),
-            ('BF.RESERVE 0.01 1000 with 1,000 items', 'BF', 500, ('BF.RESERVE', '0.01', 1000),
+            ('default BF with 100 items', 'BF', 5000, None, 100, 'BF.MADD'),
+            ('BF.RESERVE 0.01 1000 with 1,000 items', 'BF', 5000, ('BF.RESERVE', '0.01', 1000),
              1000, 'BF.MADD'),
-            ('default CF with its 1,024 items', 'CF', 500, None, 1024, 'CF.INSERT')):
+            ('default CF with its 1,024 items', 'CF', 5000, None, 1024, 'CF.INSERT')):
         with Server(module) as server:
             server.call('SET', 'warm', 'x')
             before = server.memory()
