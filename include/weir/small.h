@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Small filters without a record: each is its bits alone, in memory of yours. One struct weir_small
- * has the size and the seed of any number of them.
+ * Small filters: each is its bits alone, in your memory. One struct weir_small has the size and the
+ * seed of any number of filters.
  *
  *     struct weir_small s;
  *     if (weir_small_init(&s, 500, 0.01, 0) < 0) ...

@@ -24,8 +24,7 @@ enum { REDIS_IS_REPLICA = 1 << 3, REDIS_READ_ONLY = 1 << 4, REDIS_REPLICATED = 1
 
 typedef int redis_command(struct redis_context *, struct redis_string **, int);
 
-/* What a command does with its key. REDIS_KEY_READ: it only reads (RO), and returns data of it
- * (ACCESS). */
+/* REDIS_KEY_READ: a command reads its key (RO), and returns data of the key (ACCESS). */
 enum { REDIS_KEY_READ = 1 << 0 | 1 << 4, REDIS_BEGIN_INDEX = 2, REDIS_FIND_RANGE = 2 };
 
 struct redis_key_spec {

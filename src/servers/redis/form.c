@@ -97,8 +97,7 @@ int chain_size(const struct chain_settings *s, unsigned n, struct chain_form *ou
 		size_redisbloom(s, n, out);
 		return 0;
 	}
-	/* Most keys have the size of the key before, and the logarithms take a third of what a new
-	 * key costs here. */
+	/* Most keys have the size of the key before, so no logarithm is computed for them. */
 	static struct chain_form last;
 	static double last_error;
 	double error = own_error(s, n);

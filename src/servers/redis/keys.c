@@ -17,24 +17,19 @@ bool key_is_client(struct redis_context *context)
 	return !(flags & (REDIS_REPLICATED | REDIS_LOADING)) && (flags & replica) != replica;
 }
 
-static bool is_given(void)
-{
-	return redis.GetContextFlags(NULL) & (REDIS_IS_REPLICA | REDIS_LOADING);
-}
-
 uint64_t key_most_for_value(void)
 {
-	return is_given() ? 0 : key_options.max_bytes;
+	return limit_is_off() ? 0 : key_options.max_bytes;
 }
 
 uint64_t key_subs_most(void)
 {
-	return is_given() ? CUCKOO_SUBS : key_options.cf_expansions;
+	return limit_is_off() ? CUCKOO_SUBS : key_options.cf_expansions;
 }
 
 const char *key_log_level(void)
 {
-	return is_given() ? "warning" : "verbose";
+	return limit_is_off() ? "warning" : "verbose";
 }
 
 bool key_compat(struct redis_context *context)
@@ -105,6 +100,16 @@ void key_fail(struct redis_context *context, int err, const char *full)
 	snprintf(text, sizeof text, "ERR %s%s", weir_error_detail(),
 	         err == -ENOMEM ? limit_why() : "");
 	redis.ReplyWithError(context, err == -ENOSPC && full ? full : text);
+}
+
+void key_end(struct redis_context *context, const char *wrong)
+{
+	if (wrong) {
+		redis.ReplyWithError(context, wrong);
+	} else {
+		redis.ReplicateVerbatim(context);
+		redis.ReplyWithSimpleString(context, "OK");
+	}
 }
 
 /* Many seeds at once, since a new key costs less than a system call. */

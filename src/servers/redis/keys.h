@@ -86,6 +86,10 @@ static inline uint64_t key_little(uint64_t n)
  * sentence. */
 void key_fail(struct redis_context *context, int err, const char *full);
 
+/* End a write: reply with the error @wrong; or, if it is NULL, replicate the command and reply
+ * OK. */
+void key_end(struct redis_context *context, const char *wrong);
+
 /* Parse a number from @least to @most, both below 2^63. Return: NULL; or the error, which leaves
  * @out unchanged: @bad if @s is not a number, @range if it is out of range. */
 const char *key_number(const struct redis_string *s, uint64_t least, uint64_t most, uint64_t *out,

@@ -49,6 +49,11 @@ static struct left read_limits(void)
 	return left;
 }
 
+bool limit_is_off(void)
+{
+	return redis.GetContextFlags(NULL) & (REDIS_IS_REPLICA | REDIS_LOADING);
+}
+
 bool limit_allows(size_t bytes)
 {
 	if (bytes <= budget) {
@@ -57,7 +62,7 @@ bool limit_allows(size_t bytes)
 	}
 	why[0] = '\0';
 	budget = STEP;
-	if (redis.GetContextFlags(NULL) & (REDIS_IS_REPLICA | REDIS_LOADING))
+	if (limit_is_off())
 		return true;
 	struct left left = read_limits();
 	budget = 0;

@@ -2,9 +2,10 @@
  * The memory that keys may take. Redis compares its memory with maxmemory before a command, but one
  * command can ask for many GB, and the kernel kills a server that exceeds its control group.
  *
- * So a client's command gets memory only within what is left: of maxmemory, of the control groups,
- * and of the machine's available memory, less a share of Redis's memory for the pages that a fork
- * copies while it saves. A replica and a server that loads a file take what the master took. */
+ * So a client's command gets memory only within what is left of maxmemory, and of the control
+ * groups and the machine less a share of Redis's memory, for the pages that a fork copies while it
+ * saves. If Redis evicts keys to keep maxmemory, only a key above maxmemory is refused. A replica
+ * and a server that loads a file take what the master took. */
 #ifndef WEIR_REDIS_LIMIT_H
 #define WEIR_REDIS_LIMIT_H
 
@@ -20,5 +21,8 @@ bool limit_allows(size_t bytes);
 
 /* Return: a text that tells what is left, if the last limit_allows() was false; else "". */
 const char *limit_why(void);
+
+/* Return: true on a replica and while a file is loaded: they take what the master took. */
+bool limit_is_off(void);
 
 #endif

@@ -176,12 +176,7 @@ static int load_chunks(struct redis_context *context, const struct key_kind *kin
 		                                     : "ERR Second argument must be numeric");
 	if (!key_open(context, kind, argv[1], REDIS_READ | REDIS_WRITE, &key, &value)) {
 		const char *wrong = load(context, kind, key, value, argv, (uint64_t)n);
-		if (wrong) {
-			redis.ReplyWithError(context, wrong);
-		} else {
-			redis.ReplicateVerbatim(context);
-			redis.ReplyWithSimpleString(context, "OK");
-		}
+		key_end(context, wrong);
 	}
 	redis.CloseKey(key);
 	return REDIS_OK;

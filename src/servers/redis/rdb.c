@@ -8,7 +8,6 @@
  * own checksum covers them, and loading solves no formula. */
 #include <errno.h>
 #include <string.h>
-#include "dump.h"
 #include "raw.h"
 #include "rdb.h"
 
@@ -137,8 +136,7 @@ static void *copy_cf(struct redis_string *from, struct redis_string *to, const v
 	return cuckoo_copy(&c, value) ? NULL : c;
 }
 
-/* DEBUG DIGEST-VALUE: the header and all arrays. */
-static void digest(void *to, const struct dump_key *k)
+void rdb_digest(void *to, const struct dump_key *k)
 {
 	unsigned char header[DUMP_HEADER_MOST];
 	uint64_t name, bytes;
@@ -148,19 +146,20 @@ static void digest(void *to, const struct dump_key *k)
 		const unsigned char *bits = dump_array(k, i, &bytes);
 		redis.DigestAddStringBuffer(to, (const char *)bits, bytes);
 	}
-	redis.DigestEndSequence(to);
 }
 
 static void digest_bf(void *to, void *value)
 {
 	struct dump_key k = dump_of_chain(value);
-	digest(to, &k);
+	rdb_digest(to, &k);
+	redis.DigestEndSequence(to);
 }
 
 static void digest_cf(void *to, void *value)
 {
 	struct dump_key k = dump_of_cuckoo(value);
-	digest(to, &k);
+	rdb_digest(to, &k);
+	redis.DigestEndSequence(to);
 }
 
 int key_types_create(struct redis_context *context)

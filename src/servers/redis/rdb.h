@@ -4,7 +4,7 @@
 #ifndef WEIR_REDIS_RDB_H
 #define WEIR_REDIS_RDB_H
 
-#include "keys.h"
+#include "dump.h"
 
 /* Bytes of Redis's two records of a value, which MEMORY USAGE leaves out for modules. */
 enum { VALUE_RECORDS = 32 };
@@ -22,6 +22,9 @@ int rdb_load_sub(struct redis_io *io, struct cuckoo *c, unsigned j);
 /* rdb_chain.c: write a chain; read one that rdb_save_chain() wrote. Return: as rdb_load_subs(). */
 void rdb_save_chain(struct redis_io *io, const struct chain *c);
 int rdb_load_chain(struct redis_io *io, struct chain **c);
+
+/* rdb.c: add the header and all arrays to a digest of DEBUG DIGEST-VALUE. */
+void rdb_digest(void *to, const struct dump_key *k);
 
 /* Read a value of RedisBloom's. Return: as rdb_load_subs(). */
 int rdb_load_old_bf(struct redis_io *io, int version, struct chain **c);

@@ -3,7 +3,6 @@
  * settings, the newest time, and each generation's begin and chain. Times are absolute, so a window
  * ages while its file lies on a disk. */
 #include <errno.h>
-#include "dump.h"
 #include "rdb.h"
 #include "window_keys.h"
 
@@ -113,15 +112,8 @@ static void digest(void *to, void *value)
 	digest_number(to, w->newest);
 	for (unsigned i = 0; i < w->n; i++) {
 		struct dump_key k = dump_of_chain(w->ring[i].chain);
-		unsigned char header[DUMP_HEADER_MOST];
-		uint64_t name, bytes;
-		size_t n = dump_put_header(&k, header, &name);
 		digest_number(to, w->ring[i].begin);
-		redis.DigestAddStringBuffer(to, (const char *)header, n);
-		for (unsigned j = 0; j < k.n; j++) {
-			const unsigned char *bits = dump_array(&k, j, &bytes);
-			redis.DigestAddStringBuffer(to, (const char *)bits, bytes);
-		}
+		rdb_digest(to, &k);
 	}
 	redis.DigestEndSequence(to);
 }

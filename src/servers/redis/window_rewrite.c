@@ -273,12 +273,7 @@ int window_load_part(struct redis_context *context, struct redis_string **argv, 
 		return redis.ReplyWithError(context, wrong);
 	if (!key_open(context, &window_keys, argv[1], REDIS_READ | REDIS_WRITE, &key, &w)) {
 		wrong = w ? load(w, begin, argv[3], time) : "ERR not found";
-		if (wrong) {
-			redis.ReplyWithError(context, wrong);
-		} else {
-			redis.ReplicateVerbatim(context);
-			redis.ReplyWithSimpleString(context, "OK");
-		}
+		key_end(context, wrong);
 	}
 	redis.CloseKey(key);
 	return REDIS_OK;

@@ -164,7 +164,7 @@ def own_bf(links, error=0.01, capacity=100, seed=7, expansion=2):
 
 def own_cf(buckets, bucket, expansion, subs, iterations=20):
     return own_header(b"\x02WEIRCF2", buckets, 7,
-                      bucket | iterations << 16 | expansion << 32 | subs << 48, 0, 0)
+                      bucket | iterations << 16 | expansion << 32 | subs << 48, 0, 0, 0)
 
 
 MARK = (1 << 29) - 1
