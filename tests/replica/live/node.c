@@ -8,8 +8,8 @@
  *     insert FROM TO soon|confirmed THREADS BATCH   keys FROM to TO - 1
  *     contains FROM TO       the number of missing keys, and the first of them
  *     work PLAIN BATCH PAUSE in the background: PLAIN inserts a second, and confirmed batches of
- *                            BATCH keys with pauses of PAUSE ms. PLAIN 0: no inserts; BATCH 0:
- *                            no batches
+ *                            BATCH keys with pauses of PAUSE ms. PLAIN 0: no inserts. BATCH 0:
+ *                            no batches, and the answer waits for inserts in flight
  *     flush MS               publish               stats               quit
  *     record FROM TO...      publish_from() with these keys. TO may be the COUNTS file of the node
  *                            that inserts them: the record then has the keys counted so far and
@@ -53,6 +53,7 @@ static struct {
 static struct weir_replica *replica;
 static _Atomic uint64_t rate, batch, pause_ms;
 static atomic_bool quits;
+static pthread_mutex_t in_flight[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 
 static void numbers_from(uint64_t *keys, uint64_t from, uint64_t n)
 {
@@ -153,12 +154,14 @@ static void *work_plain(void *arg)
 		due += (t - last) * (double)rate;
 		last = t;
 		due = due > 10000 ? 10000 : due;
+		pthread_mutex_lock(&in_flight[0]);
 		for (; due >= 1 && rate; due--) {
 			if (insert_some(given.plain + counts->plain, 1, WEIR_REPLICA_SOON) < 0)
 				counts->plain_refused++;
 			else
 				counts->plain++;
 		}
+		pthread_mutex_unlock(&in_flight[0]);
 	}
 	return arg;
 }
@@ -166,14 +169,15 @@ static void *work_plain(void *arg)
 static void *work_confirmed(void *arg)
 {
 	while (!quits) {
+		usleep(batch ? (useconds_t)(1000 + pause_ms * 1000) : 2000);
+		pthread_mutex_lock(&in_flight[1]);
 		const uint64_t n = batch;
-		usleep(n ? (useconds_t)(1000 + pause_ms * 1000) : 2000);
-		if (!n)
-			continue;
-		if (insert_some(given.confirmed + counts->confirmed, n, WEIR_REPLICA_CONFIRMED) < 0)
+		if (n && insert_some(given.confirmed + counts->confirmed, n,
+		                     WEIR_REPLICA_CONFIRMED) < 0)
 			counts->confirmed_refused++;
 		else
 			counts->confirmed += n;
+		pthread_mutex_unlock(&in_flight[1]);
 	}
 	return arg;
 }
@@ -255,6 +259,10 @@ static bool obey(char *line)
 		rate = strtoull(rest, &rest, 10);
 		batch = strtoull(rest, &rest, 10);
 		pause_ms = strtoull(rest, &rest, 10);
+		for (int i = 0; i < 2 && !batch; i++) { /* an insert in flight ends */
+			pthread_mutex_lock(&in_flight[i]);
+			pthread_mutex_unlock(&in_flight[i]);
+		}
 		answer(0);
 	} else if (strncmp(line, "flush ", 6) == 0) {
 		answer(weir_replica_flush(replica, (uint32_t)atoi(rest)));
